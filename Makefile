@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev universal-ctags
-CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv
+CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv valgrind
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
 PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
@@ -41,7 +41,8 @@ test:
 
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
-# adding an op, carried out; benchmarks build. consumer.conan is skipped where conan is neither installed nor to be downloaded.
+# adding an op, carried out; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
+# (under valgrind). consumer.conan is skipped where conan is neither installed nor to be downloaded.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
 space := $(subst ,, )
 unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))

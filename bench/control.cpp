@@ -19,17 +19,7 @@ template <class Make> void time(benchmark::State& state, std::int64_t iterations
         static_cast<double>(iterations), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-template <class Y> auto prepared(const Y& y, const placeholder<float>& x, float value) {
-    const auto s = models::ready();
-    return [s, call = s->make_callable(y, x), value] { return call(value); };
-}
-
-void cond_scalar(benchmark::State& state) {
-    time(state, 1, [] {
-        placeholder<float> x("x");
-        return prepared(cond(x > 0.f, [&] { return sin(x); }, [&] { return x * 2.f; }), x, 1.f);
-    });
-}
+void cond_scalar(benchmark::State& state) { time(state, 1, models::cond_scalar); }
 BENCHMARK(cond_scalar);
 
 /// Branches of two numbers and of so many: where they differ, a call goes in pieces.
@@ -60,13 +50,7 @@ BENCHMARK(while_grows)->Arg(5);
 
 void while_scalar(benchmark::State& state) {
     const auto n = static_cast<int>(state.range(0));
-    time(state, n, [n] {
-        placeholder<float> x("x");
-        const auto [count, total] =
-            while_loop([n](auto i, auto) { return i < n; },
-                       [](auto i, auto t) { return std::tuple(i + 1, t + cast<float>(i)); }, 0, x);
-        return prepared(total, x, 1.f);
-    });
+    time(state, n, [n] { return models::while_scalar(n); });
 }
 BENCHMARK(while_scalar)->Arg(1)->Arg(1'000);
 
@@ -77,7 +61,7 @@ void while_scalar_grad(benchmark::State& state) {
         const auto [count, y] = while_loop([n](auto i, auto) { return i < n; },
                                            [&](auto i, auto v) { return std::tuple(i + 1, sin(v * x)); }, 0, 1.f);
         const auto [slope] = gradients(y, x);
-        return prepared(slope, x, 1.3f);
+        return models::prepared(slope, x, 1.3f);
     });
 }
 BENCHMARK(while_scalar_grad)->Arg(1)->Arg(1'000);

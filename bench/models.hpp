@@ -85,4 +85,34 @@ inline auto gelu_of_1000() {
     };
 }
 
+/// A call of y at a number.
+template <class Y> auto prepared(const Y& y, const placeholder<float>& x, float value) {
+    const auto s = ready();
+    return [s, call = s->make_callable(y, x), value] { return call(value); };
+}
+
+inline auto cond_scalar() {
+    placeholder<float> x("x");
+    return prepared(cond(x > 0.f, [&] { return sin(x); }, [&] { return x * 2.f; }), x, 1.f);
+}
+
+/// A loop of n iterations over a counter and a sum.
+inline auto while_scalar(int n) {
+    placeholder<float> x("x");
+    const auto [count, total] = while_loop([n](auto i, auto) { return i < n; },
+                                           [](auto i, auto t) { return std::tuple(i + 1, t + cast<float>(i)); }, 0, x);
+    return prepared(total, x, 1.f);
+}
+
+/// One element into a queue, one element out, by two calls.
+inline auto queue_pair() {
+    const fifo_queue<tensor<float>> q({.capacity = 10});
+    placeholder<float> x("x");
+    const auto s = ready();
+    return [s, put = s->make_callable(q.enqueue(x), x), take = s->make_callable(std::tuple(q.dequeue()))] {
+        put(1.f);
+        return take();
+    };
+}
+
 } // namespace models

@@ -12,25 +12,19 @@
 
 #include <benchmark/benchmark.h>
 
+#include <rill/session/local_session_core.hpp>
+
 #include "models.hpp"
 
 using namespace rill;
 
 namespace {
 
-/// One element in, one element out, by two calls.
 void queue_pair(benchmark::State& state) {
     const graph g;
     const graph_scope here(g);
-    const fifo_queue<tensor<float>> q({.capacity = 10});
-    placeholder<float> x("x");
-    const session s;
-    const auto put = s.make_callable(q.enqueue(x), x);
-    const auto take = s.make_callable(std::tuple(q.dequeue()));
-    for (auto _ : state) {
-        put(1.f);
-        benchmark::DoNotOptimize(take());
-    }
+    const auto pair = models::queue_pair();
+    for (auto _ : state) benchmark::DoNotOptimize(pair());
 }
 BENCHMARK(queue_pair);
 
@@ -149,15 +143,15 @@ BENCHMARK(pushes)->ArgName("in_place")->Arg(0)->Arg(1)->Threads(5)->UseRealTime(
 /// holds it until the next, as a send in flight does. `read_us` and `longest_read_us` are how long that takes: next to nothing but locks.
 void pushes_beside_pulls(benchmark::State& state) {
     struct shared_state {
-        std::shared_ptr<detail::session_core> core;
-        std::shared_ptr<detail::plan> push;
+        std::shared_ptr<detail::local_session_core> core;
+        std::shared_ptr<detail::prepared_run> push;
         std::shared_ptr<detail::variable_state> value;
         any_array gradient;
         std::atomic<bool> done{false};
         std::thread reader;
         double reads = 0, all_us = 0, longest_us = 0;
 
-        void push_once() { core->run(*push, std::span(&gradient, 1)); }
+        void push_once() { push->run(std::span(&gradient, 1)); }
         void pull() {
             std::shared_ptr<detail::element_block> held;
             for (; !done; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
@@ -179,9 +173,9 @@ void pushes_beside_pulls(benchmark::State& state) {
         const variable<float, large> v("v", fill<large>(0.f));
         const placeholder<float, large> gradient("gradient");
         const auto* push = v.assign_sub(gradient * 0.01f).node();
-        s->core = detail::make_session_core(g, {.inter_op_threads = 0, .intra_op_threads = 1});
-        s->core->run(*s->core->find_plan({{}, {v.initializer().node()}, {}}), {});
-        s->push = s->core->find_plan({{}, {push}, {gradient}});
+        s->core = detail::make_local_session_core(g, {.inter_op_threads = 0, .intra_op_threads = 1});
+        s->core->find_run({{}, {v.initializer().node()}, {}})->run({});
+        s->push = s->core->find_run({{}, {push}, {gradient}});
         s->value = s->core->shared(v.node());
         s->gradient = any_array(dtype::float32, dims{large});
         std::fill_n(static_cast<float*>(s->gradient.mutable_data()), large, 1.f);

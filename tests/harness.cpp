@@ -2,6 +2,24 @@
 // What the op harness checks of every op, compiled once for all tests.
 #include "ops/harness.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#if defined(__linux__)
+#include <csignal>
+
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#include <rill/core/algorithm.hpp>
+#include <rill/device/array_slots.hpp>
+#include <rill/device/kernel_registry.hpp>
+
+#include "ops/reads.hpp"
+
 namespace op_test {
 
 index_t source_of(index_t flat, const dims& space, const dims& from) {
@@ -69,6 +87,202 @@ any_tensor interpreted(const any_tensor& t) {
     auto spec = static_cast<const fused_op*>(n.op->attributes())->spec;
     spec.kind = fused_spec::form::program;
     return endpoint{detail::add_node(t.graph(), make_op(fused_op{std::move(spec)}), n.inputs), t.end().port};
+}
+
+// ---- what kernels read -----------------------------------------------------------------------------------------------------
+
+#if defined(__linux__)
+
+/// Copies of arrays in memory without access. The first touch of an array is noted, and opens it.
+class guarded_arrays {
+public:
+    explicit guarded_arrays(const std::vector<any_array>& arrays) {
+        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        for (const auto& a : arrays) {
+            const std::size_t bytes = a.type().bytes(), room = (bytes / page + 1) * page;
+            void* const at = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            REQUIRE(at != MAP_FAILED);
+            if (bytes > 0) std::memcpy(at, a.data(), bytes);
+            all_.push_back({static_cast<std::byte*>(at), room, 0});
+        }
+    }
+    guarded_arrays(const guarded_arrays&) = delete;
+    ~guarded_arrays() {
+        for (const auto& a : all_) munmap(a.at, a.room);
+    }
+
+    void* data(std::size_t i) { return all_[i].at; }
+    bool touched(std::size_t i) const { return all_[i].touched != 0; }
+
+    /// Calls f() while the arrays are guarded, but for those in `open`. Returns false if it throws.
+    template <class F> bool watch(const input_list& open, const F& f) {
+        struct sigaction ours = {}, before = {};
+        ours.sa_sigaction = &note;
+        ours.sa_flags = SA_SIGINFO;
+        sigemptyset(&ours.sa_mask);
+        watched_ = this;
+        sigaction(SIGSEGV, &ours, &before);
+        for (std::size_t i = 0; i < all_.size(); ++i)
+            if (!rill::detail::contains(open, static_cast<std::int32_t>(i)))
+                mprotect(all_[i].at, all_[i].room, PROT_NONE);
+        bool done = true;
+        try {
+            f();
+        } catch (const std::exception&) {
+            done = false;
+        }
+        sigaction(SIGSEGV, &before, nullptr);
+        watched_ = nullptr;
+        return done;
+    }
+
+private:
+    struct guarded {
+        std::byte* at;
+        std::size_t room;
+        volatile std::sig_atomic_t touched;
+    };
+
+    static void note(int, siginfo_t* fault, void*) {
+        const auto* const where = static_cast<const std::byte*>(fault->si_addr);
+        for (auto& a : watched_->all_)
+            if (where >= a.at && where < a.at + a.room) {
+                a.touched = 1;
+                mprotect(a.at, a.room, PROT_READ | PROT_WRITE);
+                return;
+            }
+        std::signal(SIGSEGV, SIG_DFL); // a fault elsewhere ends the program when it comes again
+    }
+
+    std::vector<guarded> all_;
+    static inline guarded_arrays* watched_ = nullptr;
+};
+
+/// The values of inputs, for shape rules.
+struct array_values final : input_values {
+    const std::vector<any_array>& all;
+    explicit array_values(const std::vector<any_array>& a) : all(a) {}
+    const any_array* value(std::size_t i) const override { return &all[i]; }
+};
+
+/// Returns the same arrays with infinity for each floating element.
+static std::vector<any_array> infinite(const std::vector<any_array>& arrays) {
+    std::vector<any_array> out;
+    for (const auto& a : arrays) {
+        auto& copy = out.emplace_back(rill::detail::owned_copy(a));
+        if (a.dtype() == dtype::float32)
+            std::fill_n(static_cast<float*>(copy.mutable_data()), a.size(), std::numeric_limits<float>::infinity());
+        else if (a.dtype() == dtype::float64)
+            std::fill_n(static_cast<double*>(copy.mutable_data()), a.size(), std::numeric_limits<double>::infinity());
+    }
+    return out;
+}
+
+/// Returns for each input whether a kernel of the op touches it; nothing if the kernel can't run.
+static std::vector<char> touched_inputs(const op& o, const std::vector<any_array>& inputs,
+                                        const std::vector<tensor_type>& in, const std::vector<tensor_type>& out) {
+    const auto factory = find_kernel(cpu_device().name, o.kernel_name(), o.kernel_type(in, out));
+    if (!factory) return {};
+    kernel_request request{in, out};
+    guarded_arrays guarded(inputs);
+    auto results = o.has_dynamic_outputs() ? std::vector<any_array>(out.size()) : rill::detail::arrays_of(out);
+    const bool ran = guarded.watch(o.writes(), [&] {
+        const kernel run = (*factory)(o.attributes(), request);
+        const rill::detail::memory_block scratch(default_allocator(), request.scratch_bytes);
+        rill::detail::array_slots slots;
+        for (std::size_t i = 0; i < in.size(); ++i) slots.input(guarded.data(i));
+        if (!o.has_dynamic_outputs())
+            for (auto& r : results) slots.output(r.mutable_data());
+        const execution_context on{.scratch = scratch.data()};
+        auto args = slots.args(nullptr, on);
+        args.sized = results.data();
+        run(args);
+    });
+    std::vector<char> touched;
+    for (std::size_t i = 0; ran && i < in.size(); ++i) touched.push_back(guarded.touched(i));
+    return touched;
+}
+
+/// Returns false for shapes that decide much by themselves: a running sum without the element itself does not read an axis of one element.
+static bool is_telling(const dims& shape) {
+    for (int i = 0; i < shape.rank; ++i)
+        if (shape[i] < 2) return false;
+    return true;
+}
+
+std::string misread(const op& o, const std::vector<any_array>& inputs) {
+    if (o.role() != op_role::ordinary || o.regions() || o.flow() || o.is_async()) return {};
+    std::vector<tensor_type> in, out;
+    for (const auto& a : inputs) in.push_back(a.type());
+    try {
+        const array_values values(inputs);
+        out = o.outputs({in, &values});
+    } catch (const error&) {
+        return {};
+    }
+    const auto stated = o.shape_only_inputs(in.size());
+    const auto is_string = [](const tensor_type& t) { return t.type == dtype::string; };
+    const auto is_empty = [](const tensor_type& t) {
+        return t.type == dtype::invalid || (t.shape.complete() && t.shape.size() == 0);
+    };
+    const auto is_open = [](const tensor_type& t) { return !t.shape.complete(); };
+    if (rill::detail::any_of(in, is_string) || out.empty() || rill::detail::any_of(out, is_empty) ||
+        (!o.has_dynamic_outputs() && rill::detail::any_of(out, is_open)))
+        return {};
+
+    const auto touched = touched_inputs(o, inputs, in, out);
+    if (touched.empty()) return {};
+    const auto name = [&](std::size_t i) { return std::string(o.name()) + ": input " + std::to_string(i); };
+    const auto holds = [](const input_list& all, std::size_t i) {
+        return rill::detail::contains(all, static_cast<std::int32_t>(i));
+    };
+    for (std::size_t i = 0; i < in.size(); ++i)
+        if (touched[i] && holds(stated, i)) return name(i) + " is read, and shape_only_inputs() names it";
+    if (o.fused()) return {}; // compiled gradients may leave an operand alone
+    const auto rarely = touched_inputs(o, infinite(inputs), in, out);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const bool exempt = holds(stated, i) || holds(o.writes(), i) || holds(o.shape_inputs(), i) ||
+                            holds(o.may_be_uninitialized(), i) || !is_telling(in[i].shape);
+        if (!exempt && !touched[i] && (rarely.empty() || !rarely[i]))
+            return name(i) + " is not read, and shape_only_inputs() does not name it";
+    }
+    return {};
+}
+
+#else
+
+std::string misread(const op&, const std::vector<any_array>&) { return {}; }
+
+#endif
+
+void check_reads(const session& s, const graph& g, const std::vector<any_tensor>& xs,
+                 const std::vector<any_array>& at) {
+    static std::set<std::pair<std::uint64_t, std::size_t>> checked; // by op and number of inputs
+    const auto has_value = [&](const endpoint& e) {
+        const auto role = e.from->op->role();
+        const bool fed = rill::detail::any_of(xs, [&](const any_tensor& x) { return x.end() == e; });
+        return !e.from->inside && e.from->op->writes().empty() &&
+               (role == op_role::ordinary || role == op_role::constant || fed);
+    };
+    std::vector<const rill::node*> nodes;
+    std::vector<any_tensor> values;
+    for (const auto* n : g.nodes()) {
+        if (n->inside || n->inputs.empty() || !rill::detail::all_of(n->inputs, has_value)) continue;
+        if (n->op->fused() && n->op->shape_only_inputs(n->inputs.size()).empty()) continue; // nothing is stated
+        if (!checked.insert({n->op->hash(), n->inputs.size()}).second) continue;
+        nodes.push_back(n);
+        for (const auto& e : n->inputs) values.emplace_back(e);
+    }
+    if (nodes.empty()) return;
+    const std::vector<any_array> all = s.run(values, feeds(xs, at));
+    std::size_t first = 0;
+    for (const auto* n : nodes) {
+        const auto count = n->inputs.size();
+        const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+        INFO(n->name);
+        CHECK(misread(*n->op, {from, from + static_cast<std::ptrdiff_t>(count)}) == "");
+        first += count;
+    }
 }
 
 static double magnitude(const any_array& a) {

@@ -25,6 +25,9 @@ int main(int count, char** words) {
     if (is("linear_regression_sgd")) return run(models::linear_regression_sgd, times);
     if (is("train_4_10_10_3_batch_32")) return run(models::train_4_10_10_3_batch_32, times);
     if (is("gelu_of_1000")) return run(models::gelu_of_1000, times);
+    if (is("cond_scalar")) return run(models::cond_scalar, times);
+    if (is("while_scalar")) return run([] { return models::while_scalar(1'000); }, times);
+    if (is("queue_pair")) return run(models::queue_pair, times);
     std::fprintf(stderr, "no such step: '%s'\n", name);
     return 2;
 }

@@ -3,6 +3,9 @@
 
 // The front, the ops, sessions and training: what a program that trains a model includes.
 
+// First, so that the errors of expressions come with a short list of includes.
+#include <rill/expr/apply.hpp>
+
 #include <rill/core/allocator.hpp>
 #include <rill/core/array_text.hpp>
 #include <rill/core/error.hpp>

@@ -17,12 +17,16 @@
 #include <rill/all_kernels.ipp>
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
+#include <rill/core/cancellation.ipp>
+#include <rill/core/device_name.ipp>
 #include <rill/core/dims.ipp>
 #include <rill/core/environment.ipp>
 #include <rill/core/error.ipp>
+#include <rill/core/executor.ipp>
 #include <rill/core/hash_index.ipp>
 #include <rill/core/host_array.ipp>
 #include <rill/core/log.ipp>
+#include <rill/core/memory_space.ipp>
 #include <rill/core/names.ipp>
 #include <rill/core/number_text.ipp>
 #include <rill/core/platform.ipp>
@@ -50,6 +54,8 @@
 #include <rill/device/cpu/scalar/scalar_kernel.ipp>
 #include <rill/device/cpu/scalar/scalar_loop_kernel.ipp>
 #include <rill/device/device.ipp>
+#include <rill/device/device_set.ipp>
+#include <rill/device/execution_context.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
 #include <rill/device/numbers.ipp>
@@ -67,7 +73,6 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
-#include <rill/graph/device_name.ipp>
 #include <rill/graph/gradients.ipp>
 #include <rill/graph/graph.ipp>
 #include <rill/graph/node.ipp>
@@ -95,13 +100,14 @@
 #include <rill/passes/fusion_groups.ipp>
 #include <rill/passes/insert_copies.ipp>
 #include <rill/passes/merge_region_variants.ipp>
+#include <rill/passes/needed_items.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>
 #include <rill/passes/prune.ipp>
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
+#include <rill/resources/container_set.ipp>
 #include <rill/resources/resource_store.ipp>
-#include <rill/resources/shared_resources.ipp>
 #include <rill/resources/variable_state.ipp>
 #include <rill/runtime/absent_value.ipp>
 #include <rill/runtime/control_flow/bound_region.ipp>
@@ -118,6 +124,8 @@
 #include <rill/runtime/executor/dynamic_node.ipp>
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
+#include <rill/runtime/executor/step_run.ipp>
+#include <rill/runtime/plan/compile_graph.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>
@@ -134,6 +142,8 @@
 #include <rill/session/feed.ipp>
 #include <rill/session/fetch.ipp>
 #include <rill/session/into.ipp>
+#include <rill/session/local_session_core.ipp>
+#include <rill/session/prepared_run.ipp>
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>
 #include <rill/train/any_variable.ipp>

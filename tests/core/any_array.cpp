@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/any_array.hpp>
 
+#include <cstring>
+#include <vector>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -91,4 +94,40 @@ TEST_CASE("any_array: shapes that are unknown or too large are refused") {
     CHECK_THROWS_AS(any_array(dtype::float32, dims{index_t(1) << 40, index_t(1) << 40}), resource_exhausted);
     CHECK(tensor_type{dtype::float32, dims{index_t(1) << 40, 0, index_t(1) << 40}}.countable());
     CHECK(tensor_type{dtype::float32, dims{3, 0}}.countable());
+}
+
+TEST_CASE("any_array: one in another memory says so, is not read by the host, and is copied by its space") {
+    static constexpr auto flip = [](const memory_space&, const void* from, void* to, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i)
+            static_cast<unsigned char*>(to)[i] =
+                static_cast<unsigned char>(~static_cast<const unsigned char*>(from)[i]);
+    };
+    static constexpr auto same = [](const memory_space&, const void* from, void* to, std::size_t n) {
+        std::memcpy(to, from, n);
+    };
+    tracked_allocator blocks;
+    const memory_space space{"shelf:0", &blocks, flip, flip, same};
+    const std::vector<std::int32_t> mine{1, 2};
+    const any_array here(dtype::int32, dims{2}, mine.data(), nullptr);
+    CHECK(here.space() == nullptr);
+    {
+        const any_array there = detail::copied_to(here, &space);
+        CHECK(there.space() == &space);
+        CHECK(there.memory() == &blocks);
+        CHECK(*static_cast<const std::int32_t*>(there.data()) == ~1);
+        CHECK_THROWS_AS(there.elements<std::int32_t>(), failed_precondition);
+        CHECK_THROWS_WITH(there.elements<std::int32_t>(), contains("'shelf:0'"));
+        CHECK_THROWS_AS(any_array(dtype::int32, dims{}, there.data(), nullptr, &space).value<std::int32_t>(),
+                        failed_precondition);
+        const any_array again = detail::kept_copy(there);
+        CHECK(again.space() == &space);
+        CHECK(again.data() != there.data());
+        const any_array back = detail::owned_copy(again);
+        CHECK(back.space() == nullptr);
+        CHECK(back.elements<std::int32_t>()[1] == 2);
+        CHECK(any_array(there).space() == &space); // a copy shares the elements
+    }
+    CHECK(blocks.bytes_in_use() == 0);
+    CHECK(detail::copied_to(any_array(), &space).empty());
+    CHECK_THROWS_AS(any_array(dtype::int32, dims{dyn}, space), invalid_argument);
 }

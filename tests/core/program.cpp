@@ -32,6 +32,32 @@ TEST_CASE("program: values are leaves, then scalars, then instructions") {
     CHECK(p.type_of(4) == dtype::boolean);
 }
 
+TEST_CASE("program: what it uses, and what it costs") {
+    program p = test_program::sample();
+    p.leaves.push_back(dtype::float32); // not used; scalars and instructions move up by one
+    p.code[0].args = {0, 1};
+    p.code[1].args = {4, 3};
+    p.results = {5};
+    CHECK(p.work() == 2);
+    CHECK(p.uses(0));
+    CHECK(p.uses(1));
+    CHECK_FALSE(p.uses(2));
+    CHECK(p.uses(5));
+    fused_spec spec;
+    spec.kind = fused_spec::form::program;
+    spec.leaves = {{0, {}}, {1, {}}, {2, {}}};
+    spec.body = std::make_shared<const program>(p);
+    CHECK(spec.reads_leaf(0));
+    CHECK_FALSE(spec.reads_leaf(2));
+    spec.kind = fused_spec::form::forward; // by its key a compiled kernel may serve it, which loads every leaf
+    CHECK(spec.reads_leaf(2));
+    p.key = spelled_key(p);
+    spec.body = std::make_shared<const program>(p);
+    CHECK_FALSE(spec.reads_leaf(2));
+    spec.kind = fused_spec::form::adjoint;
+    CHECK(spec.reads_leaf(2));
+}
+
 TEST_CASE("program: an instruction's key names its operands' types, and its result's where that differs") {
     const program p = test_program::sample();
     CHECK(instruction_key(p, p.code[0]) == "Mul($0:float32,$1:float32)");

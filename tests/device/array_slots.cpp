@@ -13,7 +13,7 @@ TEST_CASE("array_slots: a kernel finds inputs, outputs, scratch memory and the s
     int scratch = 0;
     const step_context step;
     detail::array_slots slots(in, out);
-    const auto args = slots.args(&step, &scratch);
+    const auto args = slots.args(&step, {.scratch = &scratch});
     CHECK(args.in<float>(0) == in[0].data());
     CHECK(args.in<int>(1) == in[1].data());
     CHECK(args.out<float>(0) == out[0].data());
@@ -22,5 +22,8 @@ TEST_CASE("array_slots: a kernel finds inputs, outputs, scratch memory and the s
     CHECK(args.step == &step);
     detail::array_slots unknown;
     unknown.input(nullptr);
-    CHECK(unknown.args(nullptr).in<float>(0) == nullptr);
+    const auto without = unknown.args(nullptr);
+    CHECK(without.in<float>(0) == nullptr);
+    CHECK(without.scratch() == nullptr);
+    CHECK(without.on.errors == nullptr);
 }

@@ -40,8 +40,9 @@ TEST_CASE("compiled_loop: parts change together, values from outside stay") {
     const std::array<const void*, 2> still{nullptr, &none};
     const std::array<compiled_loop_args::expression, 3> endless{
         {{own.data(), limit.data()}, {own.data(), nullptr}, {still.data(), nullptr}}};
-    const std::atomic<bool> ended{true};
-    const step_context context{&ended};
+    cancellation ended;
+    ended.cancel();
+    const step_context context{.session = &ended};
     CHECK_THROWS_AS(loop({endless.data(), state.data(), -1, &context}), cancelled);
 }
 

@@ -12,7 +12,8 @@ TEST_CASE("kernel: the slot behind a variable's has the address of its new value
     float was = 1.f, now = 2.f, other = 3.f;
     void* slots[] = {&other, &was, &now};
     const std::int32_t inputs[] = {0, 1}, outputs[] = {2};
-    const kernel_args args{slots, inputs, outputs, nullptr, nullptr};
+    const execution_context on;
+    const kernel_args args{slots, inputs, outputs, on, nullptr};
     CHECK(args.variable_was<float>(1) == &was);
     CHECK(args.variable<float>(1) == &now);
     CHECK(args.in<float>(1) == &was);
@@ -24,7 +25,8 @@ TEST_CASE("kernel: closures small and large, run through slots, destroyed once")
     float in = 3.f, out = 0.f;
     void* slots[] = {&in, &out};
     const std::int32_t inputs[] = {0}, outputs[] = {1};
-    const kernel_args args{slots, inputs, outputs, nullptr, nullptr};
+    const execution_context on;
+    const kernel_args args{slots, inputs, outputs, on, nullptr};
     {
         kernel small([counted](const kernel_args& a) { *a.out<float>(0) = 2 * *a.in<float>(0); });
         std::array<double, 40> ballast{};

@@ -20,10 +20,10 @@ struct no_gemm : cpu {
     template <class T> static void gemm(const T*);
 };
 struct no_strided_copy : cpu {
-    static void copy(dtype, const void*, void*, index_t);
+    static void copy(const execution_context&, dtype, const void*, void*, index_t);
 };
 struct no_flat_copy : cpu {
-    template <class T> static void copy(const T*, T*, const detail::strided_layout&);
+    template <class T> static void copy(const execution_context&, const T*, T*, const detail::strided_layout&);
 };
 struct no_strided_add : cpu {
     static void add();
@@ -37,8 +37,17 @@ struct no_rows : cpu {
 struct no_update_rows : cpu {
     static void update_rows();
 };
-struct other_outside : cpu { // there, but it tells something else
-    template <class I> static index_t first_outside(const I*, index_t, index_t);
+struct other_check : cpu { // there, but it tells the host what it found
+    template <class T, class Accepts>
+    static index_t check(const execution_context&, const T*, index_t, const Accepts&, const error_site&);
+};
+struct update_by_value : cpu { // constants that the host reads
+    template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
+    static void update(const execution_context&, index_t, const std::array<T*, S>&, const std::array<const T*, I>&,
+                       const std::array<T, C>&);
+};
+struct stream_by_value : cpu {
+    template <class T> static void random_gamma(const execution_context&, index_t, random_stream, double, double, T*);
 };
 
 } // namespace test_primitives
@@ -56,7 +65,9 @@ TEST_CASE("primitives: a device has all of them, under these names") {
     STATIC_REQUIRE_FALSE(device_primitives<no_gather>);
     STATIC_REQUIRE_FALSE(device_primitives<no_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<no_update_rows>);
-    STATIC_REQUIRE_FALSE(device_primitives<other_outside>);
+    STATIC_REQUIRE_FALSE(device_primitives<other_check>);
+    STATIC_REQUIRE_FALSE(device_primitives<update_by_value>);
+    STATIC_REQUIRE_FALSE(device_primitives<stream_by_value>);
 }
 
 TEST_CASE("primitives: numbers of rows, from some row on") {
@@ -68,5 +79,15 @@ TEST_CASE("primitives: numbers of rows, from some row on") {
     const row_numbers<float> none;
     CHECK(none.from(2).read == nullptr);
     CHECK(none.from(2).written == nullptr);
-    CHECK(outside_index().at == -1);
+}
+
+TEST_CASE("primitives: what checks accept") {
+    CHECK(index_inside<int>(3)(2));
+    CHECK_FALSE(index_inside<int>(3)(3));
+    CHECK_FALSE(index_inside<std::int64_t>(3)(-1));
+    CHECK(index_inside<int>(index_t(1) << 40)(std::numeric_limits<int>::max()));
+    CHECK_FALSE(index_inside<int>(index_t(1) << 40)(-1));
+    CHECK(finite_number()(1.f));
+    CHECK_FALSE(finite_number()(std::numeric_limits<double>::quiet_NaN()));
+    CHECK_FALSE(finite_number()(-std::numeric_limits<float>::infinity()));
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/expr/fused_op.hpp>
 
+#include <cmath>
+
+#include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/exp.hpp>
@@ -33,6 +36,43 @@ TEST_CASE("fused_op: names") {
     const auto [d] = gradients(two, x);
     CHECK(d.node()->name.rfind("gradients/", 0) == 0);
     CHECK(d.node()->op->kernel_name() == "Fused");
+}
+
+TEST_CASE("fused_op: of inputs that its program does not read only the shape matters") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn, dyn> x("x"), y("y"), z("z");
+    const tracer t({dtype::float32, dtype::float32, dtype::float32}, {});
+    const any_tensor spread(detail::add_program(g, t.finish({t.leaf(1)}), {}, {y, x, z}));
+    const auto unread = [](const any_tensor& made) {
+        return made.node()->op->shape_only_inputs(made.node()->inputs.size());
+    };
+    CHECK(unread(spread) == input_list{0, 2});
+    CHECK(unread(tanh(x) * y).empty());
+    const any_tensor total(detail::summed_like(tensor(tanh(x)), y)); // to the shape of y
+    CHECK(unread(total) == input_list{1});
+    const auto [slope] = gradients(tanh(x) * y, x);
+    CHECK(unread(slope).empty()); // compiled gradients read all operands
+    const auto ones = [](std::size_t rows, std::size_t columns) {
+        return xt::xtensor<float, 2>(std::array<std::size_t, 2>{rows, columns}, 1.f);
+    };
+    for (const std::size_t n : {std::size_t(3), std::size_t(2000)}) {
+        auto column = ones(n, 1);
+        column(n - 1, 0) = 7.f;
+        // what is not read is broadcast or whole, of one block or of several
+        const auto got = s.run(spread, feed(x, column), feed(y, ones(1, 5)), feed(z, ones(n, 5)));
+        REQUIRE(got.shape() == dims{static_cast<index_t>(n), 5});
+        CHECK(got.elements<float>().back() == 7.f);
+        CHECK(got.elements<float>()[0] == 1.f);
+    }
+    CHECK(s.run(total, feed(x, ones(3, 4)), feed(y, ones(3, 1))).elements<float>()[2] == Approx(4 * std::tanh(1.f)));
+    // an operation is counted for each element
+    const std::vector<tensor_type> in{{dtype::float32, {10, 4}}, {dtype::float32, {10, 1}}},
+        out{{dtype::float32, {10, 4}}};
+    const op_cost cost = tensor(x * y).node()->op->cost(in, out);
+    CHECK(cost.flops == 40);
+    CHECK(cost.bytes == 4 * (40 + 10 + 40));
 }
 
 TEST_CASE("fused_op: compiled kernels and the interpreter say the same, forward and backward") {

@@ -22,6 +22,18 @@ TEST_CASE("node: how its outputs and its place are called") {
     CHECK_FALSE(second == endpoint{&n, 0});
 }
 
+TEST_CASE("node: the device that a colocated node requests is that of the last node in the row") {
+    node alone, beside, behind;
+    alone.device = "/cpu:1";
+    beside.device = "/cpu:2";
+    beside.colocated = &alone;
+    behind.colocated = &beside;
+    CHECK(requested_device(alone) == "/cpu:1");
+    CHECK(requested_device(beside) == "/cpu:1");
+    CHECK(requested_device(behind) == "/cpu:1");
+    CHECK(requested_device(node()).empty());
+}
+
 TEST_CASE("node: what a gradient rule sees") {
     node in, n;
     n.inputs = {{&in, 2}};

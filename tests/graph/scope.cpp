@@ -14,6 +14,29 @@ struct source {
     friend bool operator==(const source&, const source&) = default;
 };
 
+/// A variable, a write of it, and a look-up in it.
+struct state_op : source {
+    static constexpr auto name = "State";
+    static constexpr auto role = op_role::variable;
+    static constexpr int inputs = 0;
+};
+struct write_op : source {
+    static constexpr auto name = "Write";
+    static constexpr int inputs = 1, alias = 0;
+    input_list writes() const { return {0}; }
+};
+struct look_up_op : source {
+    static constexpr auto name = "LookUp";
+    static constexpr int inputs = 2, colocated_input = 1;
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
+        return {{dtype::float32, dims{2, dyn}}, {dtype::int64, dims{}}};
+    }
+};
+
+template <class Op> endpoint made(const Op& op, endpoint_list inputs, const std::string& name = {}) {
+    return {detail::add_node(current_graph(), make_op(op), std::move(inputs), name), 0};
+}
+
 struct handle {
     const rill::node* at;
     const rill::node* node() const { return at; }
@@ -114,6 +137,86 @@ TEST_CASE_METHOD(test_scope_fresh, "scope: colocation") {
         CHECK(add().at->colocated == v.at);
     }
     CHECK(add().at->colocated == w.at);
+}
+
+TEST_CASE_METHOD(test_scope_fresh, "scope: the result of a write stands for its variable") {
+    using namespace test_scope;
+    struct edge_handle {
+        endpoint at;
+        const rill::node* node() const { return at.from; }
+        endpoint end() const { return at; }
+    };
+    const endpoint v = made(state_op{}, {}, "v"), once = made(write_op{}, {v}), twice = made(write_op{}, {once});
+    const endpoint other = made(look_up_op{}, {v, v});
+    CHECK(variable_of(v) == v.from);
+    CHECK(variable_of(twice) == v.from);
+    CHECK(variable_of(other) == nullptr);
+    CHECK(variable_of({}) == nullptr);
+    {
+        const colocate_with beside(edge_handle{twice});
+        CHECK(add().at->colocated == v.from);
+    }
+    {
+        const colocate_with beside(handle{once.from}); // an operation
+        CHECK(add().at->colocated == v.from);
+    }
+    const colocate_with beside(edge_handle{{other.from, 1}});
+    CHECK(add().at->colocated == other.from);
+}
+
+TEST_CASE_METHOD(test_scope_fresh, "scope: a look-up sits beside its variable unless a scope says otherwise") {
+    using namespace test_scope;
+    const endpoint v = made(state_op{}, {}, "v"), x = made(source{}, {}), written = made(write_op{}, {v});
+    const auto colocated = [&](const endpoint& table) { return made(look_up_op{}, {x, table}).from->colocated; };
+    CHECK(colocated(v) == v.from);
+    CHECK(colocated(written) == v.from);
+    CHECK(colocated(x) == nullptr);
+    {
+        const device_scope worker("/job:worker/task:1");
+        CHECK(colocated(v) == v.from);
+        const device_scope at_hand("/cpu:1", explicitly);
+        CHECK(colocated(v) == nullptr);
+        CHECK(made(look_up_op{}, {x, v}).from->device == "/job:worker/task:1/device:cpu:1");
+        const device_scope inner("/cpu:2"); // the outer scope is still explicit
+        CHECK(colocated(v) == nullptr);
+    }
+    {
+        const device_scope sometimes([](const node_info& n) { return n.name == "here" ? "/cpu:1" : ""; }, explicitly);
+        CHECK(colocated(v) == v.from);
+        CHECK(made(look_up_op{}, {x, v}, "here").from->colocated == nullptr);
+    }
+    const colocate_with beside(handle{x.from});
+    CHECK(colocated(v) == x.from);
+    const device_scope at_hand("/cpu:1", explicitly);
+    CHECK(colocated(v) == x.from); // the program's own colocation stays
+}
+
+TEST_CASE_METHOD(test_scope_fresh, "scope: what a device function sees of a node") {
+    using namespace test_scope;
+    const endpoint v = made(state_op{}, {}, "v");
+    std::vector<std::string> seen;
+    const device_scope on([&](const node_info& n) {
+        std::string text =
+            std::string(n.op) + (n.is_variable() ? " variable" : "") + (n.is_resource() ? " resource" : "");
+        for (const auto& t : n.outputs) text += " " + to_string(t);
+        seen.push_back(text + (n.colocated ? " beside " + n.colocated->name : ""));
+        CHECK(n.definition->version() == 1);
+        return std::string();
+    });
+    made(state_op{}, {}, "w");
+    made(write_op{}, {v});
+    made(look_up_op{}, {v, v});
+    {
+        const colocate_with beside(handle{v.from});
+        made(state_op{}, {}, "slot");
+    }
+    CHECK(seen == std::vector<std::string>{"State variable float32 []", "Write float32 [] beside v",
+                                           "LookUp float32 [2, ?] int64 [] beside v",
+                                           "State variable float32 [] beside v"});
+    // a node that the graph refuses is refused before the function is asked
+    CHECK_THROWS_AS(made(write_op{}, {}), invalid_argument);
+    CHECK_THROWS_AS(made(write_op{}, {endpoint()}), failed_precondition);
+    CHECK(seen.size() == 4);
 }
 
 TEST_CASE_METHOD(test_scope_fresh, "scope: another graph begins outside all scopes, the same one keeps them") {

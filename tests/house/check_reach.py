@@ -10,10 +10,11 @@ from reach import KINDS, MINUTES, SANITIZED, TURNS, changes, choose, folder_of
 NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare")
 # changed file -> kinds that it reaches, kinds that it does not
 REACHED = {
-    "include/rill/core/error.hpp": ("headers compile_errors consumers", "adding_an_op"),
-    "include/rill/device/cpu/cpu.hpp": ("headers levels far rare benchmarks", "consumers"),
-    "include/rill/session/feed.hpp": ("headers compile_errors far random benchmarks", "consumers levels"),
-    "include/rill/ops/string/string_length.hpp": ("headers", "compile_errors consumers adding_an_op benchmarks"),
+    "include/rill/core/error.hpp": ("headers compile_errors consumers instructions", "adding_an_op"),
+    "include/rill/device/cpu/cpu.hpp": ("headers levels far rare benchmarks instructions", "consumers"),
+    "include/rill/session/feed.hpp": ("headers compile_errors far random benchmarks instructions", "consumers levels"),
+    "include/rill/ops/string/string_length.hpp": ("headers", "compile_errors consumers adding_an_op benchmarks instructions"),
+    "bench/instructions/baseline.json": ("instructions benchmarks", "headers far"),
     "include/rill/ops/linalg/matmul.hpp": ("headers levels far rare compile_errors", "consumers benchmarks"),
     "docs/adding_an_op.md": ("adding_an_op", "headers far levels consumers"),
     "tests/harness.cpp": ("adding_an_op", "headers far levels consumers"),

@@ -59,10 +59,13 @@ KINDS = {
     "levels": (1, 12, of_kernels),
     "far": (2, 14, lambda c: of_kernels(c) or below("include/rill/passes", "tests/device/far", *ENGINE)(c)),
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
-    "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp", *ENGINE)),
+    "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
+                                   "tests/random_control_flow.hpp", *ENGINE)),
     "adding_an_op": (2, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
                                  "tests/house", *HARNESS)),
     "benchmarks": (0, 8, below("bench", "include/rill/device", "CMakeLists.txt", *ENGINE)),
+    "instructions": (0, 8, below("bench/instructions", "bench/models.hpp", "include/rill/core", "include/rill/graph", "include/rill/device",
+                                 "include/rill/expr", "include/rill/passes", "include/rill/ops/control", *ENGINE)),
 }
 
 

@@ -21,6 +21,7 @@ TEST_CASE("control_flow: registers one table, and nothing is missing in it") {
     CHECK(all.make_memory);
     CHECK(all.run_region);
     CHECK(all.begin);
-    CHECK(all.run);
+    CHECK(all.start);
+    CHECK(all.drive);
     CHECK(all.fetched);
 }

@@ -8,7 +8,8 @@
 //     TEST_CASE("tanh: values") { op_test::unary<float, double>("tanh", f, [](auto x) { return std::tanh(x); }); }
 //     TEST_CASE("tanh: gradient") { op_test::gradients(f, {{-2, 2}}); }
 //
-// Of an op that is a node of its own, op_test::node checks values and gradients over whole arrays.
+// Of an op that is a node of its own, op_test::node checks values and gradients over whole arrays. It also checks that the kernels of all
+// nodes, those of gradients too, read the inputs that their ops say they read.
 
 #include <array>
 #include <cmath>
@@ -173,6 +174,10 @@ any_array run(const session& s, const any_tensor& y, const std::vector<any_tenso
 template <class... X> std::vector<any_tensor> handles(const std::tuple<X...>& xs) {
     return std::apply([](const auto&... x) { return std::vector<any_tensor>{x...}; }, xs);
 }
+
+/// Checks of the graph's nodes that their kernels leave alone the inputs which their ops read for their shape only, and read the others.
+/// The nodes' inputs are computed from the values of `xs`. Each op is checked once in a program.
+void check_reads(const session& s, const graph& g, const std::vector<any_tensor>& xs, const std::vector<any_array>& at);
 
 /// Returns the real numbers in an array; a complex number is two.
 std::vector<double> reals(const any_array& a);
@@ -501,6 +506,7 @@ void check_node(const any_tensor& y, const std::vector<any_tensor>& xs, const st
         return a.dtype() == dtype::float64 || a.dtype() == dtype::complex128;
     };
     if (o.order > 0 && std::all_of(at.begin(), at.end(), differentiable)) gradient_check{s, xs, at}.check(y, o.order);
+    check_reads(s, y.graph(), xs, at);
 }
 extern template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
                                 const xt::xarray<float>&, const node_options&);

@@ -5,6 +5,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
 
 #include "catch.hpp"
@@ -21,7 +22,8 @@ struct fixture {
     subgraph shared(const std::vector<endpoint>& fetches, std::vector<endpoint> feeds = {}) {
         feeds.push_back(x);
         feeds.push_back(y);
-        auto s = eliminate_common_subexpressions(prune(fetches, {}, feeds));
+        placement where({{"cpu", 2}}, cpu_device(), false);
+        auto s = eliminate_common_subexpressions(place(prune(fetches, {}, feeds), where));
         check(s, true);
         return s;
     }
@@ -55,7 +57,8 @@ TEST_CASE_METHOD(test_share_fixture, "share: a fed edge is not its twin's value"
     CHECK_FALSE(s.fetches[0] == s.fetches[1]);
 }
 
-TEST_CASE_METHOD(test_share_fixture, "share: other control inputs, devices or colocation stay apart") {
+TEST_CASE_METHOD(test_share_fixture,
+                 "share: other control inputs and other devices stay apart, however the device was requested") {
     const tensor a(x * y);
     const auto twin = [&] { return tensor<float>(x * y); };
     std::vector<endpoint> all{a};
@@ -65,16 +68,21 @@ TEST_CASE_METHOD(test_share_fixture, "share: other control inputs, devices or co
         all.push_back(twin()); // merges with the one before
     }
     {
-        const device_scope on("/cpu:0");
+        const device_scope on("/cpu:0"); // where it would be anyway
         all.push_back(twin());
     }
     {
-        const colocate_with beside(x);
+        const colocate_with beside(x); // there, too
         all.push_back(twin());
     }
+    const device_scope on("/cpu:1");
+    all.push_back(twin());
     const auto s = shared(all);
-    CHECK(s.items.size() == 2 + 4);
+    CHECK(s.items.size() == 2 + 3);
     CHECK(s.fetches[1] == s.fetches[2]);
+    CHECK(s.fetches[3] == s.fetches[0]);
+    CHECK(s.fetches[4] == s.fetches[0]);
+    CHECK_FALSE(s.fetches[5] == s.fetches[0]);
 }
 
 TEST_CASE_METHOD(test_share_fixture,

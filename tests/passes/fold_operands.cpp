@@ -13,6 +13,7 @@
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/relu.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
 #include <rill/train/initializers.hpp>
 
@@ -23,7 +24,8 @@ using namespace rill;
 namespace test_passes_absorb {
 
 subgraph absorbed(std::vector<endpoint> fetches, std::vector<endpoint> feeds) {
-    auto s = fold_producers(prune(fetches, {}, feeds));
+    placement where({{"cpu", 2}}, cpu_device(), false);
+    auto s = fold_producers(place(prune(fetches, {}, feeds), where));
     check(s, true);
     return s;
 }
@@ -119,8 +121,12 @@ TEST_CASE("fold_operands: a product adds the bias that alone reads it, and takes
         CHECK(ops_of(absorbed({y}, fed)).front() == "MatMul");
     }
     const tensor here_now = matmul(x, w);
-    const device_scope there("/cpu:0");
-    CHECK(ops_of(absorbed({sealed(here_now + b)}, fed)).front() == "MatMul"); // asked to be elsewhere
+    {
+        const device_scope there("/cpu:0"); // where it would be anyway
+        CHECK(ops_of(absorbed({sealed(here_now + b)}, fed)).front() == "MatMulRow");
+    }
+    const device_scope there("/cpu:1");
+    CHECK(ops_of(absorbed({sealed(here_now + b)}, fed)).front() == "MatMul"); // on another device
 }
 
 TEST_CASE("fold_operands: a variable by another name is read as itself, unless that was asked for later") {
@@ -139,6 +145,25 @@ TEST_CASE("fold_operands: a variable by another name is read as itself, unless t
     const control_dependencies after(written);
     const tensor later = identity(w);
     CHECK(detail::contains(ops_of(absorbed({sealed(matmul(later, later))}, {})), std::string("Identity")));
+}
+
+TEST_CASE("fold_operands: a transpose, or a variable's identity, on another device stays") {
+    using names = std::vector<std::string>;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 3, 2> a("a");
+    const variable<float, 2, 2> w("w", zeros());
+    const auto on = [](const std::string& device, const auto& make) {
+        const device_scope there(device);
+        return tensor(make());
+    };
+    const auto flip = [&] { return transpose(a); };
+    CHECK(ops_of(absorbed({sealed(matmul(on("/cpu:0", flip), a))}, {a})) == names{"MatMul"});
+    CHECK(ops_of(absorbed({sealed(matmul(on("/cpu:1", flip), a))}, {a})) == names{"Transpose", "MatMul"});
+    const auto name = [&] { return identity(w); };
+    const tensor there = on("/cpu:1", name), same = on("/cpu:0", name);
+    CHECK_FALSE(detail::contains(ops_of(absorbed({sealed(matmul(same, same))}, {})), std::string("Identity")));
+    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(there, there))}, {})), std::string("Identity")));
 }
 
 TEST_CASE("fold_operands: a variable is read where the product stands") {

@@ -36,8 +36,8 @@ struct fixture {
 
     detail::bound_graph bind(const std::vector<endpoint>& fetches, const dims& shape = dims{40, 50}) {
         const std::vector<tensor_type> types{{dtype::float32, shape}};
-        return detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, {}, std::vector<endpoint>{x}))),
-                                    types, resources);
+        return *detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, {}, std::vector<endpoint>{x}))),
+                                     types, resources);
     }
     /// The nodes of each chain.
     static std::vector<std::vector<std::string>> chains(const detail::bound_graph& b) {
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: end where a value must be whole, 
     const tensor row(exp(y), "row");
     const tensor wide(row + x, "wide"); // stretched: another space
     const std::vector<tensor_type> types{{dtype::float32, dims{2, 3}}, {dtype::float32, dims{3}}};
-    const auto bound = detail::binder::bind(
+    const auto bound = *detail::binder::bind(
         sort_items(prune(std::vector<endpoint>{wide}, {}, std::vector<endpoint>{x, y})), types, resources);
     CHECK(chains(bound).empty());
     const tensor product(matmul(a, a), "product"),
@@ -116,8 +116,8 @@ TEST_CASE_METHOD(test_chains_fixture,
     placeholder<int, dyn> n("n");
     const tensor a(n + 1, "a"), b(a / n, "b"), c(b * 2, "c");
     const std::vector<tensor_type> types{{dtype::int32, dims{10}}};
-    const auto bound = detail::binder::bind(sort_items(prune(std::vector<endpoint>{c}, {}, std::vector<endpoint>{n})),
-                                            types, resources);
+    const auto bound = *detail::binder::bind(sort_items(prune(std::vector<endpoint>{c}, {}, std::vector<endpoint>{n})),
+                                             types, resources);
     CHECK(chains(bound).empty());
     const tensor m(exp(x), "m");
     const tensor rows = reduce_sum<0>(m);

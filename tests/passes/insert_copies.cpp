@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <deque>
 
+#include <rill/ops/control/cond.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -17,6 +19,20 @@ struct plain_op {
     bool host = false;
     static void fields(auto& op, auto& visit) { visit("host", op.host); }
     input_list host_inputs() const { return host ? input_list{1} : input_list{}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+};
+/// Reads its first input, and the shape of the second.
+struct shaped_op {
+    static constexpr auto name = "TestTransferShaped";
+    static constexpr auto no_gradient = "a test's";
+    static input_list shape_only_inputs() { return {1}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+};
+/// Its shape rule reads the value of the second.
+struct sized_op {
+    static constexpr auto name = "TestTransferSized";
+    static constexpr auto no_gradient = "a test's";
+    input_list shape_inputs() const { return {1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
 };
 struct state_op {
@@ -39,36 +55,41 @@ struct literal_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::float32, {}}}; }
 };
 
-inline const device_type far{"far", false}, farther{"farther", false}, beside{"beside", true};
+const memory_space far_memory{"far"}, farther_memory{"farther"};
+const device_type transfer_type{"test_transfer"};
+const device far{&transfer_type, 0, &far_memory}, farther{&transfer_type, 1, &farther_memory},
+    beside{&transfer_type, 2}, processor{&cpu_device(), 0};
+
+inline std::string name_of(const device& d) { return d.space ? d.space->name : "host"; }
 
 /// A subgraph that is put together by hand; items get a node for their name.
 struct builder {
     std::deque<node> nodes;
     subgraph g;
 
-    template <class Op>
-    int add(const char* name, Op op, const device_type* device, std::initializer_list<int> inputs = {}) {
+    template <class Op> int add(const char* name, Op op, const device* where, std::initializer_list<int> inputs = {}) {
         nodes.emplace_back().name = name;
         subgraph::item it;
         it.origin = &nodes.back();
         it.op = make_op(op);
-        it.device = device;
+        it.device = where;
         for (const int i : inputs) it.inputs.push_back({i, 0});
         g.items.push_back(std::move(it));
         return static_cast<int>(g.items.size()) - 1;
     }
-    int feed(const char* name) {
+    int feed(const char* name, const device* where = nullptr) {
         nodes.emplace_back().name = name;
         subgraph::item it;
         it.feed = static_cast<int>(g.feeds.size());
+        it.device = where;
         g.feeds.push_back({&nodes.back(), 0});
         g.items.push_back(std::move(it));
         return static_cast<int>(g.items.size()) - 1;
     }
     void fetch(int item) { g.fetches.push_back({item, 0}); }
 
-    subgraph moved() const {
-        auto out = insert_copies(g);
+    subgraph moved(const device* fetches = nullptr) const {
+        auto out = insert_copies(g, fetches);
         check(out, true);
         return out;
     }
@@ -85,7 +106,7 @@ inline std::string text(const subgraph& g, int i) {
         for (std::size_t k = 0; k < it.inputs.size(); ++k) all += (k ? "," : "") + text(g, it.inputs[k].item);
         all += ")";
     }
-    return all + (it.device ? "@" + it.device->name : "");
+    return all + (it.device ? "@" + name_of(*it.device) : "");
 }
 inline std::string fetched(const subgraph& g, std::size_t i = 0) { return text(g, g.fetches[i].item); }
 inline std::size_t copies(const subgraph& g) {
@@ -99,7 +120,7 @@ TEST_CASE("transfer: where all share the host's memory nothing is copied") {
     using namespace test_transfer;
     builder b;
     const int x = b.feed("x"), a = b.add("a", plain_op{}, &beside, {x, x}),
-              c = b.add("c", plain_op{}, &cpu_device(), {a, x});
+              c = b.add("c", plain_op{}, &processor, {a, x});
     b.fetch(b.add("d", plain_op{}, nullptr, {c, a}));
     const auto g = b.moved();
     CHECK(g.items.size() == 4);
@@ -133,6 +154,18 @@ TEST_CASE("transfer: one copy serves all readers of a device, and another that o
     CHECK(g.fetches[0] == g.fetches[1]);
     CHECK(fetched(g, 2) == "copy(a(copy(x)@far,copy(x)@far)@far)");
     CHECK(text(g, g.items[static_cast<std::size_t>(g.fetches[0].item)].inputs[0].item).substr(0, 7) == "e(copy(");
+}
+
+TEST_CASE("transfer: what is read for its shape alone stays where it is") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), a = b.add("a", plain_op{}, &far, {x, x});
+    b.fetch(b.add("s", shaped_op{}, nullptr, {x, a}));
+    b.fetch(b.add("t", shaped_op{}, &farther, {a, x}));
+    const auto g = b.moved();
+    CHECK(fetched(g) == "s(x,a(copy(x)@far,copy(x)@far)@far)");
+    CHECK(fetched(g, 1) == "copy(t(copy(a(copy(x)@far,copy(x)@far)@far)@farther,x)@farther)");
+    CHECK(copies(g) == 3);
 }
 
 TEST_CASE("transfer: what an op reads on the host is there") {
@@ -206,4 +239,34 @@ TEST_CASE("transfer: targets and waits follow their items") {
     CHECK(g.items[static_cast<std::size_t>(g.targets[1])].origin->name == "a");
     CHECK(g.items[static_cast<std::size_t>(g.targets[0])].after == small_vector<int, 4>{g.targets[1]});
     CHECK(g.fetches.empty());
+}
+
+TEST_CASE("transfer: instances with one memory share a copy, feeds and fetches lie where a body's node says") {
+    using namespace test_transfer;
+    const device twin{&transfer_type, 3, &far_memory};
+    builder b;
+    const int x = b.feed("x", &far), y = b.feed("y");
+    const int a = b.add("a", plain_op{}, &far, {x, y}), c = b.add("c", plain_op{}, &twin, {a, y});
+    const int d = b.add("d", plain_op{}, &farther, {c, x});
+    b.fetch(d);
+    b.fetch(y);
+    const auto g = b.moved(&far);
+    CHECK(fetched(g) ==
+          "copy(d(copy(c(a(x@far,copy(y)@far)@far,copy(y)@far)@far)@farther,copy(x@far)@farther)@farther)@far");
+    CHECK(fetched(g, 1) == "copy(y)@far");
+    CHECK(copies(g) == 4);                 // y to far; c and x to farther; d back
+    CHECK(copies(b.moved(&farther)) == 4); // d stays, y goes to farther too
+}
+
+TEST_CASE("transfer: what a shape rule reads, and what chooses a branch, are on the host") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), n = b.feed("n");
+    b.fetch(b.add("a", sized_op{}, &far, {x, n}));
+    CHECK(fetched(b.moved()) == "copy(a(copy(x)@far,n)@far)");
+    subgraph::item branch;
+    branch.device = &far;
+    branch.op = make_op(case_op{});
+    CHECK(branch.input_device(0) == nullptr);
+    CHECK(branch.input_device(1) == &far);
 }

@@ -335,3 +335,19 @@ TEST_CASE_METHOD(test_order_fixture, "order: takes and releases of one lock go i
     CHECK_FALSE(waits_for(b1, a1));
     CHECK_FALSE(waits_for(a1, a3));
 }
+
+TEST_CASE_METHOD(test_order_fixture, "order: nodes of one container and name are one lock") {
+    const container_scope owned("c");
+    const mutex by_node("m"), by_name("n", {.shared_name = "m"}), other("o");
+    const operation first = by_node.acquire(), apart = other.acquire(), next = by_name.release();
+    const auto sub =
+        serialize_lock_ops(prune({}, std::vector<const node*>{next.node(), apart.node(), first.node()}, {}));
+    check(sub, true);
+    for (const auto& it : sub.items) {
+        if (it.origin == next.node()) {
+            REQUIRE(it.after.size() == 1);
+            CHECK(sub.items[it.after[0]].origin == first.node());
+        }
+        if (it.origin == apart.node()) CHECK(it.after.empty());
+    }
+}

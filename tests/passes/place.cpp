@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/passes/place.hpp>
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/where.hpp>
+#include <rill/ops/control/cond.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/state/is_initialized.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/passes/prune.hpp>
 
@@ -13,22 +23,54 @@ using namespace rill;
 
 namespace test_place {
 
+const memory_space shelf_0{"shelf:0"}, shelf_1{"shelf:1"};
+
+/// A type of device with two memories. Nothing runs on it.
+inline const device_type& shelf() {
+    static const device_type type{"shelf", {&shelf_0, &shelf_1}};
+    register_device(type);
+    return type;
+}
+
+struct joint_write_op {
+    static constexpr auto name = "TestPlaceJointWrite";
+    static constexpr auto no_gradient = "a test's";
+    input_list writes() const { return {1, 0}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
+};
+
 struct fixture {
     graph g;
     graph_scope here{g};
     placeholder<float> x{"x"};
+    std::vector<std::string> heard;
 
+    std::unique_ptr<placement> make(bool soft, const device_type& by_default = cpu_device(),
+                                    const device_counts& counts = {{"shelf", 2}}) {
+        shelf();
+        return std::make_unique<placement>(counts, by_default, soft, [this](const node& n, const device& d) {
+            heard.push_back(n.name + " " + to_string(d.full));
+        });
+    }
     /// Places a node made for a device; returns what is reported.
     std::vector<std::string> placed(const std::string& device, bool soft) {
         const device_scope on(device);
         return placed(tensor<float>(x + 1.f, "node"), soft);
     }
-    std::vector<std::string> placed(const tensor<float>& t, bool soft) {
-        const std::vector<endpoint> fetches{t}, feeds{x};
-        std::vector<std::string> heard;
-        place(prune(fetches, {}, feeds), soft,
-              [&](const node& n, const std::string& where) { heard.push_back(n.name + " " + where); });
+    std::vector<std::string> placed(const tensor<float>& t, bool soft, const device_counts& counts = {}) {
+        heard.clear();
+        const auto where = make(soft, cpu_device(), counts);
+        place(items(t), *where);
         return heard;
+    }
+    subgraph items(const endpoint& e) const {
+        const std::vector<endpoint> fetches{e}, feeds{x};
+        return prune(fetches, {}, feeds);
+    }
+    /// Returns the short name of a node's device: "shelf:1".
+    static std::string device_of(placement& where, const node* n) {
+        const auto& d = where.device_of(*n);
+        return d.type->name + ":" + std::to_string(d.index);
     }
 };
 
@@ -45,8 +87,26 @@ TEST_CASE_METHOD(test_place_fixture, "place: whatever names this process's CPU, 
     }
     const tensor a(x + 1.f, "a"), b(a * a, "b");
     CHECK(placed(b, false) == std::vector<std::string>{"a " + cpu, "b " + cpu});
-    const std::vector<endpoint> fetches{b}, feeds{x};
-    CHECK_NOTHROW(place(prune(fetches, {}, feeds), false, {})); // nobody need listen
+    const auto silent = std::make_unique<placement>(device_counts{}, cpu_device(), false);
+    CHECK_NOTHROW(place(items(b), *silent)); // nobody need listen
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a node of many plans is placed and reported once") {
+    const auto where = make(false);
+    const tensor a(x + 1.f, "a"), b(a * a, "b"), c(a * 2.f, "c");
+    place(items(b), *where);
+    place(items(c), *where);
+    place(items(b), *where);
+    CHECK(heard.size() == 3);
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: as many CPUs as the session has") {
+    const device_scope on("/cpu:3");
+    const tensor y(x + 1.f, "y");
+    CHECK(placed(y, false, {{"cpu", 4}}) == std::vector<std::string>{"y /job:localhost/replica:0/task:0/device:cpu:3"});
+    CHECK_THROWS_AS(placed(y, false, {{"cpu", 3}}), invalid_argument);
+    CHECK_THROWS_WITH(placed(y, false, {{"cpu", 3}}), contains("'y'") && contains("cpu:3'") && contains("cpu:0, ") &&
+                                                          contains("cpu:1, ") && contains("cpu:2"));
 }
 
 TEST_CASE_METHOD(test_place_fixture,
@@ -87,45 +147,66 @@ TEST_CASE_METHOD(test_place_fixture,
     CHECK(placed(on("/gpu:0"), false).size() == 1);
 }
 
-namespace test_place {
-
-struct joint_write_op {
-    static constexpr auto name = "TestPlaceJointWrite";
-    static constexpr auto no_gradient = "a test's";
-    input_list writes() const { return {1, 0}; }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
-};
-
-inline const device_type shelf{"shelf", false};
-
-} // namespace test_place
-
-TEST_CASE_METHOD(test_place_fixture, "place: what asks for no device goes where it is told, text to the CPU") {
+TEST_CASE_METHOD(test_place_fixture, "place: a node without a request is on the default device, host code on the CPU") {
     using namespace test_place;
+    const auto where = make(false, shelf());
     const tensor a(x + 1.f, "a");
-    const tensor text(constant("text"));
-    const auto where = [&](const endpoint& e) {
-        const std::vector<endpoint> fetches{e}, feeds{x};
-        return place(prune(fetches, {}, feeds), false, {}, shelf).items.back().device;
-    };
-    CHECK(where(a) == &shelf);
-    CHECK(where(text) == &cpu_device());
+    CHECK(device_of(*where, a.node()) == "shelf:0");
+    CHECK(device_of(*where, tensor(constant("text")).node()) == "cpu:0");
+    CHECK(device_of(*where, any_tensor(rill::where(expand_dims<0>(x) > 0.f)).node()) == "cpu:0");
+    const fifo_queue<tensor<float>> q;
+    CHECK(device_of(*where, q.handle().node()) == "cpu:0");
+    CHECK(device_of(*where, q.enqueue(x).node()) == "cpu:0");
+    const auto several = make(false, cpu_device(), {{"cpu", 2}});
+    const device_scope on("/cpu:1");
+    CHECK(device_of(*several, tensor(constant("text")).node()) == "cpu:1"); // strings may be on any CPU
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: a write goes where its variables are, which is one place") {
+TEST_CASE_METHOD(test_place_fixture, "place: an op that writes or looks at a variable goes where that is") {
     using namespace test_place;
     variable<float> u("u", 1.f), v("v", 2.f);
+    const auto where = make(false, shelf());
     const node* both = detail::add_node(g, make_op(joint_write_op{}), {u, v});
-    const auto placed = [&] {
-        auto sub = prune({}, std::span(&both, 1), {});
-        REQUIRE(sub.items.size() == 3);
-        return place(std::move(sub), false, {}, shelf);
+    CHECK(device_of(*where, both) == "shelf:0");
+    const auto on = [](const std::string& device, const std::string& name) {
+        const device_scope there(device);
+        return variable<float>(name, 3.f);
     };
-    CHECK(placed().items.back().device == &shelf);
-    variable<float> w = [] {
-        const device_scope there("/cpu:0");
-        return variable<float>("w", 3.f);
-    }();
+    const variable<float> w = on("/shelf:1", "w"), c = on("/cpu:0", "c");
+    CHECK(device_of(*where, tensor(w.assign(x)).node()) == "shelf:1");
+    CHECK(device_of(*where, tensor(w.assign(w.assign(x))).node()) == "shelf:1");
+    CHECK(device_of(*where, is_initialized(w).node()) == "shelf:1");
+    both = detail::add_node(g, make_op(joint_write_op{}), {u, c});
+    CHECK_THROWS_WITH(where->device_of(*both), contains("several devices") && contains("cpu:0") && contains("shelf:0"));
     both = detail::add_node(g, make_op(joint_write_op{}), {u, w});
-    CHECK_THROWS_WITH(placed(), contains("several devices") && contains("cpu:0") && contains("shelf:0"));
+    CHECK_THROWS_AS(where->device_of(*both), invalid_argument);
+    // CPUs share a memory
+    const auto cpus = make(false, cpu_device(), {{"cpu", 2}});
+    both = detail::add_node(g, make_op(joint_write_op{}), {c, on("/cpu:1", "d")});
+    CHECK(device_of(*cpus, both) == "cpu:1"); // that of the first variable it names
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: nodes of a body take what they lack from the node that runs it") {
+    using namespace test_place;
+    const auto where = make(false);
+    tensor<float> inside, elsewhere, nested;
+    const auto branch = [&](const std::string& device) {
+        const device_scope there(device);
+        return cond(x > 0.f, [&] { return x * 2.f; }, [&] { return x * 3.f; });
+    };
+    const auto region = branch("/shelf:1");
+    const auto& bodies = *region.node()->bodies;
+    CHECK(device_of(*where, region.node()) == "shelf:1");
+    // made inside, after the scope has ended, as gradients are
+    {
+        const detail::region_scope in(bodies[0].of);
+        inside = tensor(x * 5.f);
+        const device_scope there("/shelf:0");
+        elsewhere = tensor(x * 7.f);
+    }
+    CHECK(inside.node()->device.empty());
+    CHECK(device_of(*where, inside.node()) == "shelf:1");
+    CHECK(device_of(*where, elsewhere.node()) == "shelf:0");
+    const variable<float> outside("outside", 1.f);
+    CHECK(device_of(*where, outside.node()) == "cpu:0");
 }

@@ -13,7 +13,7 @@ namespace test_ops_sync_mutex_state {
 
 /// A step of a session that takes the mutex.
 struct step {
-    std::shared_ptr<session_end> session;
+    std::shared_ptr<cancellation> session;
     std::vector<std::function<void()>> on_failure = {};
     sync_test::pretend_wait wait = {};
     bool done = false;
@@ -31,7 +31,7 @@ struct step {
 
 TEST_CASE("mutex_state: first come first served") {
     const auto m = std::make_shared<detail::mutex_state>("m");
-    const auto s = std::make_shared<session_end>();
+    const auto s = std::make_shared<cancellation>();
     step a{s}, b{s}, c{s};
     a.acquire(*m);
     b.acquire(*m);
@@ -48,7 +48,7 @@ TEST_CASE("mutex_state: first come first served") {
 
 TEST_CASE("mutex_state: a step says once what to do if it fails, however often it takes it") {
     const auto m = std::make_shared<detail::mutex_state>("m"), other = std::make_shared<detail::mutex_state>("other");
-    const auto s = std::make_shared<session_end>();
+    const auto s = std::make_shared<cancellation>();
     step a{s};
     for (int k = 0; k < 100; ++k) {
         a.acquire(*m);
@@ -67,13 +67,13 @@ TEST_CASE("mutex_state: a step says once what to do if it fails, however often i
 
 TEST_CASE("mutex_state: a session that has ended holds nothing") {
     const auto m = std::make_shared<detail::mutex_state>("m");
-    const auto s = std::make_shared<session_end>(), t = std::make_shared<session_end>();
+    const auto s = std::make_shared<cancellation>(), t = std::make_shared<cancellation>();
     step a{s}, b{t}, c{s};
     a.acquire(*m);
     b.acquire(*m);
     c.acquire(*m);
     CHECK_THROWS_AS(m->release(t.get()), failed_precondition);
-    s->now();
+    s->cancel();
     CHECK(b.holds());
     CHECK(c.wait.problem());
     step late{s};
@@ -87,8 +87,8 @@ TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and 
     seeds::each(200, [](std::uint64_t seed) {
         seeds::draws next(seed);
         const auto m = std::make_shared<detail::mutex_state>("m");
-        std::vector<std::shared_ptr<session_end>> sessions;
-        for (int k = 0; k < 3; ++k) sessions.push_back(std::make_shared<session_end>());
+        std::vector<std::shared_ptr<cancellation>> sessions;
+        for (int k = 0; k < 3; ++k) sessions.push_back(std::make_shared<cancellation>());
         std::deque<std::unique_ptr<step>> all;
         std::deque<step*> line; // the model
         step* holder = nullptr;
@@ -134,11 +134,11 @@ TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and 
                 break;
             default: {
                 if (next(4) != 0) break;
-                s->now();
+                s->cancel();
                 std::erase_if(line, [&](const step* w) { return w->session == s; });
                 if (holder && holder->session == s) free();
                 for (auto& one : sessions)
-                    if (one == s) one = std::make_shared<session_end>();
+                    if (one == s) one = std::make_shared<cancellation>();
             }
             }
             REQUIRE(m->is_held() == (holder != nullptr));

@@ -4,7 +4,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/runtime/plan/plan.hpp>
-#include <rill/session/session_core.hpp>
+#include <rill/session/local_session_core.hpp>
 
 #include <array>
 #include <vector>
@@ -18,8 +18,8 @@ TEST_CASE("fetch place: large values that the step computes go there, if the pla
     const graph_scope here(g);
     const placeholder<float, dyn> x("x");
     const tensor y = x + 1.f;
-    detail::session_core core(g, {});
-    const auto plan = core.find_plan({{y.end(), x.end()}, {}, {x.end()}});
+    detail::local_session_core core(g, {});
+    const auto prepared = core.find_run({{y.end(), x.end()}, {}, {x.end()}});
     const auto make = [](void* array, const tensor_type& type) -> void* {
         auto& to = *static_cast<std::vector<float>*>(array);
         to.assign(static_cast<std::size_t>(type.shape.size()), -1.f);
@@ -32,7 +32,7 @@ TEST_CASE("fetch place: large values that the step computes go there, if the pla
         std::vector<float> of_y, of_x;
         {
             const std::array<detail::fetch_place, 2> places{{{&of_y, make}, {&of_x, make}}};
-            const auto result = core.run(*plan, feeds, places);
+            const auto result = prepared->run(feeds, places);
             const bool large = n == 5000;
             CHECK(result.placed(0) == large);
             CHECK_FALSE(result.placed(1)); // what is fed is the caller's already
@@ -41,7 +41,7 @@ TEST_CASE("fetch place: large values that the step computes go there, if the pla
             if (large) CHECK(result.data(0) == of_y.data());
         }
         const std::array<detail::fetch_place, 2> declining{{{nullptr, decline}, {}}};
-        const auto again = core.run(*plan, feeds, declining);
+        const auto again = prepared->run(feeds, declining);
         CHECK_FALSE(again.placed(0));
         CHECK(static_cast<const float*>(again.data(0))[n - 1] == 3.f);
     }

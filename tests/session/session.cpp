@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/session/session.hpp>
 
+#include <rill/core/log.hpp>
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/transpose.hpp>
+#include <rill/ops/array/where.hpp>
 #include <rill/ops/control/group.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/exp.hpp>
@@ -631,4 +634,65 @@ TEST_CASE("session: options stand behind any number of feeds that a call can hav
     const std::vector<float> two{1, 2};
     CHECK(s.run(reduce_sum(f), feed(f, two), long_enough) == 3.f);
     CHECK(s.run_traced(reduce_sum(f), feed(f, two)).first == 3.f);
+}
+
+TEST_CASE("session: as many CPUs as it is told to have, in one memory") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const auto on = [](const char* device, const auto& make) {
+        const device_scope there(device);
+        return make();
+    };
+    const auto v = on("/cpu:1", [] { return variable<float>("v", 2.f); });
+    const auto squared = on("/cpu:2", [&] { return tensor(square(x)); });
+    const auto y = on("/cpu:3", [&] { return tensor(squared * v); });
+    const session s({.device_count = {{"cpu", 4}}});
+    s.run(global_variables_initializer());
+    const auto [value, trace] = s.run_traced(y, feed(x, {1.f, 3.f}));
+    CHECK(value(1) == 18.f);
+    CHECK(std::none_of(trace.entries.begin(), trace.entries.end(), [](const auto& e) { return e.op == "Copy"; }));
+    const session fewer({.device_count = {{"cpu", 3}}});
+    CHECK_THROWS_AS(fewer.run(y, feed(x, {1.f})), invalid_argument);
+    CHECK_THROWS_WITH(fewer.run(y, feed(x, {1.f})), contains("device:cpu:3'") && contains("(Mul") &&
+                                                        contains("session.cpp:") && contains("task:0/device:cpu:2"));
+    CHECK_THROWS_WITH(session({.device_count = {{"gpu", 1}}}), contains("'gpu'") && contains("cpu"));
+    CHECK_THROWS_AS(session({.device_count = {{"cpu", 0}}}), invalid_argument);
+}
+
+TEST_CASE("session: the device of each node is logged once, loops and the nodes of their bodies included") {
+    std::vector<std::string> heard;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const auto [n, sum] = while_loop([](auto i, auto) { return i < 3; },
+                                     [&](auto i, auto t) {
+                                         const name_scope named("inner");
+                                         return std::tuple(i + 1, tensor(t + x, "sum"));
+                                     },
+                                     0, x);
+    const tensor a(sum * 2.f, "a"), b(sum * 3.f, "b");
+    const any_tensor sized = boolean_mask(a, a > 1.f); // runs in stages
+    {
+        const session s({.log_device_placement = true});
+        set_log_sink([&](log_level, std::string_view text) { heard.emplace_back(text); });
+        s.run(a, feed(x, {1.f, 2.f}));
+        s.run(std::tuple(a, b), feed(x, {1.f, 2.f, 3.f})); // another plan
+        s.run(b, feed(x, {1.f, 2.f}));
+        s.run(sized, feed(x, {1.f, 2.f}));
+    }
+    set_log_sink({});
+    const auto times = [&](const std::string& name) {
+        return std::count_if(heard.begin(), heard.end(),
+                             [&](const std::string& line) { return line.starts_with(name + ": ("); });
+    };
+    CHECK(times("a") == 1);
+    CHECK(times("b") == 1);
+    CHECK(times(sum.node()->name) == 1);
+    CHECK(std::count_if(heard.begin(), heard.end(),
+                        [](const auto& line) { return line.find("inner/sum: (") != line.npos; }) == 1);
+    CHECK(std::count_if(heard.begin(), heard.end(),
+                        [](const auto& line) { return line.find(": (While): ") != line.npos; }) == 1);
+    std::sort(heard.begin(), heard.end());
+    CHECK(std::adjacent_find(heard.begin(), heard.end()) == heard.end());
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +9,7 @@
 #include <rill/core/allocator.hpp>
 #include <rill/core/dims.hpp>
 #include <rill/core/error.hpp>
+#include <rill/core/memory_space.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -40,18 +39,10 @@ private:
     index_t strings_;
 };
 
-/// Copies n elements between blocks that don't overlap.
-inline void copy_elements(dtype type, const void* from, void* to, index_t n) {
-    if (type == dtype::string)
-        std::copy_n(static_cast<const std::string*>(from), n, static_cast<std::string*>(to));
-    else if (n > 0)
-        std::memcpy(to, from, static_cast<std::size_t>(n) * size_of(type));
-}
-
 } // namespace detail
 
-/// A host value whose dtype and shape are known at run time only: what a fetch by name returns. Row-major and dense.
-/// Copies share the elements, which stay unchanged once shared.
+/// A value whose dtype and shape are known at run time only: what a fetch by name returns. Row-major and dense.
+/// Copies share the elements, which stay unchanged once shared. The values that a session returns lie in the host's memory.
 class any_array {
 public:
     any_array() = default;
@@ -59,9 +50,13 @@ public:
     /// Uninitialised numbers, or empty strings. Throws invalid_argument if an extent is unknown, resource_exhausted if it is too much.
     any_array(rill::dtype type, const dims& shape, allocator& from = default_allocator());
 
-    /// Memory of somebody else's, kept alive by `owner` (null: borrowed).
-    any_array(rill::dtype type, const dims& shape, const void* data, std::shared_ptr<const void> owner)
-        : type_{type, shape}, block_(), owner_(std::move(owner)), data_(const_cast<void*>(data)) {}
+    /// Uninitialised numbers in another memory than the host's. Throws as above.
+    any_array(rill::dtype type, const dims& shape, const memory_space& space);
+
+    /// Memory of somebody else's, kept alive by `owner` (null: borrowed); `space` is null for the host's memory.
+    any_array(rill::dtype type, const dims& shape, const void* data, std::shared_ptr<const void> owner,
+              const memory_space* space = nullptr)
+        : type_{type, shape}, block_(), owner_(std::move(owner)), data_(const_cast<void*>(data)), space_(space) {}
 
     rill::dtype dtype() const noexcept { return type_.type; }
     const dims& shape() const noexcept { return type_.shape; }
@@ -71,15 +66,22 @@ public:
 
     /// Whether its elements are its own, and nobody shares them.
     bool is_sole() const noexcept { return block_ && block_.use_count() == 1; }
+    /// Returns true if its elements are somebody else's, and nothing keeps them alive.
+    bool is_borrowed() const noexcept { return !block_ && !owner_ && data_; }
     /// Where its elements were made; null of somebody else's memory.
     const allocator* memory() const noexcept { return block_ ? block_->from() : nullptr; }
 
+    /// Returns the memory that holds the elements; null for the host's.
+    const memory_space* space() const noexcept { return space_; }
+
+    /// The address of the elements. The host must not follow one that lies in a space.
     const void* data() const noexcept { return data_; }
     void* mutable_data() noexcept { return data_; }
 
-    /// The elements in row-major order; throws invalid_argument if T is another type.
+    /// The elements in row-major order; throws invalid_argument if T is another type, failed_precondition if they lie in a space.
     template <element T> std::span<const T> elements() const {
         if (type_.type != dtype_of<T>) refuse(dtype_of<T>);
+        if (space_) refuse_space();
         return {static_cast<const T*>(data_), static_cast<std::size_t>(size())};
     }
     /// The value of a rank-0 array (or of one element).
@@ -94,16 +96,23 @@ private:
     index_t count() const;
     [[noreturn]] void refuse(rill::dtype asked) const;
     [[noreturn]] void refuse_many() const;
+    [[noreturn]] void refuse_space() const;
 
     tensor_type type_;
     std::shared_ptr<detail::element_block> block_;
     std::shared_ptr<const void> owner_;
     void* data_ = nullptr;
+    const memory_space* space_ = nullptr;
 };
 
 namespace detail {
 
-/// The same elements in memory of its own: for who keeps what it was lent.
+/// Returns a copy of the elements in a space, or in the host's memory (null). An array without elements of its own is shared.
+any_array copied_to(const any_array& a, const memory_space* space);
+
+/// Returns the same elements in memory of its own, in the memory where they lie.
+inline any_array kept_copy(const any_array& a) { return copied_to(a, a.space()); }
+/// The same elements in host memory of its own: for who keeps what it was lent.
 any_array owned_copy(const any_array& a);
 any_array owned_copy(dtype type, const dims& shape, const void* data);
 

@@ -53,7 +53,7 @@ void write_elements(std::string& to, const dims& shape, int axis, const T* at, i
 /// "{{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
 template <class T> void write_array(std::string& to, const any_array& array) {
     const index_t ends = array.size() > 1000 ? 3 : 1000;
-    write_elements(to, array.shape(), 0, static_cast<const T*>(array.data()), array.size(), ends);
+    write_elements(to, array.shape(), 0, array.elements<T>().data(), array.size(), ends);
 }
 
 } // namespace detail

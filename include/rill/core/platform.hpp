@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <rill/config.hpp>
 
@@ -22,6 +23,9 @@ void* library_function(void* library, const char* name) noexcept;
 /// Asks the system to back fresh memory by large pages, where it has them: of a block of tens of megabytes the first touch
 /// of every small page costs more than filling it (docs/benchmarks.md). Of smaller blocks nothing is asked.
 void prefer_large_pages(void* block, std::size_t bytes) noexcept;
+
+/// Returns 64 bits from the system's source of random numbers; where there is none, bits that differ between processes and calls.
+std::uint64_t random_bits() noexcept;
 
 /// log(|gamma(x)|) on any number of threads: std::lgamma may write the sign to a global.
 float log_gamma(float x) noexcept;

@@ -3,6 +3,8 @@
 
 #include <rill/core/platform.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <thread>
@@ -16,7 +18,10 @@
 #if defined(__linux__)
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #endif
+
+#include <rill/core/hash.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -55,6 +60,17 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
     madvise(first, (bytes - skipped) / large * large,
             MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
 #endif
+}
+
+RILL_INLINE std::uint64_t random_bits() noexcept {
+#if defined(__linux__)
+    std::uint64_t bits;
+    if (::getrandom(&bits, sizeof bits, 0) == sizeof bits) return bits;
+#endif
+    static std::atomic<std::uint64_t> calls{0};
+    const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    // the address differs between processes where addresses are randomised
+    return hash_combine(hash_combine(now, reinterpret_cast<std::uintptr_t>(&calls)), ++calls);
 }
 
 #if defined(__GLIBC__)

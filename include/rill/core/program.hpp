@@ -42,6 +42,10 @@ struct program {
     int first_instruction() const { return first_scalar() + static_cast<int>(scalars.size()); }
     bool is_scalar(int value) const { return value >= first_scalar() && value < first_instruction(); }
     dtype type_of(int value) const;
+    /// Returns the cost of one element, in additions.
+    double work() const;
+    /// Returns true if an instruction uses the value, or a result is the value.
+    bool uses(int value) const;
 };
 
 /// Whether running it may report an integer division by zero.
@@ -54,7 +58,8 @@ std::string result_suffix(dtype result, dtype first_operand);
 /// scalar: "Mul($0:float32,s0:float32)".
 std::string instruction_key(const program& p, const program::instruction& i, int scalar = -1);
 
-/// The key that spells a program out, instruction by instruction: "program float32;; Tanh:float32 0 -> 1".
+/// The key that spells a program out, instruction by instruction: "program float32;; Tanh:float32 0 -> 1". No compiled kernel has such
+/// a key.
 std::string spelled_key(const program& p);
 
 /// The key of the expression that a program computes, whose leaves, scalars and instructions are each used once, in order:
@@ -132,6 +137,8 @@ struct fused_spec {
 
     /// Key of the expression whose compiled kernel serves it, if there is one; else empty.
     const std::string& kernel() const;
+    /// Returns true if a kernel of the node may read the elements of leaf k. Compiled kernels read all leaves.
+    bool reads_leaf(std::size_t k) const;
 
     friend bool operator==(const fused_spec& a, const fused_spec& b) {
         const bool same = a.body == b.body || (a.body && b.body && a.body->key == b.body->key);

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE dtype program::type_of(int value) const {
@@ -15,6 +17,17 @@ RILL_INLINE dtype program::type_of(int value) const {
     if (value < first_scalar()) return leaves[at];
     if (value < first_instruction()) return scalars[at - leaves.size()];
     return code[at - leaves.size() - scalars.size()].type;
+}
+
+RILL_COLD double program::work() const {
+    double additions = 0;
+    for (const auto& i : code) additions += i.op->cost;
+    return additions;
+}
+
+RILL_COLD bool program::uses(int value) const {
+    return detail::contains(results, value) ||
+           detail::any_of(code, [value](const instruction& i) { return detail::contains(i.args, value); });
 }
 
 RILL_INLINE bool divides_integers(const program& p) {
@@ -101,6 +114,11 @@ RILL_INLINE bool is_one_op(const program& p) {
 RILL_INLINE const std::string& fused_spec::kernel() const {
     static const std::string& none = *new std::string;
     return kind == form::forward ? body->key : is_adjoint() ? body->adjoint_of : none;
+}
+
+RILL_COLD bool fused_spec::reads_leaf(std::size_t k) const {
+    const bool may_be_compiled = is_adjoint() || (kind == form::forward && !body->key.starts_with("program "));
+    return may_be_compiled || body->uses(static_cast<int>(k));
 }
 
 RILL_INLINE shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs) {

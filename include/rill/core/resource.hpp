@@ -10,48 +10,66 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What outlives runs and is reached through a handle: a queue, a lock, a table. A handle in a graph is its number, an int64 of rank 0.
+class resource;
+
+namespace detail {
+
+/// Draws an incarnation: the number of one life of a task. It is never 0 and fits 31 bits, so that handles are positive.
+std::uint32_t draw_incarnation();
+/// Returns the incarnation of this process, drawn once. All local sessions have it.
+std::uint32_t process_incarnation();
+/// Gives the resource its number: a handle of the task with this incarnation. find_resource finds it from now on until it dies.
+void make_findable(const std::shared_ptr<resource>& r, std::uint32_t incarnation);
+/// Returns the resource of a handle, or null if there is none. Handles of tasks other than `incarnation` are of none. 0 stands for all
+/// tasks of this process.
+std::shared_ptr<resource> find_resource(std::int64_t number, std::uint32_t incarnation = 0);
+/// Throws invalid_argument for a handle that is of no resource of the kind `wanted`. `there`: the resource that was found, or null.
+[[noreturn]] void refuse_resource(std::int64_t number, std::uint32_t incarnation, const resource* there,
+                                  const char* wanted);
+
+} // namespace detail
+
+/// State that outlives runs: a queue, a lock, a table, a variable. Ops reach it through a handle, its number. In a graph a handle is an
+/// int64 of rank 0.
 class RILL_EXPORT resource : public std::enable_shared_from_this<resource> {
 public:
-    resource();
+    resource() = default;
     resource(const resource&) = delete;
     resource& operator=(const resource&) = delete;
     RILL_INLINE virtual ~resource();
 
+    /// Returns the handle. Its upper 32 bits are the incarnation of the task that owns the resource. It is 0 until a container set holds
+    /// the resource.
     std::int64_t number() const noexcept { return number_; }
-    /// Kind and type, as messages say them: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name agree in it.
+    /// Returns kind and type for messages: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name must agree in it.
     virtual std::string described() const = 0;
-    /// Where it makes the arrays that it keeps: one made there it may take over from a step, which saves a copy. Null: it takes none.
+    /// Returns the allocator of the arrays that the resource keeps, or null. It may take over a step's array from there without a copy.
     virtual allocator* memory() const noexcept { return nullptr; }
-    /// Its container is reset: who waits for it does so in vain.
+    /// Fails all waiters, because the container is reset.
     virtual void abandon() noexcept {}
 
 private:
-    std::int64_t number_;
+    friend void detail::make_findable(const std::shared_ptr<resource>& r, std::uint32_t incarnation);
+
+    std::int64_t number_ = 0;
 };
 
-/// Where a resource lives. Without container and shared name it is the session's own; with either one, the process's: in the default
-/// container if none is named, under its node's name if no other is.
+/// The name of state. Without container and shared name a local session keeps it to itself; with either one it belongs to the process.
+/// In a cluster session all of it belongs to the task. The default container holds it if none is named.
 struct resource_name {
     std::string container, shared_name;
+
     bool is_private() const { return container.empty() && shared_name.empty(); }
+    /// Returns the name within the container: the shared name, or else the name of the node.
+    const std::string& known_as(const std::string& node) const { return shared_name.empty() ? node : shared_name; }
 };
 
-namespace detail {
-
-/// From now on until it dies, find_resource gives it.
-void make_findable(const std::shared_ptr<resource>& r);
-/// Null if there is none of that number, or no longer.
-std::shared_ptr<resource> find_resource(std::int64_t number);
-[[noreturn]] void refuse_resource(const resource* there, const char* wanted);
-
-} // namespace detail
-
-/// The resource behind a handle; throws invalid_argument if it is of another kind, or gone. `R::kind` says what is wanted.
-template <class R> std::shared_ptr<R> resource_as(std::int64_t number) {
-    const auto there = detail::find_resource(number);
+/// Returns the resource behind a handle. Throws invalid_argument if it is of another kind, of another task, or gone. `R::kind` says which
+/// kind is wanted. `incarnation`: the task whose handles are accepted; 0: any task of this process.
+template <class R> std::shared_ptr<R> resource_as(std::int64_t number, std::uint32_t incarnation = 0) {
+    const auto there = detail::find_resource(number, incarnation);
     auto wanted = std::dynamic_pointer_cast<R>(there);
-    if (!wanted) detail::refuse_resource(there.get(), R::kind);
+    if (!wanted) detail::refuse_resource(number, incarnation, there.get(), R::kind);
     return wanted;
 }
 

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Kernel arguments for a call outside any frame. Slots hold the inputs, then the outputs, then the scratch memory.
+/// Kernel arguments for a call outside any frame, on the CPU. Slots hold the inputs, then the outputs.
 class array_slots {
 public:
     array_slots() = default;
@@ -29,23 +29,30 @@ public:
     void output(void* data) { slots_.push_back(data); }
 
     /// Returns arguments that point into this object, which must outlive the call. Call it once, after the last output.
-    kernel_args args(const step_context* step, void* scratch = nullptr) {
-        slots_.push_back(scratch);
+    kernel_args args(const step_context* step, const execution_context& on = {}) {
+        on_ = on;
         numbers_.resize(slots_.size());
         std::iota(numbers_.begin(), numbers_.end(), 0);
-        return {slots_.data(), numbers_.data(), numbers_.data() + inputs_, &numbers_.back(), step ? step : &no_step};
+        return {slots_.data(), numbers_.data(), numbers_.data() + inputs_, on_, step ? step : &no_step};
     }
 
 private:
     small_vector<void*, 8> slots_;
     small_vector<std::int32_t, 8> numbers_;
     std::size_t inputs_ = 0;
+    execution_context on_;
 };
 
+/// Returns an uninitialized array in a space, or in the host's memory (null), from the allocator `host`.
+inline any_array array_in(const memory_space* space, const tensor_type& type, allocator& host = default_allocator()) {
+    return space ? any_array(type.type, type.shape, *space) : any_array(type.type, type.shape, host);
+}
+
 /// Returns uninitialized arrays of these types, whose shapes must be complete.
-inline std::vector<any_array> arrays_of(std::span<const tensor_type> types) {
+inline std::vector<any_array> arrays_of(std::span<const tensor_type> types, const memory_space* space = nullptr,
+                                        allocator& host = default_allocator()) {
     std::vector<any_array> all;
-    for (const auto& t : types) all.emplace_back(t.type, t.shape);
+    for (const auto& t : types) all.push_back(array_in(space, t, host));
     return all;
 }
 

@@ -16,7 +16,7 @@ namespace detail {
 
 struct device_table {
     std::mutex mutex;
-    device_type cpu{"cpu", true};
+    device_type cpu{"cpu"};
     std::vector<const device_type*> all{&cpu};
     std::atomic<const device_type*> by_default{&cpu};
 };
@@ -61,28 +61,5 @@ RILL_COLD void set_default_device(std::string_view name) {
 }
 
 RILL_COLD const device_type& default_device() { return *detail::the_devices().by_default.load(); }
-
-namespace detail {
-
-RILL_COLD void copy_between(const device_type& from_device, const void* from, const device_type& to_device, void* to,
-                            dtype type, index_t n) {
-    if (n == 0) return;
-    const std::size_t bytes = static_cast<std::size_t>(n) * size_of(type);
-    if (from_device.host_memory && to_device.host_memory)
-        copy_elements(type, from, to, n);
-    else if (from_device.host_memory)
-        to_device.to_device(from, to, bytes);
-    else if (to_device.host_memory)
-        from_device.to_host(from, to, bytes);
-    else if (&from_device == &to_device)
-        from_device.within(from, to, bytes);
-    else {
-        std::vector<std::byte> host(bytes);
-        from_device.to_host(from, host.data(), bytes);
-        to_device.to_device(host.data(), to, bytes);
-    }
-}
-
-} // namespace detail
 
 }} // namespace rill::RILL_ABI

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -16,9 +14,11 @@
 #include <vector>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/core/hash.hpp>
 #include <rill/core/resource.hpp>
-#include <rill/core/thread_pool.hpp>
+#include <rill/device/execution_context.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -28,14 +28,14 @@ struct trace_scope; // runtime/trace/step_recorder.hpp
 
 /// The context of the step that a kernel runs in.
 struct step_context {
-    const std::atomic<bool>* cancel = nullptr; // set when the step is cancelled
-    const std::atomic<bool>* token = nullptr;  // the cancellation token of the run's caller
+    cancellation* session = nullptr; // the end of the session
+    cancellation* token = nullptr;   // the cancellation token of the run's caller
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    void* stream = nullptr;                   // the device's stream, if it has streams
     rill::environment* environment = nullptr; // null: the real environment
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // undo functions that run if the step fails; set for steps with async ops
     detail::trace_scope* trace = nullptr; // set for traced steps
+    std::uint32_t incarnation = 0;        // of the task whose handles the step may use; 0: any task of this process
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.
@@ -49,8 +49,8 @@ inline constexpr step_context no_step{};
 
 } // namespace detail
 
-/// A callback that completes an asynchronous kernel, with its outputs or an error. Any thread may call it, once.
-/// Further calls, and calls after the step has ended, do nothing.
+/// A callback that completes an asynchronous kernel or a started step, with its outputs or an error. Any thread may call that of a kernel,
+/// once. Further calls, and calls after the step has ended, do nothing.
 using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
 
 /// The interface for an op that completes after its kernel has returned. A kernel that need not wait writes its outputs directly.
@@ -70,7 +70,7 @@ struct kernel_args {
     void* const* slots;
     const std::int32_t* inputs;  // slot numbers
     const std::int32_t* outputs; // slot numbers
-    const std::int32_t* scratch_slot;
+    const execution_context& on; // threads or queue, scratch memory, place for errors in data
     const step_context* step;
     any_array* sized = nullptr;    // for an op with dynamic outputs: the kernel stores its outputs here
     async_context* wait = nullptr; // for an async op: the kernel copies the inputs that it needs later
@@ -91,21 +91,7 @@ struct kernel_args {
     /// that of another block: read each element before you write it.
     template <class T> const T* variable_was(int i) const { return in<T>(i); }
     /// Returns the scratch memory; its size was requested when the kernel was bound.
-    template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
-};
-
-/// A notifier for the end of a session.
-class session_end {
-public:
-    ~session_end() { now(); }
-    /// Calls `then` once when the session ends, or immediately if it has ended.
-    void call(std::function<void()> then);
-    void now() noexcept;
-
-private:
-    std::mutex mutex_;
-    bool over_ = false;
-    std::vector<std::function<void()>> all_;
+    template <class T = void> T* scratch() const { return static_cast<T*>(on.scratch); }
 };
 
 /// The arguments for binding a kernel: everything that stays the same from step to step.
@@ -114,14 +100,18 @@ struct kernel_request {
     std::span<const tensor_type> outputs;
     std::span<const any_array* const> constants = {}; // per input: its constant value, else null. Empty: unknown
     std::size_t scratch_bytes = 0;                    // set by the op: scratch memory of each run
-    thread_pool* pool = nullptr;                      // threads to share work with, or null; outlives the kernel
-    double microseconds = 0; // set by the op: estimated time on one thread; 0: derived from memory traffic
+    execution_context on = {}; // the context of all runs, as far as it is known: the threads, which outlive the kernel
+    double microseconds = 0; // set by a kernel that knows its time on one thread better than op::cost, as fused ones do
     bool shared = false;     // set by the op: the kernel uses the pool
-    double moved_bytes = -1; // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
     std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
+    int replica = 0;         // session_options::replica; 0 for an op with a container or a shared name
+    /// Returns the stream of the next run; set by a random op. The host calls it once a run, and the kernel finds the stream in its context.
+    std::function<random_stream()> next_stream = {};
 
-    /// Sets the memory traffic of an op that reads and writes only these slices of its larger operands.
-    void moves_only(const tensor_type& slices) { moved_bytes = 2 * static_cast<double>(slices.bytes()); }
+    /// Returns the seed that this replica draws with where replica 0 draws with `asked`.
+    std::uint64_t seed_of_replica(std::uint64_t asked) const {
+        return replica == 0 ? asked : detail::hash_combine(asked, static_cast<std::uint64_t>(replica));
+    }
 
     /// Returns the resource that the node's handle names; creates it with `make` if it does not exist.
     /// `described` is the description that an existing resource must have.
@@ -129,8 +119,10 @@ struct kernel_request {
         const resource_name& name, const std::string& described,
         const std::function<std::shared_ptr<resource>(const std::string& name, allocator& memory)>& make)>
         find_resource = {};
+    /// The memory of the operands and of the scratch memory, except host inputs; null for the host's.
+    const memory_space* space = nullptr;
     /// The session that runs the kernel. Lock holders register here, to release their lock when it closes.
-    std::shared_ptr<session_end> session = {};
+    std::shared_ptr<cancellation> session = {};
 };
 
 /// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored inline.

@@ -1,23 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include <rill/core/program.hpp>
+#include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/device/numbers.hpp>
 #include <rill/device/philox.hpp>
 #include <rill/device/strided_layout.hpp>
 #include <rill/device/structure.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An out-of-range index: its position and value. first_not_finite reports 1 as the value of a NaN, 0 of an infinity.
-struct outside_index {
-    index_t at = -1; // -1: none found
-    std::int64_t value = 0;
+/// Accepts an index in [0, extent).
+template <class I> struct index_inside {
+    using bits = std::make_unsigned_t<I>;
+    bits end; // the extent, or one more than the largest index
+
+    RILL_FN explicit index_inside(index_t extent) : end(static_cast<bits>(std::min(extent, most))) {
+        if (extent > most) ++end;
+    }
+    RILL_FN bool operator()(I id) const { return static_cast<bits>(id) < end; } // a negative id becomes large
+
+private:
+    static constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
+};
+
+/// Accepts a number that is neither infinite nor NaN.
+struct finite_number {
+    template <class T> RILL_FN bool operator()(const T& v) const {
+        const auto wide = static_cast<compute_type<T>>(v);
+        return wide - wide == compute_type<T>(0);
+    }
 };
 
 /// Per-row inputs and outputs of a matrix: one value for each row; null if absent.
@@ -31,21 +52,48 @@ template <class T, class I = std::int32_t> struct row_numbers {
 /// The number of elements from which an update uses the pool; below it, threads cost more than they save.
 inline constexpr index_t update_shared_from = 1 << 16;
 
+/// The `Count` numbers, in the memory of a device, that an update reads beside its arrays.
+template <class T, std::size_t Count> struct update_constants {
+    const T* at = nullptr;
+};
+template <class T> using no_constants = update_constants<T, 0>;
+
+/// The way in which an update treats slices of one id: one after the other, or as one slice, their sum.
+enum class equal_ids : std::uint8_t { in_turn, added };
+
 namespace detail {
 
+// Functions that a device must compile are objects with names: a GPU cannot take a lambda of the host as a kernel.
+
+struct empty_row {
+    template <class... A> RILL_FN void operator()(const A&...) const {}
+};
 struct no_update {
     template <class... V> RILL_FN static void run(const V&...) {}
+};
+struct same_scalars {
+    template <std::size_t N> RILL_FN std::array<double, N> operator()(const std::array<double, N>& all) const {
+        return all;
+    }
 };
 
 } // namespace detail
 
-/// The requirements on a device: the primitives that ops are written on. Pointers refer to device memory, which the host may not
-/// be able to read; scalars are passed by value. Each device implements each primitive once; each op is written once over them.
+/// The requirements on a device: the primitives that ops are written on. Each device implements each primitive once; each op is
+/// written once over them.
+///
+/// Pointers refer to device memory, which the host may not be able to read. Numbers that are known when a kernel is bound are passed
+/// by value; numbers of a run are passed by address, and the device reads them. Nothing is returned to the host: `check` reports bad
+/// data to the context's error record. After a failure, the primitives of that step and of later steps write nothing. They never follow
+/// an id that `check` has refused. Without a record, `check` throws at once.
+///
+/// The context's scratch memory holds what the functions `…_scratch` return for the same shapes; they take the context of binding.
 template <class D>
 concept device_primitives =
-    requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, std::int64_t* classes, void* scratch,
-             thread_pool* pool, index_t n, const detail::strided_layout& layout, const random_stream& stream,
-             const fused_spec& spec, const fusion_group& chain, kernel_request& request) {
+    requires(const execution_context& on, const float* x, float* y, const std::int32_t* ids, std::int32_t* to,
+             std::int64_t* classes, void* memory, index_t n, const detail::strided_layout& layout,
+             const random_stream* stream, const error_site& where, const fused_spec& spec, const fusion_group& chain,
+             kernel_request& request) {
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();
@@ -53,36 +101,41 @@ concept device_primitives =
         { D::fused(spec, request) } -> std::same_as<kernel>;
         { D::fused(chain, request) } -> std::same_as<kernel>;
 
-        D::gemm(false, false, n, n, n, x, x, y, scratch, pool);
-        D::gemm(false, false, n, n, n, x, x, y, scratch, pool, {x, true}); // product_epilogue
-        { D::template gemm_scratch<float>(false, false, n, n, n, pool) } -> std::same_as<std::size_t>;
-        { D::gemm_microseconds(n, n, n) } -> std::same_as<double>;
-        { D::template gemm_is_shared<float>(false, false, n, n, n, pool) } -> std::same_as<bool>;
+        D::gemm(on, false, false, n, n, n, x, x, y);
+        D::gemm(on, false, false, n, n, n, x, x, y, {x, true}); // product_epilogue
+        { D::template gemm_scratch<float>(on, false, false, n, n, n) } -> std::same_as<std::size_t>;
+        { D::template gemm_is_shared<float>(on, false, false, n, n, n) } -> std::same_as<bool>;
 
-        D::copy(x, y, layout);
-        D::add(x, y, layout);
-        D::copy(dtype::float32, static_cast<const void*>(x), scratch, n);
-        D::fill(n, y, 0.f);
-        { D::first_outside(ids, n, n) } -> std::same_as<outside_index>;
-        { D::first_not_finite(x, n) } -> std::same_as<outside_index>;
-        D::gather(x, ids, y, n, n, n, n);
-        D::scatter_add(x, ids, y, n, n, n, n);
-        D::one_hot(ids, y, n, n, 1.f, 0.f);
-        D::template arg_extreme<true>(x, to, n, n, n);
-        D::template scan<combine::sum>(x, y, n, n, n, false, false);
-        D::linear_recurrence(x, x, y, n, n, n, false);
+        D::copy(on, x, y, layout);
+        D::add(on, x, y, layout);
+        D::copy(on, dtype::float32, static_cast<const void*>(x), memory, n);
+        D::fill(on, n, y, 0.f);
+        { D::check(on, ids, n, index_inside<std::int32_t>(n), where) } -> std::same_as<void>;
+        { D::check(on, x, n, finite_number{}, where) } -> std::same_as<void>;
+        { D::known_finite(x, n) } -> std::same_as<bool>;
+        D::gather(on, x, ids, y, n, n, n, n);
+        D::scatter_add(on, x, ids, y, n, n, n, n);
+        D::one_hot(on, ids, y, n, n, 1.f, 0.f);
+        D::template arg_extreme<true>(on, x, to, n, n, n);
+        D::template scan<combine::sum>(on, x, y, n, n, n, false, false);
+        D::linear_recurrence(on, x, x, y, n, n, n, false);
         { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;
-        D::rows(n, n, std::array{x}, std::array{y}, row_numbers<float>{}, scratch, [](const auto&...) {});
-        D::template update<detail::no_update>(n, std::array{x}, std::array{y}, std::array{x}, std::array{1.f}, pool);
-        D::template update_rows<detail::no_update>(ids, n, n, std::array{y}, std::array{x}, std::array{1.f}, scratch);
+        D::rows(on, n, n, std::array{x}, std::array{y}, row_numbers<float>{}, detail::empty_row{});
+        D::compute_scalars(on, detail::same_scalars{}, std::array{x}, y);
+        D::template update<detail::no_update>(on, n, std::array{x}, std::array{y}, std::array{x},
+                                              update_constants<float, 1>{x});
+        D::template update_rows<detail::no_update>(on, ids, n, n, std::array{y}, std::array{x},
+                                                   update_constants<float, 1>{x}, equal_ids::added);
         { D::template update_rows_scratch<float>(n, n, 1) } -> std::same_as<std::size_t>;
-        D::random_uniform(n, stream, 0., 1., y);
-        D::random_normal(n, stream, 0., 1., y);
-        D::truncated_normal(n, stream, 0., 1., y);
-        D::random_gamma(n, stream, 1., 1., y);
-        D::random_poisson(n, stream, 1., y);
-        { D::multinomial(x, n, n, n, stream, classes, scratch) } -> std::same_as<outside_index>;
+        D::random_uniform(on, n, stream, 0., 1., y);
+        D::random_normal(on, n, stream, 0., 1., y);
+        D::truncated_normal(on, n, stream, 0., 1., y);
+        D::random_gamma(on, n, stream, 1., 1., y);
+        D::random_poisson(on, n, stream, 1., y);
+        D::multinomial(on, x, n, n, n, stream, classes, where);
         { D::multinomial_scratch(n) } -> std::same_as<std::size_t>;
+        D::shuffle(on, dtype::float32, static_cast<const void*>(x), memory, n, n, stream);
+        { D::shuffle_scratch(n) } -> std::same_as<std::size_t>;
     };
 
 }} // namespace rill::RILL_ABI

@@ -8,6 +8,7 @@
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/session/local_session_core.hpp>
 #include <rill/session/session.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -57,8 +58,8 @@ inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<
 struct evaluation {
     vector<scalar_value> scalars;
     std::vector<dims> shapes;
-    std::shared_ptr<session_core> core;
-    std::shared_ptr<plan> steps;
+    std::shared_ptr<local_session_core> core;
+    std::shared_ptr<prepared_run> run;
 };
 
 /// An LRU cache of the evaluations of one expression type.
@@ -93,18 +94,18 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
             detail::evaluation made;
             made.scalars = std::move(scalars);
             for (const auto& v : values) made.shapes.push_back(v.shape());
-            made.core = detail::make_session_core(home, session_options{});
+            made.core = detail::make_local_session_core(home, session_options{});
             std::vector<any_array> unused;
             std::vector<any_tensor> inputs;
             const auto over_inputs = detail::with_inputs(e, unused, inputs, where);
             detail::plan_key key;
             key.fetches = {detail::seal(over_inputs, home, {}, true, where)};
             key.feeds.assign(inputs.begin(), inputs.end());
-            made.steps = made.core->find_plan(key);
+            made.run = made.core->find_run(key);
             planned = detail::make_shared<const detail::evaluation>(std::move(made));
             kept.add(planned);
         }
-        const auto result = planned->core->run(*planned->steps, values);
+        const auto result = planned->run->run(values);
         return to_host_value<value_type_of<E>, extents_of<E>::rank>(result.type(0).shape, result.data(0));
     } else {
         return session(detail::graph_of_operand(e)).run(e);

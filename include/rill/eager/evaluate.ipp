@@ -19,7 +19,7 @@ RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const vecto
     const auto has_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
     const std::lock_guard lock(mutex_);
     const auto at = detail::find_if(kept_, [&](const auto& k) {
-        return &k->core->device() == &default_device() && k->scalars == scalars &&
+        return k->core->device().type == &default_device() && k->scalars == scalars &&
                std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), has_shape);
     });
     if (at == kept_.end()) return nullptr;

@@ -14,6 +14,12 @@ namespace detail {
 
 std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r);
 
+/// Returns the inputs, from `first` up to `count`, whose elements a fused node does not read. It may take their shapes for results.
+input_list unread_inputs(const fused_spec& spec, int first, int count);
+
+/// Returns the cost of a fused node in one pass over its space.
+op_cost fused_cost(const fused_spec& spec, std::span<const tensor_type> in, std::span<const tensor_type> out);
+
 } // namespace detail
 
 /// A fused node: a sealed expression, a reduction of one, or the gradient of either.
@@ -30,6 +36,10 @@ struct fused_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const { return detail::fused_gradient(spec, r); }
+    input_list shape_only_inputs(int count) const { return detail::unread_inputs(spec, 0, count); }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::fused_cost(spec, in, out);
+    }
     /// Returns true if the result may overwrite an operand. One of several results could overwrite an operand that another still reads.
     bool in_place() const {
         return spec.results.size() == 1 && spec.results[0].reduce.how == combine::map && spec.results[0].like < 0;

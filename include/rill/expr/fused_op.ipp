@@ -54,6 +54,28 @@ RILL_COLD std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type
 
 namespace detail {
 
+RILL_COLD input_list unread_inputs(const fused_spec& spec, int first, int count) {
+    input_list unread;
+    if (!spec.body) return unread;
+    for (int i = first; i < count; ++i) {
+        bool read = false;
+        for (std::size_t k = 0; !read && k < spec.leaves.size(); ++k)
+            read = spec.leaves[k].input == i && spec.reads_leaf(k);
+        if (!read) unread.push_back(i);
+    }
+    return unread;
+}
+
+RILL_COLD op_cost fused_cost(const fused_spec& spec, std::span<const tensor_type> in,
+                             std::span<const tensor_type> out) {
+    op_cost cost{0, total_bytes(in) + total_bytes(out)};
+    if (!spec.body) return cost;
+    cost.flops = spec.body->work() * static_cast<double>(fused_space(spec, in).shape.size());
+    for (const int i : unread_inputs(spec, 0, static_cast<int>(in.size())))
+        cost.bytes -= static_cast<double>(in[static_cast<std::size_t>(i)].bytes());
+    return cost;
+}
+
 RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in) {
     // a spec that comes from a file may be invalid
     if (!spec.body) throw invalid_argument("there is no program");

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include <rill/expr/apply.hpp>
 
@@ -23,7 +24,10 @@ template <class Op, class T> bool register_kernel() {
     register_op(op_entry_of<Op>());
     devices::each([]<class D>(std::type_identity<D>) {
         register_factory(D::type, Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
-            return static_cast<const Op*>(op)->template bind<D, T>(r);
+            kernel made = static_cast<const Op*>(op)->template bind<D, T>(r);
+            // a device with several instances selects the one that r.space belongs to, for the time of each call
+            if constexpr (requires { D::on_instance(std::move(made), r); }) made = D::on_instance(std::move(made), r);
+            return made;
         });
     });
     return true;

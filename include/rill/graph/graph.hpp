@@ -42,8 +42,9 @@ struct node_spec {
     bool share = false; // an equal shared node may be returned instead
     std::source_location where;
     const region* inside = nullptr;
-    node_bodies bodies = {};       // complete: their regions get no more nodes
-    bool scope_of_its_own = false; // the node takes the name of a name scope, which holds its bodies
+    small_vector<tensor_type, 1> outputs = {}; // if outputs_of has inferred them; empty: add() does
+    node_bodies bodies = {};                   // complete: their regions get no more nodes
+    bool scope_of_its_own = false;             // the node takes the name of a name scope, which holds its bodies
 };
 
 /// A back edge: the value that a merge receives in every iteration but the first.
@@ -59,6 +60,8 @@ public:
     graph_state(const graph_state&) = delete;
 
     const node* add(node_spec spec);
+    /// Returns the types that the outputs of such a node would have. Throws what add() would throw.
+    small_vector<tensor_type, 1> outputs_of(const node_spec& spec) const;
 
     /// Adds a region within `parent` (null: in the graph itself).
     const region* add_region(const region* parent, std::string name, const std::source_location& where);
@@ -116,6 +119,7 @@ public:
 private:
     ~graph_state();
 
+    void validate(const node_spec& spec) const;
     void check_inputs(const node_spec& spec) const;
     static void check_bodies(const node_spec& spec);
     void check_loop_edge(const loop_edge& e) const;

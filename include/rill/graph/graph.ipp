@@ -16,15 +16,14 @@ RILL_INLINE graph_state::~graph_state() = default;
 
 RILL_INLINE const node* graph_state::add(node_spec spec) {
     const std::lock_guard lock(mutex_);
-    check_inputs(spec);
-    if (spec.op->regions() || !spec.bodies.empty()) check_bodies(spec);
+    validate(spec);
     std::uint64_t key = 0;
     if (spec.share && !spec.op->stateful()) {
         key = sharing_key(spec);
         const auto found = shared_.find(key, [&](std::uint32_t id) { return same(nodes_[id], spec); });
         if (found != detail::hash_index::none) return &nodes_[found];
     }
-    auto outputs = infer(spec);
+    auto outputs = spec.outputs.empty() ? infer(spec) : std::move(spec.outputs);
     auto name = free_name(std::move(spec.name), spec.scope_of_its_own);
     const auto* bodies = spec.bodies.empty() ? nullptr : &bodies_.emplace_back(std::move(spec.bodies));
     names_.reserve(nodes_.size() + 1); // first, so that a failure leaves no half-added node
@@ -49,6 +48,11 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     if (n.op->may_be_dynamic()) may_be_dynamic_ = true;
     if (bodies && bodies->first_variant) last_variants_[bodies->first_variant] = &n;
     return &n;
+}
+
+RILL_COLD small_vector<tensor_type, 1> graph_state::outputs_of(const node_spec& spec) const {
+    validate(spec);
+    return infer(spec);
 }
 
 RILL_COLD const region* graph_state::add_region(const region* parent, std::string name,
@@ -184,6 +188,11 @@ RILL_INLINE const node* graph_state::initializer(const node* variable) const {
 
 RILL_INLINE void graph_state::release() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+RILL_INLINE void graph_state::validate(const node_spec& spec) const {
+    check_inputs(spec);
+    if (spec.op->regions() || !spec.bodies.empty()) check_bodies(spec);
 }
 
 RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {

@@ -43,6 +43,15 @@ inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.p
 /// Returns the variable that a write of `e` changes. `e` may be the output of an earlier write.
 const node* written_variable(endpoint e);
 
+/// Returns the variable that `e` is an output of: its own, or that of a write. Returns null if `e` is no variable.
+const node* variable_of(endpoint e);
+
+/// Returns the node whose device a node takes: the one that it is colocated with, or itself.
+const node& placed_with(const node& n);
+
+/// Returns the device that a node requests: its own, or that of the node it is colocated with. It may be empty or partial.
+const std::string& requested_device(const node& n);
+
 /// Returns the name of an edge: "layer/add:0".
 std::string name_of(const endpoint& e);
 

@@ -3,7 +3,10 @@
 
 #include <rill/graph/node.hpp>
 
+#include <cstddef>
 #include <string>
+
+#include <rill/core/algorithm.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -11,6 +14,23 @@ RILL_INLINE const node* written_variable(endpoint e) {
     while (e.from->op->role() != op_role::variable && e.from->op->alias() >= 0) e = e.from->inputs[e.from->op->alias()];
     return e.from;
 }
+
+RILL_INLINE const node* variable_of(endpoint e) {
+    while (e && e.port == 0 && e.from->op->role() != op_role::variable) {
+        const int source = e.from->op->alias();
+        if (source < 0 || !detail::contains(e.from->op->writes(), source)) return nullptr;
+        e = e.from->inputs[static_cast<std::size_t>(source)];
+    }
+    return e && e.from->op->role() == op_role::variable ? e.from : nullptr;
+}
+
+RILL_INLINE const node& placed_with(const node& n) {
+    const node* asks = &n;
+    while (asks->colocated) asks = asks->colocated; // ends: each of them is older
+    return *asks;
+}
+
+RILL_INLINE const std::string& requested_device(const node& n) { return placed_with(n).device; }
 
 RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
 

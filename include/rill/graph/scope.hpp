@@ -7,27 +7,44 @@
 #include <type_traits>
 #include <vector>
 
-#include <rill/graph/device_name.hpp>
+#include <rill/core/device_name.hpp>
 #include <rill/graph/graph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The name and op of a node, as a device function sees them.
+/// A node that is being made, as a device function sees it.
 struct node_info {
-    std::string_view name, op;
+    std::string_view name, op;            // the name may still get a suffix
+    std::span<const tensor_type> outputs; // dtypes and shapes, as far as they are known
+    const node* colocated = nullptr;      // the node whose device it takes whatever the function returns; null: none
+    const rill::op* definition = nullptr; // the op's other facts
+
+    bool is_variable() const { return definition->role() == op_role::variable; }
+    /// Returns true for the node of a queue, a table, a lock or another resource.
+    bool is_resource() const { return definition->role() == op_role::resource; }
 };
 
 /// A function that chooses the device of a node. An empty string leaves the choice to the outer scopes.
 using device_function = std::function<std::string(const node_info&)>;
 
+/// A tag of a device_scope that also decides for nodes which the library would place beside a variable, such as gather.
+struct explicitly_t {};
+inline constexpr explicitly_t explicitly{};
+
 namespace detail {
+
+/// The device function of a device_scope.
+struct device_choice {
+    device_function choose;
+    bool is_explicit = false; // made with `explicitly`
+};
 
 struct variables_in_scope; // train/get_variable.hpp
 
 struct scope_state {
     std::optional<graph> current; // empty: the process's default graph
     std::string prefix;           // "layer1/"
-    std::vector<device_function> devices;
+    std::vector<device_choice> devices;
     std::vector<const node*> control_inputs;
     std::vector<const node*> ended; // of the control_dependencies that ended when the graph had `ended_at` nodes
     std::size_t ended_at = 0;
@@ -107,19 +124,28 @@ private:
     static detail::scope_state entered(const graph& g);
 };
 
-/// A scope that constrains the device of its nodes. Inner scopes override outer ones part by part.
-class device_scope : detail::scoped<std::vector<device_function>> {
+/// A scope that constrains the device of its nodes. Inner scopes override outer ones part by part. A look-up in a variable (gather)
+/// runs on the variable's device, so that no table travels, unless a scope is made with `explicitly`.
+class device_scope : detail::scoped<std::vector<detail::device_choice>> {
 public:
     explicit device_scope(const std::string& device,
-                          const std::source_location& where = std::source_location::current());
+                          const std::source_location& where = std::source_location::current())
+        : device_scope(always(device, where)) {}
+    device_scope(const std::string& device, explicitly_t,
+                 const std::source_location& where = std::source_location::current())
+        : device_scope(always(device, where), explicitly) {}
     explicit device_scope(device_function choose);
+    device_scope(device_function choose, explicitly_t);
     template <class F>
         requires std::is_invocable_r_v<std::string, F, const node_info&>
     explicit device_scope(F choose) : device_scope(device_function(std::move(choose))) {}
+    template <class F>
+        requires std::is_invocable_r_v<std::string, F, const node_info&>
+    device_scope(F choose, explicitly_t) : device_scope(device_function(std::move(choose)), explicitly) {}
 
 private:
     static device_function always(const std::string& device, const std::source_location& where);
-    static std::vector<device_function> push(device_function f);
+    static std::vector<detail::device_choice> push(detail::device_choice c);
 };
 
 /// A scope whose variables, queues and other resources live in a container of the process, under their nodes' names. Sessions share
@@ -222,12 +248,29 @@ public:
     ~control_dependencies();
 };
 
-/// A scope whose nodes run on the device of a given node.
+namespace detail {
+
+/// Returns the node that stands for the place of an output: its variable, if it is one, so that the place does not depend on which write
+/// the output comes from.
+const node* colocation_of(const endpoint& e);
+
+/// Returns an output of a handle's node. Throws failed_precondition if the handle is null.
+template <class H> endpoint handle_output(const H& h) {
+    const node* n = checked_node(h.node(), "colocate_with");
+    if constexpr (requires { endpoint(h.end()); })
+        return h.end();
+    else
+        return {n, 0};
+}
+
+} // namespace detail
+
+/// A scope whose nodes run on the device of a given node. The result of a write stands for its variable.
 class colocate_with : detail::scoped<const node*> {
 public:
     template <node_handle H>
     explicit colocate_with(const H& other)
-        : scoped(detail::scopes().colocated, detail::checked_node(other.node(), "colocate_with")) {}
+        : scoped(detail::scopes().colocated, detail::colocation_of(detail::handle_output(other))) {}
     /// Fails to compile: the argument has no node.
     template <class H>
         requires(!node_handle<H>)

@@ -73,10 +73,10 @@ RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
     return state;
 }
 
-RILL_INLINE device_scope::device_scope(const std::string& device, const std::source_location& where)
-    : device_scope(always(device, where)) {}
 RILL_INLINE device_scope::device_scope(device_function choose)
-    : scoped(detail::scopes().devices, push(std::move(choose))) {}
+    : scoped(detail::scopes().devices, push({std::move(choose), false})) {}
+RILL_INLINE device_scope::device_scope(device_function choose, explicitly_t)
+    : scoped(detail::scopes().devices, push({std::move(choose), true})) {}
 
 RILL_COLD device_function device_scope::always(const std::string& device, const std::source_location& where) {
     try {
@@ -86,9 +86,9 @@ RILL_COLD device_function device_scope::always(const std::string& device, const 
     }
 }
 
-RILL_INLINE std::vector<device_function> device_scope::push(device_function f) {
+RILL_INLINE std::vector<detail::device_choice> device_scope::push(detail::device_choice c) {
     auto stack = detail::scopes().devices;
-    stack.push_back(std::move(f));
+    stack.push_back(std::move(c));
     return stack;
 }
 
@@ -139,14 +139,41 @@ RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs
     return add_node(g, std::move(spec));
 }
 
+RILL_INLINE const node* colocation_of(const endpoint& e) {
+    const node* variable = variable_of(e);
+    return variable ? variable : e.from;
+}
+
+/// Returns the variable that this input is; null if it is none, or not there.
+inline const node* variable_at(const node_spec& spec, int input) {
+    const auto at = static_cast<std::size_t>(input);
+    return input >= 0 && at < spec.inputs.size() ? variable_of(spec.inputs[at]) : nullptr;
+}
+
+/// Sets the device that the open scopes choose. An explicit choice ends the library's own colocation of the node.
+RILL_COLD void choose_device(const graph& g, const scope_state& scope, node_spec& spec) {
+    spec.outputs = g.state().outputs_of(spec);
+    const auto written = spec.op->writes(); // a write runs where its variable is
+    const node* const beside = spec.colocated ? spec.colocated : variable_at(spec, written.empty() ? -1 : written[0]);
+    const node_info info{spec.name, spec.op->name(), spec.outputs, beside, spec.op.get()};
+    device_name device;
+    for (const auto& d : scope.devices) {
+        const auto chosen = d.choose(info);
+        device = merge(device, parse_device(chosen));
+        if (d.is_explicit && !chosen.empty()) spec.colocated = scope.colocated;
+    }
+    spec.device = to_string(device);
+}
+
 RILL_INLINE const node* add_node(const graph& g, node_spec spec) {
     const auto& scope = scopes();
-    if (!scope.devices.empty()) {
-        device_name device;
-        for (const auto& choose : scope.devices)
-            device = merge(device, parse_device(choose({spec.name, spec.op->name()})));
-        spec.device = to_string(device);
+    spec.colocated = scope.colocated ? scope.colocated : variable_at(spec, spec.op->colocated_input());
+    spec.inside = scope.inside;
+    for (const auto& in : spec.inputs) {
+        if (spec.where.line() != 0) break;
+        if (in) spec.where = in.from->where;
     }
+    if (!scope.devices.empty()) choose_device(g, scope, spec);
     const auto wait_for = [&](const node* c) {
         if (!detail::contains(spec.control_inputs, c)) spec.control_inputs.push_back(c);
     };
@@ -155,12 +182,6 @@ RILL_INLINE const node* add_node(const graph& g, node_spec spec) {
         detail::any_of(spec.inputs, [](const endpoint& e) { return e && e.from->op->role() == op_role::variable; });
     for (const auto* c : scope.of_results)
         if (reads || !scope.inside || c->inside != scope.inside) wait_for(c);
-    spec.colocated = scope.colocated;
-    spec.inside = scope.inside;
-    for (const auto& in : spec.inputs) {
-        if (spec.where.line() != 0) break;
-        if (in) spec.where = in.from->where;
-    }
     return g.state().add(std::move(spec));
 }
 

@@ -25,9 +25,9 @@ RILL_COLD void register_dynamic_runtime() {
             },
         .make_dataflow_plan =
             [](const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
-               const device_type& default_device) {
+               const std::shared_ptr<placement>& where) {
                 return owned_by_pointer<const dataflow_plan>(
-                    std::make_unique<const dataflow_plan>(key, options, resources, default_device));
+                    std::make_unique<const dataflow_plan>(key, options, resources, where));
             },
         .needs_stages = &needs_stages,
         .may_need_stages =
@@ -37,9 +37,9 @@ RILL_COLD void register_dynamic_runtime() {
             },
         .make_staged_plan =
             [](const subgraph& g, const session_options& options, const std::shared_ptr<resource_store>& resources,
-               const device_type& default_device) {
+               const std::shared_ptr<placement>& where) {
                 return owned_by_pointer<const staged_plan>(
-                    std::make_unique<const staged_plan>(g, options, resources, default_device));
+                    std::make_unique<const staged_plan>(g, options, resources, where));
             },
         .close =
             [](const dataflow_plan* frames, const staged_plan* stages) noexcept {
@@ -55,7 +55,9 @@ RILL_COLD void register_dynamic_runtime() {
             [](const staged_plan& plan, std::span<const any_array> feeds) {
                 return owned_by_pointer(std::make_unique<step_executor>(plan, feeds));
             },
-        .run = [](step_executor& run, const step_context& context) { run.run(context); },
+        .start = [](step_executor& run, const step_context& context,
+                    std::function<void()> resume) { run.start(context, std::move(resume)); },
+        .drive = [](step_executor& run) { return run.drive(); },
         .fetched = [](const step_executor& run, std::size_t i) -> const any_array& { return run.fetched(i); }};
     const dynamic_runtime* none = nullptr;
     registered_dynamic_runtime.compare_exchange_strong(none, &all);

@@ -13,7 +13,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 bool may_be_folded(const op& made);
 
 /// A constant folder: computes the values that follow from constants and shapes alone, such as `stack<0>(size(x) / 2, constant(2))`.
-/// Shape rules may read them. The host's kernels compute them on demand, while shapes are bound.
+/// Shape rules may read them, on the host. So the host's kernels compute them on demand, while shapes are bound, wherever the nodes are
+/// placed.
 class constant_folder {
 public:
     /// Keeps references to both arguments. The types of items before the one that asks must be there, and complete.

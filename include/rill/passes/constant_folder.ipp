@@ -91,7 +91,7 @@ RILL_COLD std::vector<any_array> constant_folder::fold_value(int item) const {
         for (auto& m : made) slots.output(m.mutable_data());
         const memory_block scratch(default_allocator(), request.scratch_bytes);
         const step_context context;
-        run(slots.args(&context, scratch.data()));
+        run(slots.args(&context, {.scratch = scratch.data()}));
         return made;
     } catch (const error& problem) {
         throw_error(problem.code(), error_at(*it.origin, it.op->label(), problem.what()));

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Merges pure items that have equal ops, inputs and control inputs: the first one is kept. Runs after feeds have cut edges: nodes
-/// that differ only by name merge, fed ones don't.
+/// Merges pure items that have equal ops, inputs, control inputs and devices: the first one is kept. Runs after feeds have cut edges:
+/// nodes that differ only by name merge, fed ones don't.
 subgraph eliminate_common_subexpressions(subgraph g);
 
 }} // namespace rill::RILL_ABI

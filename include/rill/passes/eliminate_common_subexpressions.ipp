@@ -33,8 +33,7 @@ RILL_COLD subgraph eliminate_common_subexpressions(subgraph g) {
             for (const int a : it.after) key = detail::hash_combine(key, ~static_cast<std::uint64_t>(a));
             const auto same = seen.find(key, [&](std::uint32_t n) {
                 const auto& other = g.items[n];
-                return other.inputs == it.inputs && other.after == it.after &&
-                       other.origin->device == it.origin->device && other.origin->colocated == it.origin->colocated &&
+                return other.inputs == it.inputs && other.after == it.after && other.device == it.device &&
                        other.op->equals(*it.op);
             });
             if (same != detail::hash_index::none) {

@@ -14,6 +14,9 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
+/// Returns true if one item may absorb the other: both run on one device.
+inline bool on_one_device(const subgraph::item& a, const subgraph::item& b) { return a.device == b.device; }
+
 /// Marks items after a write of a variable, or after an op that may wait for writes of other steps.
 inline std::vector<char> after_a_write(const subgraph& g) {
     std::vector<char> late(g.items.size());
@@ -40,7 +43,7 @@ inline bool is_variable_by_another_name(const subgraph& g, const subgraph::item&
     if (!it.origin || it.op->alias() != 0 || it.is_write() || !it.after.empty()) return false;
     const auto& of = g.items[it.inputs[0].item];
     return g.role(it.inputs[0].item) == op_role::variable && of.origin &&
-           it.origin->outputs[0] == of.origin->outputs[0] && it.origin->device == of.origin->device;
+           it.origin->outputs[0] == of.origin->outputs[0] && on_one_device(it, of);
 }
 
 /// Counts the uses of each item: as input, control input, fetch or target.
@@ -62,7 +65,7 @@ inline bool take_over(subgraph& g, std::size_t i, const std::vector<int>& uses, 
     for (std::size_t k = 0; k < it.inputs.size(); ++k) {
         const auto& from = g.items[it.inputs[k].item];
         if (!from.op || !from.origin || uses[it.inputs[k].item] != 1 || !from.after.empty()) continue;
-        if (from.origin->device != it.origin->device || from.origin->colocated != it.origin->colocated) continue;
+        if (!on_one_device(from, it)) continue;
         if (late && reads_variables(g, from)) continue;
         auto inputs = from.inputs;
         for (std::size_t other = 0; other < it.inputs.size(); ++other)
@@ -124,6 +127,7 @@ RILL_COLD subgraph fold_producers(subgraph g) {
             for (;;) { // a transpose of a transpose folds twice
                 const auto& from = g.items[it.inputs[k].item];
                 if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;
+                if (!detail::on_one_device(from, it)) break;
                 if (late[i] && detail::reads_variables(g, from)) break;
                 auto made = it.op->fold_operands(static_cast<int>(k), *from.op);
                 if (!made) break;

@@ -44,7 +44,7 @@ private:
     struct chain {
         dims space;
         std::size_t operands; // at most: leaves and results of its members
-        const device_type* device;
+        const rill::device* device;
         std::vector<int> items;
     };
 

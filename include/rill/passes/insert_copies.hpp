@@ -5,9 +5,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inserts a copy wherever a value is needed in another memory: that of its reader's device, or the host's. Fetches and host inputs of
-/// ops are needed in host memory. The subgraph must be placed and sorted; it stays so.
-subgraph insert_copies(subgraph g);
+/// Inserts a copy wherever a value is needed in another memory: that of its reader's device, or the host's (subgraph::item::input_device).
+/// Fetches are left in the memory of `fetches`; null is the host's. The subgraph must be placed and sorted; it stays so.
+subgraph insert_copies(subgraph g, const device* fetches = nullptr);
 
 }} // namespace rill::RILL_ABI
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -19,12 +20,13 @@ namespace detail {
 
 class copy_inserter {
 public:
-    explicit copy_inserter(subgraph g)
-        : g_(std::move(g)), now_(g_.items.size(), -1), variable_(g_.items.size(), -1), wanted_(g_.items.size()) {
+    copy_inserter(subgraph g, const device* fetches)
+        : g_(std::move(g)), fetches_(fetches), now_(g_.items.size(), -1), variable_(g_.items.size(), -1),
+          wanted_(g_.items.size()) {
         for (std::size_t i = 0; i < g_.items.size(); ++i) {
             note_variable(i);
-            each_input(g_.items[i], [&](subgraph::value& v, const device_type* to) {
-                if (g_.items[v.item].feed >= 0 && !is_host(to)) wanted_[v.item].push_back(to);
+            each_input(g_.items[i], [&](subgraph::value& v, const device* to) {
+                if (g_.items[v.item].feed >= 0) wanted_[v.item].push_back(to);
             });
         }
     }
@@ -33,7 +35,8 @@ public:
         for (std::size_t i = 0; i < g_.items.size(); ++i) {
             auto it = std::move(g_.items[i]);
             for (auto& a : it.after) a = now_[a];
-            each_input(it, [&](subgraph::value& v, const device_type* to) { v = moved(v, to, it.after); });
+            each_input(it, [&](subgraph::value& v, const device* to) { v = moved(v, to, it.after); });
+            for (const int k : it.shape_only_inputs()) it.inputs[k].item = now_[it.inputs[k].item];
             if (it.op)
                 for (const int k : it.op->writes()) write(it.inputs[k]);
             now_[i] = static_cast<int>(items_.size());
@@ -41,22 +44,21 @@ public:
             // copy a feed at once: a fusion group may begin with any of its readers
             for (const auto* to : wanted_[i]) moved({static_cast<int>(i), 0}, to, {});
         }
-        for (auto& f : g_.fetches) f = moved(f, nullptr, {});
+        for (auto& f : g_.fetches) f = moved(f, fetches_, {});
         for (auto& t : g_.targets) t = now_[t];
         g_.items = std::move(items_);
         return std::move(g_);
     }
 
 private:
-    /// Calls f(value, device in whose memory it is needed) for each input that is not written. A null device is the host.
+    /// Calls f(value, device in whose memory it is needed) for each input that is read and not written.
     template <class F> static void each_input(subgraph::item& it, const F& f) {
-        input_list on_host;
-        if (it.op) on_host = it.op->host_inputs();
-        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-            const bool host = detail::contains(on_host, static_cast<std::int32_t>(k));
-            if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
-        }
+        const auto unread = it.shape_only_inputs();
+        for (std::size_t k = 0; k < it.inputs.size(); ++k)
+            if (!it.writes(k) && !detail::contains(unread, static_cast<std::int32_t>(k)))
+                f(it.inputs[k], it.input_device(k));
     }
+    static const memory_space* space_of(const device* d) { return d ? d->space : nullptr; }
 
     void note_variable(std::size_t i) {
         const auto& it = g_.items[i];
@@ -70,7 +72,7 @@ private:
     void write(subgraph::value& v) {
         if (const int variable = variable_[v.item]; variable >= 0) {
             const auto first = [&](int item) {
-                return copies_.lower_bound(std::tuple(item, -1, static_cast<const device_type*>(nullptr)));
+                return copies_.lower_bound(std::tuple(item, -1, static_cast<const memory_space*>(nullptr)));
             };
             const int now = now_[variable];
             copies_.erase(first(now), first(now + 1));
@@ -80,18 +82,17 @@ private:
 
     /// Returns the value in the memory of a device (null: the host's), copied if necessary. One copy serves all readers there. The
     /// copy of a variable serves until the next write: that write waits for each of its readers.
-    subgraph::value moved(const subgraph::value& v, const device_type* to, const small_vector<int, 4>& after) {
+    subgraph::value moved(const subgraph::value& v, const device* to, const small_vector<int, 4>& after) {
         const auto old = static_cast<std::size_t>(v.item);
         const subgraph::value here{now_[old], v.port};
-        const device_type* from = items_[here.item].memory();
-        if (is_host(to)) to = nullptr;
-        if (from == to) return here;
+        const auto* space = space_of(to);
+        if (items_[here.item].memory() == space) return here;
         const bool varies = v.port == 0 && variable_[old] >= 0;
         const subgraph::value source = varies ? subgraph::value{now_[variable_[old]], 0} : here;
-        const auto [known, fresh] = copies_.try_emplace(std::tuple(source.item, source.port, to));
+        const auto [known, fresh] = copies_.try_emplace(std::tuple(source.item, source.port, space));
         if (fresh) {
             subgraph::item copy;
-            copy.device = to;
+            copy.device = space ? to : nullptr;
             copy.inputs = {here};
             if (varies) copy.after = after;
             known->second = {static_cast<int>(items_.size()), 0};
@@ -99,23 +100,23 @@ private:
         }
         return known->second;
     }
-    static bool is_host(const device_type* d) { return !d || d->host_memory; }
 
     subgraph g_;
+    const device* fetches_;
     vector<subgraph::item> items_;
     std::vector<int> now_;
-    std::vector<int> variable_;                 // per old item: the variable that it is, or returns after a write
-    vector<vector<const device_type*>> wanted_; // per old item, a feed: the devices that need it
-    std::map<std::tuple<int, int, const device_type*>, subgraph::value> copies_;
+    std::vector<int> variable_;            // per old item: the variable that it is, or returns after a write
+    vector<vector<const device*>> wanted_; // per old item, a feed: the devices that need it
+    std::map<std::tuple<int, int, const memory_space*>, subgraph::value> copies_;
 };
 
 } // namespace detail
 
-RILL_COLD subgraph insert_copies(subgraph g) {
+RILL_COLD subgraph insert_copies(subgraph g, const device* fetches) {
     const bool one_memory =
-        detail::all_of(g.items, [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
-    if (one_memory) return g;
-    return detail::copy_inserter(std::move(g)).run();
+        detail::none_of(g.items, [](const subgraph::item& it) { return it.device && it.device->space; });
+    if (one_memory && !(fetches && fetches->space)) return g;
+    return detail::copy_inserter(std::move(g), fetches).run();
 }
 
 }} // namespace rill::RILL_ABI

@@ -293,6 +293,7 @@ RILL_COLD subgraph::value variable_order::copy_of(std::size_t version, const sub
         const int copy = copies_[version] = static_cast<int>(g_.items.size());
         subgraph::item it;
         it.inputs = {from};
+        if (item(from.item).memory()) it.device = item(from.item).device;
         std::vector<int> waits_for{from.item};
         if (version > 0 && from.item != list_[version - 1]) {
             it.after.push_back(list_[version - 1]);
@@ -319,15 +320,14 @@ RILL_COLD subgraph serialize_lock_ops(subgraph g) {
         return it.origin && it.op->ordering() == step_ordering::turns;
     };
     if (detail::none_of(g.items, holds_lock)) return g;
-    // nodes with one shared name are one lock
+    // nodes of one container and name are one lock
     using lock = std::tuple<std::string, std::string, int>;
     const auto lock_at = [&](int i) -> lock {
         const auto& it = g.items[i];
         const node* n = it.origin ? it.origin : it.feed >= 0 ? g.feeds[it.feed].from : nullptr;
         if (!n || n->op->role() != op_role::resource) return {"", "", i};
-        auto place = n->op->resource_place();
-        const int own = place.shared_name.empty() ? i : -1;
-        return {std::move(place.container), std::move(place.shared_name), own};
+        const auto place = n->op->resource_place();
+        return {place.container, place.known_as(n->name), -1};
     };
     detail::hash_map<lock, int> last; // the last item that uses it so far
     for (const auto& it : g.items)

@@ -2,18 +2,61 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
 
+#include <rill/core/device_name.hpp>
 #include <rill/core/error.hpp>
+#include <rill/core/hash_map.hpp>
+#include <rill/device/device_set.hpp>
 #include <rill/passes/subgraph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Gives every item a device of this process: that of the variables it writes, else the one that its node requests, else `otherwise`.
-/// Ops on strings and region ops go to the CPU. Throws invalid_argument for a device that does not exist, unless `soft` allows the CPU
-/// instead. Calls `report` for each placement, except those of region ops.
-subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
-               const device_type& default_device = rill::default_device());
+/// The placement of a session's nodes. Each node is placed once, when the first plan that contains it is compiled; the plans of bodies
+/// ask the same placement. The device of a node does not depend on the plan. Thread-safe.
+class placement {
+public:
+    using report_function = std::function<void(const node&, const device&)>;
+
+    /// Nodes without a request run on the first device of type `by_default`, or on the CPU if the session has none of that type. `soft`
+    /// places a node on the CPU if its device does not exist. Calls `report` once for each node.
+    placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {});
+
+    const device_set& devices() const noexcept { return devices_; }
+    /// Returns the device of nodes that request none.
+    const device& default_device() const noexcept { return default_; }
+
+    /// Returns the device of a node. Throws invalid_argument if it requests a device that does not exist, or writes variables in several
+    /// memories. The rules, of which later ones win:
+    /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
+    /// - the default device, if no type is requested
+    /// - for a loop without a request that reads kept values of another loop: the device of that loop
+    /// - the CPU, for ops that host code runs: on strings and resources, with data-dependent shapes, that may wait
+    /// - the device of the variable, for an op that writes it or asks whether it is initialized
+    const device& device_of(const node& n);
+
+private:
+    const device& decide(const node& n);
+    /// Returns the device that a node requests; null if it requests no type of device.
+    const device* requested(const node& n) const;
+    /// Returns the name that a node requests, with the parts that it inherits from the nodes around it.
+    device_name request_of(const node& n) const;
+    const device& beside_variables(const node& n, const device& there);
+    void note_regions(const node& n);
+
+    const device_set devices_;
+    const device& default_;
+    const bool soft_;
+    const report_function report_;
+    mutable std::mutex mutex_;
+    detail::hash_map<const node*, const device*> known_;     // nodes of graphs
+    detail::hash_set<std::string> replacements_;             // names of nodes in no graph, made in place of others
+    detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
+};
+
+/// Gives every item the device of its node.
+subgraph place(subgraph g, placement& where);
 
 }} // namespace rill::RILL_ABI
 

@@ -3,39 +3,19 @@
 
 #include <rill/passes/place.hpp>
 
-#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/graph/device_name.hpp>
+#include <rill/graph/graph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-inline std::string full_name(const device_type& d) { return to_string(device_name{"localhost", 0, 0, d.name, 0}); }
-
 /// Returns the beginning of a placement error.
-inline std::string placed_node(const subgraph::item& it) {
-    return "placement: '" + it.origin->name + "' (" + std::string(it.op->name()) + ", made at " +
-           to_string(it.origin->where) + ") ";
-}
-
-/// Returns the device that a node requests; null if it requests none.
-inline const device_type* asked_device(const subgraph::item& it, bool soft) {
-    const node* asks = it.origin;
-    while (asks->colocated) asks = asks->colocated; // ends: each of them is older
-    if (asks->device.empty()) return nullptr;
-    const auto d = parse_device(asks->device);
-    const bool here = (d.job.empty() || d.job == "localhost") && d.replica <= 0 && d.task <= 0;
-    const device_type* found = d.type.empty() ? nullptr : find_device(d.type);
-    const bool exists = d.type.empty() || (found && d.index <= 0);
-    if (here && exists) return found;
-    if (here && soft) return &cpu_device();
-    std::string have;
-    for (const auto* known : known_devices()) have += (have.empty() ? "" : ", ") + full_name(*known);
-    throw invalid_argument(placed_node(it) + "asks for device '" + asks->device + "'; this session has " + have +
-                           (here ? " (allow_soft_placement would run it there)" : ""));
+inline std::string placed_node(const node& n) {
+    return "placement: '" + n.name + "' (" + std::string(n.op->name()) + ", made at " + to_string(n.where) + ") ";
 }
 
 inline bool has_text(const node& n) {
@@ -44,37 +24,115 @@ inline bool has_text(const node& n) {
            detail::any_of(n.inputs, [&](const endpoint& e) { return is_text(type_of(e)); });
 }
 
+/// Returns true if only host code can run the node.
+inline bool runs_on_host(const node& n) {
+    if (n.op->has_dynamic_outputs() || n.op->is_async() || n.op->role() == op_role::resource || has_text(n))
+        return true;
+    // the dataflow executor passes values through host memory
+    return n.bodies &&
+           detail::any_of(*n.bodies, [](const body& b) { return b.functionalized && b.functionalized->is_dataflow; });
+}
+
+/// Returns the loop whose kept values the node, a loop, reads; null if there is none. Kept values may be a tensor list, which stays in its
+/// memory.
+inline const node* loop_that_kept_values(const node& n) {
+    if (!n.bodies) return nullptr;
+    for (const auto& e : n.inputs) {
+        const int state = e.from->bodies ? e.from->op->regions()->state() : 0;
+        if (state > 0 && e.port >= state) return e.from;
+    }
+    return nullptr;
+}
+
 } // namespace detail
 
-RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
-                         const device_type& default_device) {
-    const auto device_at = [&](const subgraph::value& v) { return g.items[v.item].device; };
-    for (auto& it : g.items) {
-        if (!it.origin) {
-            if (it.is_copy()) it.device = g.items[it.inputs[0].item].memory();
-            continue;
-        }
-        const device_type* asked = detail::asked_device(it, soft);
-        it.device = asked ? asked : &default_device;
-        if (it.origin->bodies) { // the host runs the bodies; their nodes are placed when the bodies are compiled
-            it.device = &cpu_device();
-            continue;
-        }
-        if (detail::has_text(*it.origin)) it.device = &cpu_device();
-        // a write, or an op that only asks whether a variable is initialized, runs where the variable lies
-        for (const int k : it.op->may_be_uninitialized())
-            if (const auto* there = device_at(it.inputs[k])) it.device = there;
-        const auto written = it.op->writes();
-        for (std::size_t k = 0; k < written.size(); ++k) {
-            const auto* there = device_at(it.inputs[written[k]]);
-            if (!there) continue; // a fed variable, which binding refuses
-            if (k > 0 && there != it.device)
-                throw invalid_argument(detail::placed_node(it) + "writes variables of several devices: " +
-                                       detail::full_name(*it.device) + " and " + detail::full_name(*there));
-            it.device = there;
-        }
-        if (report) report(*it.origin, detail::full_name(*it.device));
+RILL_COLD placement::placement(const device_counts& counts, const device_type& by_default, bool soft,
+                               report_function report)
+    : devices_(counts), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
+      soft_(soft), report_(std::move(report)) {}
+
+RILL_COLD const device& placement::device_of(const node& n) {
+    const node& first = *first_variant(n); // the variants of a loop or branch are one run
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto at = known_.find(&first); at != known_.end()) return *at->second;
     }
+    const device& there = decide(first);
+    const bool in_graph = first.owner && first.owner->find(first.name) == &first;
+    bool is_new = false;
+    {
+        const std::lock_guard lock(mutex_);
+        is_new = in_graph ? known_.try_emplace(&first, &there).is_new : replacements_.insert(first.name);
+    }
+    if (is_new && report_) report_(first, there); // without the lock: this calls the log sink
+    return there;
+}
+
+RILL_COLD const device& placement::decide(const node& n) {
+    note_regions(n);
+    const device* there = requested(n);
+    if (!there) {
+        const node* loop = detail::loop_that_kept_values(n);
+        there = loop ? &device_of(*loop) : &default_;
+    }
+    if (there->space && detail::runs_on_host(n)) there = &devices_.cpu();
+    return n.bodies ? *there : beside_variables(n, *there); // bodies write each variable where it lies
+}
+
+RILL_COLD const device& placement::beside_variables(const node& n, const device& there) {
+    const auto variable = [&](int input) -> const device* {
+        const node* v = written_variable(n.inputs[static_cast<std::size_t>(input)]);
+        return v->op->role() == op_role::variable ? &device_of(*v) : nullptr;
+    };
+    const device* beside = nullptr;
+    for (const int k : n.op->may_be_uninitialized())
+        if (const auto* here = variable(k)) beside = here;
+    const device* written = nullptr;
+    for (const int k : n.op->writes()) {
+        const auto* here = variable(k);
+        if (!here) continue;
+        if (written && written->space != here->space)
+            throw invalid_argument(detail::placed_node(n) + "writes variables of several devices: " +
+                                   to_string(written->full) + " and " + to_string(here->full));
+        if (!written) written = here;
+    }
+    return written ? *written : beside ? *beside : there;
+}
+
+RILL_COLD const device* placement::requested(const node& n) const {
+    const auto asked = request_of(n);
+    if (asked == device_name{}) return nullptr;
+    const bool here = devices_.find({asked.job, asked.replica, asked.task, "", -1});
+    if (here && asked.type.empty()) return nullptr;
+    if (const auto* found = devices_.find(asked)) return found;
+    if (here && soft_) return &devices_.cpu();
+    std::string have;
+    for (const auto* d : devices_.all()) have += (have.empty() ? "" : ", ") + to_string(d->full);
+    throw invalid_argument(detail::placed_node(n) + "asks for device '" + to_string(asked) + "'; this session has " +
+                           have + (here ? " (allow_soft_placement would run it on the CPU)" : ""));
+}
+
+RILL_COLD device_name placement::request_of(const node& n) const {
+    const node& asks = placed_with(n);
+    auto own = parse_device(asks.device);
+    if (!asks.inside) return own;
+    const std::lock_guard lock(mutex_);
+    const auto at = inherited_.find(asks.inside);
+    return at == inherited_.end() ? own : merge(at->second, own);
+}
+
+RILL_COLD void placement::note_regions(const node& n) {
+    if (!n.bodies) return;
+    const auto request = request_of(n);
+    const std::lock_guard lock(mutex_);
+    for (const auto& b : *n.bodies)
+        if (!b.functionalized)
+            inherited_.try_emplace(b.of, request); // functionalized nodes lie in the region around the node
+}
+
+RILL_COLD subgraph place(subgraph g, placement& where) {
+    for (auto& it : g.items)
+        if (it.origin) it.device = &where.device_of(*it.origin);
     return g;
 }
 

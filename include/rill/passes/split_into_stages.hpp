@@ -35,11 +35,12 @@ bool needs_dynamic_execution(const node& n);
 bool needs_stages(const subgraph& g);
 
 /// Returns true if types do not decide the result extents of the node's bodies, or of nested ones. Such are branches of different
-/// extents, or a loop whose loop-carried value grows. In a static segment, the node is a step until a run finds otherwise
-/// (dynamic_shape_found). In a run that has stages anyway, it is a dynamic node.
+/// extents, or a loop whose loop-carried value grows. In a static segment, the node is a step until the types of a run say otherwise. In a
+/// run that has stages anyway, it is a dynamic node.
 bool may_have_dynamic_shapes(const node& n);
 
-/// Splits a sorted subgraph. Items that wait for the same dynamic nodes form one static segment.
+/// Splits a sorted subgraph with copies between memories. Items that wait for the same dynamic nodes form one static segment, and keep
+/// their devices. A value that passes between stages stays in the memory where it was made.
 stages split_into_stages(const subgraph& g);
 
 }}} // namespace rill::RILL_ABI::detail

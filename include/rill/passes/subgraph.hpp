@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,17 +25,30 @@ struct subgraph {
         op_ptr op = {};               // the node's op, or one that a pass made
         int feed = -1;                // the number of the feed; -1: none
         small_vector<value, 2> inputs;
-        small_vector<int, 4> after;          // control inputs: items that run before it
-        const device_type* device = nullptr; // where it runs; null: the host
+        small_vector<int, 4> after; // control inputs: items that run before it
+        /// The device that it runs on; of a fed edge, the device in whose memory it lies. Null: the host.
+        const rill::device* device = nullptr;
 
         bool is_copy() const { return !origin && feed < 0; }
         bool is_write() const { return op && !op->writes().empty(); }
         /// Returns true if the item writes this input, a variable.
         bool writes(std::size_t input) const;
+        /// Returns the inputs of which the item needs the shape alone.
+        input_list shape_only_inputs() const { return op ? op->shape_only_inputs(inputs.size()) : input_list{}; }
         /// Returns true if the output is the variable that the item has written.
         bool gives_written(int port) const;
-        /// Returns the device in whose memory the results lie; null for the host's memory.
-        const device_type* memory() const;
+        /// Returns the memory of the results; null for the host's.
+        const memory_space* memory() const;
+        /// Returns the device in whose memory the item reads an input. Null: the host's memory, for values that host code reads, such
+        /// as shapes and the number of a branch.
+        const rill::device* input_device(std::size_t input) const;
+        /// Returns the memory in which the item reads an input; null for the host's.
+        const memory_space* input_memory(std::size_t input) const {
+            const auto* there = input_device(input);
+            return there ? there->space : nullptr;
+        }
+        /// Returns the type of the device that it runs on.
+        const device_type& runs_on() const { return device ? *device->type : cpu_device(); }
     };
 
     detail::vector<item> items; // once sorted, inputs and `after` refer to earlier items

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include <rill/core/algorithm.hpp>
@@ -27,9 +28,18 @@ RILL_COLD bool subgraph::item::gives_written(int port) const {
     return op && port == 0 && op->alias() >= 0 && writes(static_cast<std::size_t>(op->alias()));
 }
 
-RILL_COLD const device_type* subgraph::item::memory() const {
-    const bool on_host = feed >= 0 || (op && op->role() == op_role::constant);
-    return on_host || (device && device->host_memory) ? nullptr : device;
+RILL_COLD const memory_space* subgraph::item::memory() const {
+    const bool on_host = op && op->role() == op_role::constant;
+    return on_host || !device ? nullptr : device->space;
+}
+
+RILL_COLD const device* subgraph::item::input_device(std::size_t input) const {
+    if (!op) return device;
+    const auto* use = op->regions();
+    if (use && use->how == region_attributes::form::choose && input == 0) return nullptr;
+    const auto number = static_cast<std::int32_t>(input);
+    return detail::contains(op->host_inputs(), number) || detail::contains(op->shape_inputs(), number) ? nullptr
+                                                                                                       : device;
 }
 
 RILL_COLD op_role subgraph::role(int i) const {

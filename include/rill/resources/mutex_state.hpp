@@ -18,20 +18,20 @@ public:
     std::string described() const override { return described_as(); }
 
     /// Returns true if the lock was taken at once; otherwise the attempt waits and completes `wait` later.
-    bool acquire(const std::shared_ptr<session_end>& session, const step_context* step, async_context& wait);
+    bool acquire(const std::shared_ptr<cancellation>& session, const step_context* step, async_context& wait);
     /// Releases the lock. Throws failed_precondition if `session` does not hold it.
-    void release(const session_end* session);
+    void release(const cancellation* session);
     bool is_held() const;
 
 private:
     std::string described_kind() const override { return kind; }
     RILL_INLINE bool serve(attempt& a) override;
     RILL_INLINE void give_back(holding& of) override;
-    void session_over(const session_end* session);
+    void session_over(const cancellation* session);
 
     bool held_ = false;
     taker by_;
-    std::vector<const session_end*> known_; // sessions with a registered end callback
+    std::vector<std::pair<const cancellation*, cancellation::registration>> sessions_; // whose end this lock waits for
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -42,21 +42,23 @@ private:
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& session, const step_context* step,
+RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<cancellation>& session, const step_context* step,
                                       async_context& wait) {
     const bool done = start({.by = {session.get(), held_by(step, true)}}, wait);
-    bool fresh = false;
-    if (session) {
+    if (!session) return done;
+    const auto is_this = [&](const auto& known) { return known.first == session.get(); };
+    {
         const std::lock_guard lock(mutex_);
-        fresh = !detail::contains(known_, session.get());
-        if (fresh) known_.push_back(session.get());
+        if (detail::any_of(sessions_, is_this)) return done;
+        sessions_.emplace_back(session.get(), cancellation::registration());
     }
     // Registered last: if the session has already ended, the callback runs at once and releases the lock.
-    if (fresh)
-        session->call(
-            [self = std::weak_ptr(std::static_pointer_cast<mutex_state>(shared_from_this())), s = session.get()] {
-                if (const auto m = self.lock()) m->session_over(s);
-            });
+    auto registered = session->on_cancel(
+        [self = std::weak_ptr(std::static_pointer_cast<mutex_state>(shared_from_this())), s = session.get()] {
+            if (const auto m = self.lock()) m->session_over(s);
+        });
+    const std::lock_guard lock(mutex_);
+    if (const auto at = detail::find_if(sessions_, is_this); at != sessions_.end()) at->second = std::move(registered);
     return done;
 }
 
@@ -67,7 +69,7 @@ RILL_INLINE bool mutex_state::serve(attempt& a) {
     return true;
 }
 
-RILL_INLINE void mutex_state::release(const session_end* session) {
+RILL_INLINE void mutex_state::release(const cancellation* session) {
     change([&] {
         if (!held_) throw failed_precondition(named() + " is not held: there is nothing to release");
         if (by_.session != session) throw failed_precondition(named() + " is held by another session");
@@ -84,9 +86,9 @@ RILL_COLD void mutex_state::give_back(holding& of) {
     if (held_ && by_.step.get() == &of) held_ = false;
 }
 
-RILL_COLD void mutex_state::session_over(const session_end* session) {
+RILL_COLD void mutex_state::session_over(const cancellation* session) {
     change([&] {
-        std::erase(known_, session);
+        std::erase_if(sessions_, [&](const auto& known) { return known.first == session; });
         if (held_ && by_.session == session) held_ = false;
         refuse_waiting([&](const attempt& a) { return a.by.session == session; },
                        std::make_exception_ptr(cancelled(named() + ": the session has ended")));

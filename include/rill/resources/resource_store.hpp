@@ -2,14 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include <rill/core/cancellation.hpp>
 #include <rill/core/hash_map.hpp>
+#include <rill/core/resource.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/graph/node.hpp>
 #include <rill/resources/step_threads.hpp>
@@ -17,27 +19,39 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The state of a session that outlives a run: variables, resources and threads. Resources include queues and the counters of random ops.
+class container_set;
+
+/// A session's access to the state that outlives its runs, and its threads. The state lies in container sets, by name: variables, queues,
+/// counters of random ops. The store remembers by node what it has found, so that steps that are bound look up no names.
 class resource_store : public std::enable_shared_from_this<resource_store> {
 public:
-    explicit resource_store(allocator& memory, step_threads threads = {})
-        : memory_(memory), threads_(std::move(threads)) {}
+    /// Opens the container sets of a session. A session of a task has the task's set for all state. A local session (`task` is null) has a
+    /// set of its own in `memory`, for private state. Named containers and shared names it finds in the set of the process. `replica`: see
+    /// session_options.
+    explicit resource_store(allocator& memory, step_threads threads = {}, std::shared_ptr<container_set> task = nullptr,
+                            int replica = 0);
+    ~resource_store() { session_->cancel(); }
 
     const step_threads& threads() const noexcept { return threads_; }
     allocator& memory() const noexcept { return memory_; }
+    /// Returns the incarnation of the task: handles of others are refused.
+    std::uint32_t incarnation() const noexcept;
 
-    /// Returns the state of a variable, made on first use in the memory of `space` (null: the host). Later calls ignore `space`. Throws
-    /// unimplemented if an extent is unknown.
-    std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
-    /// Returns the state of a variable, or null before its first use.
+    /// Returns the state of a variable, made on first use in a memory (null: the host's). Throws unimplemented if an extent is unknown.
+    /// Throws invalid_argument if the variable of that name has another type or lies in another memory: sessions that share it must place
+    /// it alike.
+    std::shared_ptr<variable_state> variable(const node* n, const memory_space* space = nullptr);
+    /// Returns the state of a variable, or null if there is none of its name and type.
     std::shared_ptr<variable_state> known_variable(const node* n);
-    /// Binds a variable to a state that others may share.
-    void share(const node* n, std::shared_ptr<variable_state> value);
-    /// Drops all variables and resources; running steps keep those that they hold.
+    /// Gives a variable that is not in use yet a state that others may share.
+    void share(const node* n, const std::shared_ptr<variable_state>& value);
+    /// Lets go of all variables and resources. Those that no other session finds are dropped; running steps keep those that they hold.
     void release() noexcept;
     /// Cancels the running steps; later ones throw `cancelled`, with the reason `why`.
     void end(const char* why) noexcept;
-    const std::atomic<bool>& ended() const noexcept { return ended_; }
+    /// Returns the end of the session, for those that wait for it.
+    cancellation& session() const noexcept { return *session_; }
+    bool ended() const noexcept { return session_->is_cancelled(); }
     const char* why_ended() const noexcept { return why_ended_; }
 
     /// Fills in the services that the kernel of op `o` at node `n` may request while it is bound. The store and the node outlive the
@@ -47,19 +61,34 @@ public:
     std::size_t variable_bytes();
 
 private:
-    allocator& memory_;
-    step_threads threads_;
+    using resource_maker = std::function<std::shared_ptr<resource>(const std::string& name)>;
+
+    /// A variable by its node. `missed_at`: the resources of the sets when its name was last looked up in vain.
+    struct known {
+        std::shared_ptr<variable_state> state = nullptr;
+        bool is_bound = false; // `variable` has found or made it
+        std::uint64_t missed_at = ~std::uint64_t(0);
+    };
+
+    /// Returns the set that holds the state of such a name.
+    container_set& set_of(const resource_name& place) const;
+    /// Returns the resource of a node, made by `make` if its set has none. Errors name the node.
+    std::shared_ptr<resource> find(const node* n, const resource_name& place, const std::string& described,
+                                   const resource_maker& make);
+    std::shared_ptr<variable_state> find_variable(const node* n, const memory_space* space);
     /// Returns the function with which a kernel of this node finds the resource of its handle.
     decltype(kernel_request::find_resource) finder(const node* n);
-    /// Returns the resource of a shared name from the containers of the process, made if missing.
-    std::shared_ptr<resource> shared(const node* n, const resource_name& name, const std::string& described,
-                                     const std::function<std::shared_ptr<resource>(const std::string&)>& make);
+    [[noreturn]] static void refuse_memory(const node& n, const variable_state& is, const memory_space* wanted);
 
+    allocator& memory_;
+    step_threads threads_;
+    const bool of_task_; // own_ is the task's
+    const std::shared_ptr<container_set> own_;
+    const int replica_;
     std::mutex mutex_;
-    hash_map<const node*, std::shared_ptr<variable_state>> variables_;
+    hash_map<const node*, known> variables_;
     hash_map<const node*, std::shared_ptr<resource>> resources_;
-    std::shared_ptr<session_end> session_ = detail::make_shared<session_end>();
-    std::atomic<bool> ended_{false};
+    std::shared_ptr<cancellation> session_ = std::make_shared<cancellation>();
     std::atomic<const char*> why_ended_{""};
 };
 

@@ -11,91 +11,127 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/graph/graph.hpp>
-#include <rill/resources/shared_resources.hpp>
+#include <rill/resources/container_set.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const device_type* space) {
-    const std::lock_guard lock(mutex_);
-    auto& found = variables_[n];
-    if (!found) {
-        if (!n->outputs[0].shape.complete())
-            throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
-                                ": every extent of a variable must be known");
-        const auto name = n->op->resource_place();
-        auto& memory = space && space->memory ? *space->memory : name.is_private() ? memory_ : default_allocator();
-        const auto make = [&](const std::string&) {
-            auto state = detail::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
-            if (const any_array first = n->owner->value(n); !first.empty()) state->begin_with(first);
-            return state;
-        };
-        found = name.is_private()
-                    ? make({})
-                    : std::static_pointer_cast<variable_state>(
-                          shared(n, name, variable_state::described(n->outputs[0], n->op->updates_in_place()), make));
-    }
-    return found;
+RILL_COLD resource_store::resource_store(allocator& memory, step_threads threads, std::shared_ptr<container_set> task,
+                                         int replica)
+    : memory_(memory), threads_(std::move(threads)), of_task_(task != nullptr),
+      own_(task ? std::move(task) : detail::make_shared<container_set>(memory)), replica_(replica) {}
+
+RILL_COLD std::uint32_t resource_store::incarnation() const noexcept { return own_->incarnation(); }
+
+RILL_COLD container_set& resource_store::set_of(const resource_name& place) const {
+    return of_task_ || place.is_private() ? *own_ : container_set::of_process();
 }
 
-RILL_COLD std::shared_ptr<resource>
-resource_store::shared(const node* n, const resource_name& name, const std::string& described,
-                       const std::function<std::shared_ptr<resource>(const std::string&)>& make) {
+RILL_COLD std::shared_ptr<resource> resource_store::find(const node* n, const resource_name& place,
+                                                         const std::string& described, const resource_maker& make) {
     try {
-        return shared_resources::of_process().find(name, n->name, described, make, weak_from_this());
+        return set_of(place).find(place, n->name, described, make, weak_from_this());
     } catch (const invalid_argument& two_of_one_name) {
         throw invalid_argument(error_at(*n, n->op->label(), two_of_one_name.what()));
     }
 }
 
+RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const memory_space* space) {
+    const std::lock_guard lock(mutex_);
+    auto& found = variables_[n];
+    if (!found.is_bound) found = {find_variable(n, space), true};
+    if (found.state->space() != space) refuse_memory(*n, *found.state, space); // others have made it
+    return found.state;
+}
+
+RILL_COLD void resource_store::refuse_memory(const node& n, const variable_state& is, const memory_space* wanted) {
+    const auto name_of = [](const memory_space* space) {
+        return space ? "'" + space->name + "'" : std::string("the host");
+    };
+    throw invalid_argument(error_at(n, n.op->label(),
+                                    "the variable lies in the memory of " + name_of(is.space()) +
+                                        ", this session places it in that of " + name_of(wanted)));
+}
+
+RILL_COLD std::shared_ptr<variable_state> resource_store::find_variable(const node* n, const memory_space* space) {
+    const auto& type = n->outputs[0];
+    if (!type.shape.complete())
+        throw unimplemented("variable '" + n->name + "' has the shape " + to_string(type.shape) +
+                            ": every extent of a variable must be known");
+    const auto place = n->op->resource_place();
+    const bool in_place = n->op->updates_in_place();
+    auto& memory = blocks_of(space, set_of(place).memory());
+    return std::static_pointer_cast<variable_state>(
+        find(n, place, variable_state::described(type, space, in_place), [&](const std::string&) {
+            auto state = detail::make_shared<variable_state>(type, memory, space, in_place);
+            if (const any_array first = n->owner->value(n); !first.empty()) state->begin_with(first);
+            return state;
+        }));
+}
+
+RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const node* n) {
+    const std::lock_guard lock(mutex_);
+    auto& found = variables_[n];
+    if (found.state) return found.state;
+    const std::uint64_t made = own_->made() + container_set::of_process().made(); // before the look-up
+    if (found.missed_at == made) return nullptr;
+    const auto place = n->op->resource_place();
+    const auto there = std::dynamic_pointer_cast<variable_state>(
+        set_of(place).known(place, n->name, variable_state::kind, weak_from_this()));
+    if (there && there->type() == n->outputs[0])
+        found.state = there;
+    else
+        found.missed_at = made;
+    return found.state;
+}
+
+RILL_COLD void resource_store::share(const node* n, const std::shared_ptr<variable_state>& value) {
+    const std::lock_guard lock(mutex_);
+    const auto found = find(n, n->op->resource_place(), value->described(), [&](const std::string&) { return value; });
+    if (found != value) throw internal("variable '" + n->name + "' is in use, and can't have another state");
+    variables_[n] = {value, true};
+}
+
 RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {
-    request.pool = threads_.for_ops();
-    request.seed = o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name));
+    request.on.pool = threads_.for_ops();
+    request.replica = replica_ != 0 && o.resource_place().is_private() ? replica_ : 0;
+    request.seed = request.seed_of_replica(o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name)));
     request.find_resource = finder(&n);
     request.session = session_;
 }
 
 RILL_COLD decltype(kernel_request::find_resource) resource_store::finder(const node* n) {
-    return [this, n](const resource_name& name, const std::string& described, const auto& make) {
+    return [this, n](const resource_name& place, const std::string& described, const auto& make) {
         const std::lock_guard lock(mutex_);
         auto& found = resources_[n];
-        if (found) return found;
-        if (!name.is_private())
-            return found = shared(n, name, described,
-                                  [&](const std::string& known_as) { return make(known_as, default_allocator()); });
-        found = make(n->name, memory_);
-        make_findable(found);
+        if (!found)
+            found = find(n, place, described, [&](const std::string& known_as) {
+                auto made = make(known_as, set_of(place).memory());
+                make_findable(made, incarnation());
+                return made;
+            });
         return found;
     };
 }
 
 RILL_COLD void resource_store::end(const char* why) noexcept {
     why_ended_ = why;
-    ended_ = true;
-    session_->now();
-}
-
-RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const node* n) {
-    const std::lock_guard lock(mutex_);
-    const auto at = variables_.find(n);
-    return at == variables_.end() ? nullptr : at->second;
-}
-
-RILL_COLD void resource_store::share(const node* n, std::shared_ptr<variable_state> value) {
-    const std::lock_guard lock(mutex_);
-    variables_[n] = std::move(value);
+    session_->cancel();
 }
 
 RILL_INLINE void resource_store::release() noexcept {
-    const std::lock_guard lock(mutex_);
-    variables_.clear();
-    resources_.clear();
+    {
+        const std::lock_guard lock(mutex_);
+        variables_.clear();
+        resources_.clear();
+    }
+    if (!of_task_) own_->clear();
 }
 
 RILL_INLINE std::size_t resource_store::variable_bytes() {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
     for (const auto& [n, v] : variables_)
-        if (v->has_value()) bytes += v->type().bytes();
+        if (v.state && v.state->has_value()) bytes += v.state->type().bytes();
     return bytes;
 }
 

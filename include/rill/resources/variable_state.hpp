@@ -11,7 +11,6 @@
 
 #include <rill/core/any_array.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -39,7 +38,8 @@ enum class variable_write : std::uint8_t {
 /// some after a write.
 class variable_state : public resource {
 public:
-    variable_state(const tensor_type& type, allocator& memory, const device_type* space, bool in_place = false)
+    /// The value lies in a memory (null: the host's); `memory` is the allocator of its blocks.
+    variable_state(const tensor_type& type, allocator& memory, const memory_space* space, bool in_place = false)
         : type_(type), memory_(memory), space_(space), in_place_(in_place), large_(type.bytes() > small_bytes) {}
 
     /// The most bytes of a small value. Frames hold the versions of small variables from step to step. Writes of a small value are too
@@ -47,9 +47,13 @@ public:
     static constexpr std::size_t small_bytes = 4096;
 
     const tensor_type& type() const noexcept { return type_; }
-    std::string described() const override { return described(type_, in_place_); }
-    static std::string described(const tensor_type& type, bool in_place) {
-        return "variable " + to_string(type) + (in_place ? ", updated in place" : "");
+    const memory_space* space() const noexcept { return space_; }
+    static constexpr auto kind = "variable";
+
+    std::string described() const override { return described(type_, space_, in_place_); }
+    static std::string described(const tensor_type& type, const memory_space* space, bool in_place) {
+        return kind + (" " + to_string(type)) + (space ? ", in memory of " + space->name : "") +
+               (in_place ? ", updated in place" : "");
     }
 
     /// Sets the first value, before any other thread can reach the variable.
@@ -93,6 +97,8 @@ public:
         /// Returns the address of the old elements: `data()`, unless the write replaces them beside the old ones.
         const void* was() const noexcept { return was_; }
         void* data() const noexcept { return to_; }
+        /// Returns true if the write makes a new version; false if it changes the current one in place.
+        bool is_new() const noexcept { return beside_; }
         /// Makes the new version visible. Without a commit the old version stays, unless the op failed half way in place.
         void commit() noexcept {
             if (beside_) publish();
@@ -149,7 +155,7 @@ private:
 
     const tensor_type type_;
     allocator& memory_;
-    const device_type* space_; // the device that holds the memory; null: the host
+    const memory_space* const space_; // the memory of the value; null: the host's
     const bool in_place_, large_;
 
     std::mutex write_mutex_;                      // of a writer that finds the value disturbed; taken before small_

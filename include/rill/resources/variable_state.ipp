@@ -135,8 +135,7 @@ RILL_COLD void variable_state::writer::begin_beside(variable_write how, bool kee
     to_ = spare.data();
     was_ = v_.value_ ? v_.value_->data() : to_;
     if (how == variable_write::elements) {
-        const auto& there = v_.space_ ? *v_.space_ : cpu_device();
-        copy_between(there, was_, there, to_, v_.type_.type, v_.type_.shape.size());
+        copy_between(v_.space_, was_, v_.space_, to_, v_.type_.type, v_.type_.shape.size());
         was_ = to_;
     }
 }
@@ -184,8 +183,7 @@ RILL_COLD void variable_state::writer::end_turn() noexcept {
 RILL_COLD void variable_state::begin_with(const any_array& value) {
     std::shared_ptr<element_block> mine;
     writer to(*this, mine, variable_write::initialises);
-    copy_between(cpu_device(), value.data(), space_ ? *space_ : cpu_device(), to.data(), type_.type,
-                 type_.shape.size());
+    copy_between(value.space(), value.data(), space_, to.data(), type_.type, type_.shape.size());
     to.commit();
 }
 

@@ -27,7 +27,7 @@ protected:
     };
     /// The session and the step that an attempt acts for; null where the resource does not use them.
     struct taker {
-        const session_end* session = nullptr;
+        const cancellation* session = nullptr;
         std::shared_ptr<holding> step = {}; // one per step and resource
     };
     struct attempt {

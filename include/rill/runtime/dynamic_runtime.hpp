@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,7 +19,11 @@
 // shapes. It is half of the runtime. Plans call it through a table that is registered when a graph gets its first dynamic node. So
 // header-only programs without such nodes do not compile it.
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+class placement;
+
+namespace detail {
 
 class dataflow_plan;
 class staged_plan;
@@ -34,17 +39,17 @@ struct dynamic_runtime {
                                                                  bool regions);
     owned<const dataflow_plan> (*make_dataflow_plan)(const plan_key& key, const session_options& options,
                                                      const std::shared_ptr<resource_store>& resources,
-                                                     const device_type& default_device);
+                                                     const std::shared_ptr<placement>& where);
     /// Returns true if the subgraph has dynamic nodes: it then runs in stages.
     bool (*needs_stages)(const subgraph& g);
     /// Returns true if a static segment may turn out to have dynamic nodes when it is bound.
     bool (*may_need_stages)(const subgraph& g);
     owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
                                                  const std::shared_ptr<resource_store>& resources,
-                                                 const device_type& default_device);
+                                                 const std::shared_ptr<placement>& where);
     void (*close)(const dataflow_plan* frames, const staged_plan* stages) noexcept;
     void (*compile_bodies)(body_plans& into, const subgraph::item& it, const session_options& options,
-                           const std::shared_ptr<resource_store>& resources, const device_type& default_device);
+                           const std::shared_ptr<resource_store>& resources, const std::shared_ptr<placement>& where);
     // steps
     region_binding (*bind_region)(const subgraph::item& it, std::span<const tensor_type> inputs,
                                   const body_plans& plans, allocator& memory);
@@ -54,11 +59,16 @@ struct dynamic_runtime {
                                const kernel_args& args);
     // runs
     owned<step_executor> (*begin)(const staged_plan& plan, std::span<const any_array> feeds);
-    void (*run)(step_executor& run, const step_context& context);
+    /// Begins a step; `resume` makes it go on after drive has returned false. Without it drive blocks its thread.
+    void (*start)(step_executor& run, const step_context& context, std::function<void()> resume);
+    /// Runs a step until it ends (true) or waits (false).
+    bool (*drive)(step_executor& run);
     const any_array& (*fetched)(const step_executor& run, std::size_t i);
 };
 
 /// The program's control-flow runtime; null before register_dynamic_runtime.
 RILL_EXPORT inline std::atomic<const dynamic_runtime*> registered_dynamic_runtime{nullptr};
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+}} // namespace rill::RILL_ABI

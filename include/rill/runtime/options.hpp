@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <rill/core/allocator.hpp>
+#include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/device/device.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -25,12 +28,17 @@ inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::ma
 /// A token that cancels runs: those that were given it throw `cancelled`. Copies are the same token.
 class cancellation_token {
 public:
-    void cancel() const noexcept { *cancelled_ = true; }
-    bool is_cancelled() const noexcept { return *cancelled_; }
-    const std::atomic<bool>& flag() const noexcept { return *cancelled_; }
+    void cancel() const noexcept { state_->cancel(); }
+    bool is_cancelled() const noexcept { return state_->is_cancelled(); }
+    /// Calls `then` once when the token is cancelled, on the thread that cancels it; at once if it is. `then` throws nothing. Destroying
+    /// the result withdraws it.
+    [[nodiscard]] cancellation::registration on_cancel(std::function<void()> then) const {
+        return state_->on_cancel(std::move(then));
+    }
+    const std::shared_ptr<cancellation>& state() const noexcept { return state_; }
 
 private:
-    std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+    std::shared_ptr<cancellation> state_ = std::make_shared<cancellation>();
 };
 
 /// Options of one run: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
@@ -43,16 +51,22 @@ struct run_options {
 
 /// Options of a session. Thread counts: -1 automatic, 0 the caller's thread. Results do not depend on them.
 struct session_options {
-    int inter_op_threads = -1;         // threads for independent branches of the graph, where that pays off
-    int intra_op_threads = -1;         // threads that share the work of one op, where that pays off
+    int inter_op_threads = -1; // threads for independent branches of the graph, where that pays off
+    int intra_op_threads = -1; // threads that share the work of one op, where that pays off
+    /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
+    /// threads.
+    device_counts device_count = {};
     bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
-    bool log_device_placement = false; // write the device of each node to the log sink
+    bool log_device_placement = false; // write the device of each node to the log sink, once in the session
     gpu_options gpu = {};
     /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
     /// node by node; if this is false, all of them do. The values are the same.
     bool raise_primitives = true;
     /// The longest wait for others (a queue, a host_call) without any progress, before the run throws deadline_exceeded.
     std::chrono::nanoseconds progress_timeout = std::chrono::minutes(10);
+    /// The number of this replica, if several programs train one graph on data of their own; 0: none. It is mixed into the seeds of random
+    /// ops, and of random queues without container and shared name. Replicas then draw different dropout masks, orders and initial values.
+    int replica = 0;
     rill::environment* environment = nullptr; // clock and scheduling order; null: the real one
     allocator* memory = nullptr;              // allocator of step memory and variables; null: default_allocator()
 };

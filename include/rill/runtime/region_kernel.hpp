@@ -17,10 +17,6 @@ struct dynamic_runtime;
 class induction_variable;
 class plan;
 
-/// Thrown while a static segment is bound: runs of a node's bodies give different extents, so the node is dynamic. It signals no error: the
-/// plan then runs the segment in stages.
-struct dynamic_shape_found {};
-
 /// The plans of the bodies that a plan's nodes run.
 struct body_plans {
     hash_map<const body*, std::shared_ptr<plan>> of;
@@ -73,9 +69,11 @@ public:
     virtual std::int64_t run(memory& own, const kernel_args& args) const = 0;
 };
 
+/// A bound node with bodies. Without a kernel the node binds dynamically: runs of its bodies give different extents, or its bodies do. The
+/// plan then runs it in stages.
 struct region_binding {
-    std::vector<tensor_type> outputs;
-    std::shared_ptr<const region_kernel> step;
+    std::vector<tensor_type> outputs = {};
+    std::shared_ptr<const region_kernel> step = {};
     std::vector<int> changes =
         {}; // per output: the input that it equals, or is a modified copy of and may overwrite; -1: none
 };

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/executor.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/trace/trace.hpp>
 #include <rill/session/fetch.hpp>
 
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rill { inline namespace RILL_ABI {
@@ -45,7 +50,7 @@ public:
         detail::fetch_list list(*core_);
         std::apply([&](const auto&... f) { (list.add(f), ...); }, fetches_);
         std::apply([&](const auto&... x) { (list.key.feeds.push_back(x.end()), ...); }, inputs_);
-        plan_ = core_->find_plan(list.key);
+        run_ = core_->find_run(list.key);
         operations_ = std::move(list.operations);
     }
 
@@ -66,6 +71,20 @@ public:
         return [self = *this, fetches = std::move(fetches)]<class... X>(X&&... values) {
             return self.call(fetches, std::forward<X>(values)...);
         };
+    }
+
+    /// Starts a run and returns: step.start(xs, ys, [](std::exception_ptr problem, auto values) { ... }). A run that waits holds no thread.
+    /// The callback is called once, on a thread of the session's environment, with a problem or with the values that a call returns. It must
+    /// not throw. Values that are lent are copied. Throws if a value does not fit its input, and `cancelled` if the session is closed.
+    template <class... A> void start(A&&... values_and_callback) const {
+        constexpr bool complete = sizeof...(A) == sizeof...(Inputs) + 1;
+        static_assert(complete, "callable::start: one value for each input is expected, then a callback");
+        if constexpr (complete) {
+            auto all = std::forward_as_tuple(std::forward<A>(values_and_callback)...);
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+                start_with(std::get<sizeof...(Inputs)>(std::move(all)), std::get<I>(std::move(all))...);
+            }(std::index_sequence_for<Inputs...>());
+        }
     }
 
     /// Returns a callable with a timeout or a cancellation token: step.with({.timeout = 5s})(x).
@@ -90,6 +109,30 @@ private:
         }
     }
 
+    template <class F, class... X> void start_with(F&& callback, X&&... values) const {
+        using results = decltype(call(fetches_, std::forward<X>(values)...));
+        static_assert(std::is_invocable_v<std::decay_t<F>&, std::exception_ptr, results>,
+                      "callable::start: the callback takes (std::exception_ptr problem, auto values)");
+        auto lent = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+        std::vector<any_array> feeds;
+        for (auto& v : lent) feeds.push_back(v.is_borrowed() ? detail::owned_copy(v) : std::move(v));
+        auto done = [fetches = fetches_, operations = operations_,
+                     then = std::make_shared<std::decay_t<F>>(std::forward<F>(callback))](
+                        std::exception_ptr problem, std::vector<any_array> fetched) {
+            results given;
+            if (!problem) try {
+                    const detail::step_result result(std::move(fetched));
+                    detail::fetch_arrays<Fetches> into(fetches);
+                    given = detail::take_values(fetches, result, into, operations);
+                } catch (...) {
+                    problem = std::current_exception();
+                }
+            const detail::executor::blocked_thread here; // the callback may block
+            (*then)(std::move(problem), std::move(given));
+        };
+        run_->start(std::move(feeds), how_ ? *how_ : run_options{}, std::move(done));
+    }
+
     template <class Wanted, class... X> auto call(const Wanted& fetches, X&&... values) const {
         using given = std::tuple<typename detail::given_tag<std::remove_cvref_t<X>>::type...>;
         using wanted = std::tuple<dtype_tag<Inputs>...>;
@@ -102,10 +145,10 @@ private:
         detail::fetch_arrays<Wanted> into(fetches);
         if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
             const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
-            const auto result = core_->run(*plan_, feeds, into.places_without(operations_), how_ ? &*how_ : nullptr);
+            const auto result = run_->run(feeds, into.places_without(operations_), how_ ? &*how_ : nullptr);
             return detail::take_values(fetches, result, into, operations_);
         } else { // a static_assert has reported the error
-            return detail::take_values(fetches, core_->run(*plan_, {}), into, operations_);
+            return detail::take_values(fetches, run_->run({}), into, operations_);
         }
     }
 
@@ -117,16 +160,18 @@ private:
     std::shared_ptr<detail::session_core> core_;
     Fetches fetches_;
     std::tuple<Inputs...> inputs_;
-    std::shared_ptr<detail::plan> plan_;
+    std::shared_ptr<detail::prepared_run> run_;
     std::vector<std::size_t> operations_; // positions of fetched names that are operations
     std::optional<run_options> how_;
 };
+
+class session;
 
 namespace detail {
 
 /// A finished run with its fed and fetched values.
 struct finished_run {
-    std::shared_ptr<plan> steps;
+    std::shared_ptr<prepared_run> of;
     std::vector<any_array> fed;
     step_result result;
 
@@ -136,6 +181,9 @@ struct finished_run {
 /// Runs the fetches of a list, with feeds by edge or by name.
 finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
                       const run_options* how);
+
+/// Opens a session whose state a container set holds, as those of a cluster's task do.
+session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task);
 
 } // namespace detail
 
@@ -252,7 +300,11 @@ public:
     }
 
 private:
+    friend session detail::open_session(const rill::graph& g, const session_options& options,
+                                        std::shared_ptr<detail::container_set> task);
     friend std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
+
+    explicit session(std::shared_ptr<detail::session_core> core) : core_(std::move(core)) {}
 
     template <class... F> using feed_list = std::array<const feed_value*, sizeof...(F)>;
     template <class F> static const feed_value* given(std::remove_reference_t<F>& feed) {
@@ -296,7 +348,7 @@ private:
     std::shared_ptr<detail::session_core> core_;
 };
 
-/// Returns a session's graph with the values of all variables used so far, for export: export_graph(with_values(s), "model.rill"). It
+/// Returns a session's graph with the values of all variables that have one, for export: export_graph(with_values(s), "model.rill"). It
 /// includes slots of optimizers. All values come from one step.
 inline valued_graph with_values(const session& s) { return s.variable_values(); }
 

@@ -23,10 +23,13 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
         list.key.feeds.push_back(e);
         values.push_back(f->value);
     }
-    auto steps = list.core.find_plan(list.key);
-    auto& chosen = *steps;
-    auto result = list.core.run(chosen, values, places, how);
-    return {std::move(steps), std::move(values), std::move(result)};
+    auto run = list.core.find_run(list.key);
+    auto result = run->run(values, places, how);
+    return {std::move(run), std::move(values), std::move(result)};
+}
+
+RILL_COLD session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task) {
+    return session(make_session_core(g, options, std::move(task)));
 }
 
 RILL_EXPORT RILL_INLINE const session*& default_session_slot() {

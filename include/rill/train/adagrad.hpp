@@ -15,7 +15,7 @@ struct adagrad_rule {
     static constexpr int numbers = 1; // the learning rate
     static constexpr bool by_rows = true;
 
-    std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
+    RILL_FN std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
     template <class V> RILL_FN static void step(std::array<V, 2>& s, const V& g, const std::array<V, 1>& rate) {
         s[1] = s[1] + g * g;
         s[0] = s[0] - rate[0] * g / sqrt(s[1]);

@@ -22,7 +22,7 @@ struct adam_rule {
         visit("beta2", rule.beta2);
         visit("epsilon", rule.epsilon);
     }
-    std::array<double, 4> constants(const std::array<double, 3>& n) const {
+    RILL_FN std::array<double, 4> constants(const std::array<double, 3>& n) const {
         return {n[2] * std::sqrt(1 - n[1]) / (1 - n[0]), 1 - beta1, 1 - beta2, epsilon};
     }
     template <class V> RILL_FN static void step(std::array<V, 3>& s, const V& g, const std::array<V, 4>& c) {

@@ -15,7 +15,7 @@ struct adamw_rule : adam_rule {
         adam_rule::fields(rule, visit);
         visit("weight_decay", rule.weight_decay);
     }
-    std::array<double, 5> constants(const std::array<double, 3>& n) const {
+    RILL_FN std::array<double, 5> constants(const std::array<double, 3>& n) const {
         const auto c = adam_rule::constants(n);
         return {c[0], c[1], c[2], c[3], n[2] * weight_decay};
     }

@@ -6,14 +6,17 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <rill/core/environment.hpp>
 #include <rill/core/error.hpp>
 #include <rill/runtime/options.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A thread that a coordinator started. When it goes without having been joined, its coordinator is asked to stop, and it is waited for.
+/// A thread that a coordinator started, or steps that follow one another without a thread of their own. Its destructor, unless it was
+/// joined, asks the coordinator for a stop and waits for its end.
 class coordinated_thread {
 public:
     coordinated_thread(coordinated_thread&&) noexcept;
@@ -38,7 +41,8 @@ struct join_options {
 /// Brings threads to an end together: the first that asks for a stop, or fails, ends the others. May be used from several threads.
 class coordinator {
 public:
-    coordinator();
+    /// A coordinator whose waits go through `environment`, which must outlive it.
+    explicit coordinator(environment& environment = environment::real());
 
     bool should_stop() const noexcept;
     /// Asks for a stop, for an error or without. The first error is kept, and thrown by join; out_of_range, the end of what was to be
@@ -51,11 +55,14 @@ public:
     bool wait_for_stop(std::chrono::nanoseconds timeout = forever) const;
     /// As if nobody had asked for a stop.
     void clear_stop() const;
-    /// Cancelled when a stop is asked for: for the runs of the threads.
+    /// Returns the token that a stop cancels, for the runs of the threads.
     cancellation_token token() const;
 
-    /// Runs f in a thread; what it throws asks for a stop.
+    /// Runs f in a thread of its own; what it throws asks for a stop.
     coordinated_thread start(const std::string& name, std::function<void()> f) const;
+    /// Returns an entry for work that needs no thread, such as steps that start one another, and the function that ends it. An error that
+    /// this is given asks for a stop.
+    std::pair<coordinated_thread, std::function<void(std::exception_ptr)>> start(const std::string& name) const;
 
     /// Waits until a stop is asked for or all threads have ended, then, as long as the options say, for the threads; throws the error that
     /// was kept, or deadline_exceeded with the names of threads that are still alive.

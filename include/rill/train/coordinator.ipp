@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,8 +15,22 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct coordinator::state {
+    explicit state(environment& e) : env(e), changed(e.make_signal()) {}
+
+    /// Waits until `holds`, or that time. The caller holds the lock.
+    template <class F> void wait(std::unique_lock<std::mutex>& lock, environment::time_point until, const F& holds) {
+        while (!holds() && env.now() < until) changed->wait(lock, until);
+    }
+    /// Notes the end of a thread.
+    void end(std::atomic<bool>& alive) {
+        const std::lock_guard lock(mutex);
+        alive = false;
+        changed->notify();
+    }
+
+    environment& env;
     std::mutex mutex;
-    std::condition_variable changed; // a stop was asked for, or a thread has ended
+    const std::unique_ptr<environment::signal> changed; // a stop was asked for, or a thread has ended
     std::atomic<bool> stop{false};
     std::exception_ptr problem;
     cancellation_token token;
@@ -38,14 +51,19 @@ RILL_COLD coordinated_thread& coordinated_thread::operator=(coordinated_thread&&
     return *this;
 }
 RILL_COLD coordinated_thread::~coordinated_thread() {
-    if (!state_ || !state_->thread.joinable()) return;
+    if (!state_) return;
     if (*state_->alive) state_->of.request_stop();
-    state_->thread.join();
+    auto& common = *state_->common;
+    {
+        std::unique_lock lock(common.mutex);
+        common.wait(lock, environment::time_point::max(), [&] { return !*state_->alive; });
+    }
+    if (state_->thread.joinable()) state_->thread.join();
 }
 RILL_COLD const std::string& coordinated_thread::name() const { return state_->name; }
 RILL_COLD bool coordinated_thread::is_alive() const { return *state_->alive; }
 
-RILL_COLD coordinator::coordinator() : state_(detail::make_shared<state>()) {}
+RILL_COLD coordinator::coordinator(environment& environment) : state_(detail::make_shared<state>(environment)) {}
 
 RILL_COLD bool coordinator::should_stop() const noexcept { return state_->stop; }
 
@@ -62,22 +80,19 @@ inline bool is_the_end(const std::exception_ptr& problem) {
 
 RILL_COLD void coordinator::request_stop(std::exception_ptr problem) const {
     const bool keeps = problem && !is_the_end(problem);
-    {
+    const auto cancelled = [&] {
         const std::lock_guard lock(state_->mutex);
         if (keeps && !state_->problem && !state_->stop) state_->problem = std::move(problem);
         state_->stop = true;
-        state_->token.cancel();
-    }
-    state_->changed.notify_all();
+        state_->changed->notify();
+        return state_->token;
+    }();
+    cancelled.cancel(); // without the lock: it calls those that wait
 }
 
 RILL_COLD bool coordinator::wait_for_stop(std::chrono::nanoseconds timeout) const {
     std::unique_lock lock(state_->mutex);
-    const auto stopped = [&] { return state_->stop.load(); };
-    if (timeout == forever)
-        state_->changed.wait(lock, stopped);
-    else
-        state_->changed.wait_for(lock, timeout, stopped);
+    state_->wait(lock, state_->env.now_plus(timeout), [&] { return state_->stop.load(); });
     return state_->stop;
 }
 
@@ -101,13 +116,19 @@ RILL_COLD coordinated_thread coordinator::start(const std::string& name, std::fu
         } catch (...) {
             all.request_stop(std::current_exception());
         }
-        {
-            const std::lock_guard lock(all.state_->mutex);
-            *alive = false;
-        }
-        all.state_->changed.notify_all();
+        all.state_->end(*alive);
     });
     return coordinated_thread(std::move(made));
+}
+
+RILL_COLD std::pair<coordinated_thread, std::function<void(std::exception_ptr)>>
+coordinator::start(const std::string& name) const {
+    auto made = std::make_unique<coordinated_thread::state>(coordinated_thread::state{name, *this, state_});
+    auto end = [alive = made->alive, all = *this](std::exception_ptr problem) {
+        if (problem) all.request_stop(std::move(problem));
+        all.state_->end(*alive);
+    };
+    return {coordinated_thread(std::move(made)), std::move(end)};
 }
 
 RILL_COLD void coordinator::join(std::vector<coordinated_thread>& threads, const join_options& options) const {
@@ -115,18 +136,11 @@ RILL_COLD void coordinator::join(std::vector<coordinated_thread>& threads, const
     std::string live;
     {
         std::unique_lock lock(state_->mutex);
-        state_->changed.wait(lock, [&] { return state_->stop || ended(); });
-        if (options.grace == forever)
-            state_->changed.wait(lock, ended);
-        else
-            state_->changed.wait_for(lock, options.grace, ended);
+        state_->wait(lock, environment::time_point::max(), [&] { return state_->stop || ended(); });
+        state_->wait(lock, state_->env.now_plus(options.grace), ended);
     }
-    for (auto& t : threads)
-        if (!t.is_alive())
-            t.state_->thread.join();
-        else
-            live += (live.empty() ? "'" : ", '") + t.name() + "'";
-    std::erase_if(threads, [](const auto& t) { return !t.state_->thread.joinable(); });
+    std::erase_if(threads, [](const auto& t) { return !t.is_alive(); }); // their destructors join
+    for (const auto& t : threads) live += (live.empty() ? "'" : ", '") + t.name() + "'";
     {
         const std::lock_guard lock(state_->mutex);
         if (state_->problem) std::rethrow_exception(state_->problem);

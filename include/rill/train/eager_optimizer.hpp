@@ -10,6 +10,7 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/eager/value_and_grad.hpp>
+#include <rill/session/local_session_core.hpp>
 #include <rill/train/optimizer.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -22,7 +23,7 @@ public:
     /// Adds the node of a variable to the current graph.
     endpoint add(const eager_state& v);
     /// A session in which each variable of a graph has the value that its name has; new ones get their first.
-    std::shared_ptr<session_core> session_of(const graph& g);
+    std::shared_ptr<local_session_core> session_of(const graph& g);
 
 private:
     hash_map<std::string, std::shared_ptr<variable_state>> values_;

@@ -17,8 +17,8 @@ RILL_COLD endpoint eager_states::add(const eager_state& v) {
     return made;
 }
 
-RILL_COLD std::shared_ptr<session_core> eager_states::session_of(const graph& g) {
-    auto core = make_session_core(g, session_options{});
+RILL_COLD std::shared_ptr<local_session_core> eager_states::session_of(const graph& g) {
+    auto core = make_local_session_core(g, session_options{});
     plan_key first_values;
     std::vector<const node*> fresh;
     for (const node* n : g.nodes()) {
@@ -35,7 +35,7 @@ RILL_COLD std::shared_ptr<session_core> eager_states::session_of(const graph& g)
         }
     }
     if (fresh.empty()) return core;
-    core->run(*core->find_plan(first_values), {});
+    core->find_run(first_values)->run({});
     for (const node* n : fresh) values_[n->name] = core->shared(n);
     return core;
 }

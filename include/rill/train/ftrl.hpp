@@ -24,7 +24,7 @@ struct ftrl_rule {
         visit("l1", rule.l1);
         visit("l2", rule.l2);
     }
-    std::array<double, 4> constants(const std::array<double, 1>& rate) const {
+    RILL_FN std::array<double, 4> constants(const std::array<double, 1>& rate) const {
         return {rate[0], -learning_rate_power, l1, 2 * l2};
     }
     template <class V> RILL_FN static void step(std::array<V, 3>& s, const V& g, const std::array<V, 4>& c) {

@@ -13,7 +13,7 @@ struct gradient_descent_rule {
     static constexpr int numbers = 1; // the learning rate
     static constexpr bool by_rows = true, adds_up = true;
 
-    std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
+    RILL_FN std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
     template <class V> RILL_FN static void step(std::array<V, 1>& state, const V& g, const std::array<V, 1>& rate) {
         state[0] = state[0] - rate[0] * g;
     }

@@ -19,7 +19,7 @@ struct momentum_rule {
         visit("momentum", rule.momentum);
         visit("nesterov", rule.nesterov);
     }
-    std::array<double, 3> constants(const std::array<double, 1>& rate) const {
+    RILL_FN std::array<double, 3> constants(const std::array<double, 1>& rate) const {
         return {rate[0], momentum, nesterov ? 1. : 0.};
     }
     template <class V> RILL_FN static void step(std::array<V, 2>& s, const V& g, const std::array<V, 3>& c) {

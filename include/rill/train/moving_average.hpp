@@ -19,7 +19,7 @@ struct moving_average_rule {
     static constexpr std::array<const char*, 0> slots{};
     static constexpr int numbers = 1; // the share
 
-    std::array<double, 1> constants(const std::array<double, 1>& share) const { return share; }
+    RILL_FN std::array<double, 1> constants(const std::array<double, 1>& share) const { return share; }
     template <class V> RILL_FN static void step(std::array<V, 1>& s, const V& value, const std::array<V, 1>& share) {
         s[0] = s[0] + share[0] * (value - s[0]);
     }

@@ -21,7 +21,7 @@ struct rmsprop_rule {
         visit("momentum", rule.momentum);
         visit("epsilon", rule.epsilon);
     }
-    std::array<double, 4> constants(const std::array<double, 1>& rate) const {
+    RILL_FN std::array<double, 4> constants(const std::array<double, 1>& rate) const {
         return {rate[0], 1 - decay, momentum, epsilon};
     }
     template <class V> RILL_FN static void step(std::array<V, 3>& s, const V& g, const std::array<V, 4>& c) {

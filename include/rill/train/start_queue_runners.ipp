@@ -3,55 +3,156 @@
 
 #include <rill/train/start_queue_runners.hpp>
 
-#include <atomic>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Of a queue that others may have closed: whoever was first, it is closed then.
-template <class Close> void close_quietly(const Close& close) {
+using operation_call = callable<std::tuple<operation>>;
+
+/// Starts an operation whose error nobody needs, such as the close of a queue that others may have closed, and calls `then` at its end.
+inline void start_quietly(const operation_call& call, const std::function<void()>& then) {
     try {
-        close();
-    } catch (const error&) {}
+        call.start([then](std::exception_ptr, const auto&) { then(); });
+    } catch (const error&) {
+        then();
+    }
 }
+
+/// The filling of a queue by all of its runners: whichever steps find nothing left to read last, they close the queue.
+class queue_filling {
+public:
+    void add_runner(std::size_t steps) { left_ += steps; }
+    /// Calls `then` when nothing is left to read; at once if nothing is.
+    void on_filled(std::function<void()> then) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (left_ > 0) return filled_.push_back(std::move(then));
+        }
+        then();
+    }
+    /// Notes that one of the steps has found nothing left to read. Returns true for the last one.
+    bool end_one() {
+        std::vector<std::function<void()>> all;
+        {
+            const std::lock_guard lock(mutex_);
+            if (--left_ > 0) return false;
+            all.swap(filled_);
+        }
+        for (const auto& then : all) then();
+        return true;
+    }
+
+private:
+    std::mutex mutex_;
+    std::size_t left_ = 0;
+    std::vector<std::function<void()>> filled_;
+};
+
+/// Runs an enqueue operation again and again, without a thread of its own.
+struct queue_filler : std::enable_shared_from_this<queue_filler> {
+    queue_filler(const coordinator& c, operation_call p, operation_call cl, std::shared_ptr<queue_filling> f,
+                 std::function<void(std::exception_ptr)> e)
+        : all(c), put(std::move(p)), close(std::move(cl)), filling(std::move(f)), end(std::move(e)) {}
+
+    void go_on() {
+        if (all.should_stop()) return end(nullptr);
+        try {
+            put.start([self = shared_from_this()](std::exception_ptr problem, const auto&) {
+                if (problem)
+                    self->fail(problem);
+                else
+                    self->go_on();
+            });
+        } catch (const error&) {
+            fail(std::current_exception());
+        }
+    }
+    void fail(const std::exception_ptr& problem) {
+        try {
+            std::rethrow_exception(problem);
+        } catch (const cancelled&) {
+            end(all.should_stop() ? nullptr : problem);
+        } catch (const out_of_range&) { // there is nothing left to read
+            if (!filling->end_one()) return end(nullptr);
+            start_quietly(close, [self = shared_from_this()] { self->end(nullptr); });
+        } catch (...) {
+            end(problem);
+        }
+    }
+
+    const coordinator all;
+    const operation_call put, close;
+    const std::shared_ptr<queue_filling> filling;
+    const std::function<void(std::exception_ptr)> end;
+};
+
+/// Cancels what waits to be put into a queue when a stop is asked for; ends when nothing is left to read.
+struct queue_canceller : std::enable_shared_from_this<queue_canceller> {
+    queue_canceller(operation_call c, std::function<void(std::exception_ptr)> e)
+        : cancel(std::move(c)), end(std::move(e)) {}
+
+    void listen(const coordinator& all, queue_filling& filling) {
+        auto registered = all.token().on_cancel([self = shared_from_this()] {
+            if (self->finish()) start_quietly(self->cancel, [self] { self->end(nullptr); });
+        });
+        {
+            const std::lock_guard lock(mutex);
+            if (over) return;
+            stop = std::move(registered);
+        }
+        filling.on_filled([self = shared_from_this()] {
+            if (self->finish()) self->end(nullptr);
+        });
+    }
+    /// Returns true for the first call.
+    bool finish() {
+        cancellation::registration withdrawn; // which holds this object
+        const std::lock_guard lock(mutex);
+        std::swap(withdrawn, stop);
+        return !std::exchange(over, true);
+    }
+
+    const operation_call cancel;
+    const std::function<void(std::exception_ptr)> end;
+    std::mutex mutex;
+    bool over = false;
+    cancellation::registration stop;
+};
 
 } // namespace detail
 
 RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c) {
-    // Of each queue, how many threads still fill it: whichever runner the last one belongs to, it closes the queue, and none before it.
-    using count = std::shared_ptr<std::atomic<std::size_t>>;
-    std::map<const node*, count> by_queue;
-    std::vector<std::pair<detail::queue_runner_note, count>> runners;
+    std::map<const node*, std::shared_ptr<detail::queue_filling>> by_queue;
+    std::vector<std::pair<detail::queue_runner_note, std::shared_ptr<detail::queue_filling>>> runners;
     for (auto& note : detail::queue_runners_of(s.graph())) {
         if (!s.core_->first_time(note.name)) continue;
-        auto& left = by_queue[note.close->inputs[0].from];
-        if (!left) left = std::make_shared<std::atomic<std::size_t>>(0);
-        *left += note.enqueue.size();
-        runners.emplace_back(std::move(note), left);
+        auto& filling = by_queue[note.close->inputs[0].from];
+        if (!filling) filling = detail::make_shared<detail::queue_filling>();
+        filling->add_runner(note.enqueue.size());
+        runners.emplace_back(std::move(note), filling);
     }
     std::vector<coordinated_thread> threads;
     for (const auto& [note, filling] : runners) {
-        const count left = filling;
-        const auto close = s.make_callable(operation(note.close)), cancel = s.make_callable(operation(note.cancel));
-        for (const auto* n : note.enqueue)
-            threads.push_back(c.start(note.name + "/" + n->name,
-                                      [=, put = s.make_callable(operation(n)).with({.cancel = c.token()})] {
-                                          try {
-                                              while (!c.should_stop()) put();
-                                          } catch (const cancelled&) {
-                                              if (!c.should_stop()) throw;
-                                          } catch (const out_of_range&) { // there is nothing left to read
-                                              if (--*left == 0) detail::close_quietly(close);
-                                          }
-                                      }));
-        threads.push_back(c.start(note.name + "/cancel", [=] {
-            while (*left > 0 && !c.wait_for_stop(std::chrono::milliseconds(50))) {}
-            if (c.should_stop()) detail::close_quietly(cancel);
-        }));
+        const auto close = s.make_callable(operation(note.close));
+        for (const auto* n : note.enqueue) {
+            auto [thread, end] = c.start(note.name + "/" + n->name);
+            threads.push_back(std::move(thread));
+            const auto put = s.make_callable(operation(n)).with({.cancel = c.token()});
+            detail::make_shared<detail::queue_filler>(c, put, close, filling, std::move(end))->go_on();
+        }
+        auto [thread, end] = c.start(note.name + "/cancel");
+        threads.push_back(std::move(thread));
+        detail::make_shared<detail::queue_canceller>(s.make_callable(operation(note.cancel)), std::move(end))
+            ->listen(c, *filling);
     }
     return threads;
 }

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
 
+#include <rill/core/allocator.hpp>
 #include <rill/expr/node_op.hpp>
 
 // The update of a variable by its gradient, once for all optimizers. What tells one from another is a rule:
@@ -10,12 +14,14 @@
 //     struct gradient_descent_rule {
 //         static constexpr auto name = "ApplyGradientDescent";
 //         static constexpr std::array<const char*, 0> slots{};            // variables beside the variable, of its shape
-//         static constexpr int numbers = 1;                               // of the host: the learning rate, and what else
-//         std::array<double, 1> constants(const std::array<double, 1>& numbers) const { return numbers; }
+//         static constexpr int numbers = 1; // tensors of rank 0 that a run reads: the learning rate, and what else
+//         RILL_FN std::array<double, 1> constants(const std::array<double, 1>& numbers) const { return numbers; }
 //         template <class V> RILL_FN static void step(std::array<V, 1>& state, const V& g, const std::array<V, 1>& c) {
 //             state[0] = state[0] - c[0] * g;
 //         }
 //     };
+//
+// The device evaluates `constants` once a run, in double; `step` gets them rounded to the element type.
 //
 // It may also say
 //
@@ -49,11 +55,15 @@ struct compiled_types_of_rule<Rule> {
 };
 template <class Rule> using rule_compiled_types = typename compiled_types_of_rule<Rule>::type;
 
-template <class T, std::size_t C> std::array<T, C> rounded(const std::array<double, C>& all) {
-    std::array<T, C> out{};
-    for (std::size_t i = 0; i < C; ++i) out[i] = detail::convert<T>(all[i]);
-    return out;
-}
+/// A rule's constants as a function of its numbers, as the device's primitive calls it.
+template <class Rule> struct rule_constants {
+    using numbers = std::array<double, static_cast<std::size_t>(Rule::numbers)>;
+    using result = decltype(std::declval<const Rule&>().constants(std::declval<const numbers&>()));
+    static constexpr std::size_t count = std::tuple_size_v<result>;
+    Rule rule;
+
+    RILL_FN result operator()(const numbers& all) const { return rule.constants(all); }
+};
 
 } // namespace detail
 
@@ -73,38 +83,46 @@ template <class Rule> struct update_op {
     static void fields(auto& op, auto& visit) {
         if constexpr (requires { Rule::fields(op.rule, visit); }) Rule::fields(op.rule, visit);
     }
-    input_list writes() const { return consecutive(0, 1 + slots); }
-    input_list host_inputs() const { return consecutive(first_number, Rule::numbers); }
+    input_list writes() const {
+        input_list all;
+        for (int i = 0; i <= slots; ++i) all.push_back(i);
+        return all;
+    }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         return detail::update_outputs(in, slots, Rule::numbers);
     }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
-        thread_pool* const pool = request.pool;
-        request.shared = pool && n >= update_shared_from;
+        request.scratch_bytes = scratch_of_constants<T>;
+        request.shared = request.on.pool && n >= update_shared_from;
         return kernel([=, rule = rule](const kernel_args& a) {
-            std::array<const T*, 1 + slots> was;
-            std::array<T*, 1 + slots> state;
-            for (std::size_t i = 0; i < state.size(); ++i) {
-                was[i] = a.template variable_was<T>(static_cast<int>(i));
-                state[i] = a.template variable<T>(static_cast<int>(i));
-            }
-            D::template update<detail::rule_step<Rule>>(n, was, state, std::array{a.template in<T>(gradient_at)},
-                                                        constants<T>(rule, a), pool);
+            const auto constants = compute_constants<D, T>(rule, a);
+            D::template update<detail::rule_step<Rule>>(a.on, n, old_state<T>(a), state<T>(a),
+                                                        std::array{a.template in<T>(gradient_at)}, constants);
         });
     }
-    /// What the rule's step takes besides arrays, from the numbers of this run.
-    template <class T> static auto constants(const Rule& rule, const kernel_args& a) {
-        std::array<double, static_cast<std::size_t>(Rule::numbers)> numbers;
+    /// Has the device compute the rule's constants from the numbers of this run, at the beginning of the scratch memory.
+    template <class D, class T> static auto compute_constants(const Rule& rule, const kernel_args& a) {
+        std::array<const T*, static_cast<std::size_t>(Rule::numbers)> numbers;
         for (std::size_t i = 0; i < numbers.size(); ++i)
-            numbers[i] = static_cast<double>(*a.template in<T>(first_number + static_cast<int>(i)));
-        return detail::rounded<T>(rule.constants(numbers));
+            numbers[i] = a.template in<T>(first_number + static_cast<int>(i));
+        T* const to = a.template scratch<T>();
+        D::compute_scalars(a.on, detail::rule_constants<Rule>{rule}, numbers, to);
+        return update_constants<T, detail::rule_constants<Rule>::count>{to};
     }
-
-private:
-    static input_list consecutive(int first, int count) {
-        input_list all;
-        for (int i = 0; i < count; ++i) all.push_back(first + i);
+    template <class T>
+    static constexpr std::size_t scratch_of_constants =
+        detail::aligned_size(detail::rule_constants<Rule>::count * sizeof(T));
+    /// Returns the old values of the variable and its slots.
+    template <class T> static std::array<const T*, 1 + slots> old_state(const kernel_args& a) {
+        std::array<const T*, 1 + slots> all;
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = a.template variable_was<T>(static_cast<int>(i));
+        return all;
+    }
+    /// Returns the variable and its slots, for writing.
+    template <class T> static std::array<T*, 1 + slots> state(const kernel_args& a) {
+        std::array<T*, 1 + slots> all;
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = a.template variable<T>(static_cast<int>(i));
         return all;
     }
 };

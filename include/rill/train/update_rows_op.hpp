@@ -42,24 +42,28 @@ template <class Rule> struct update_rows_op {
 
     static void fields(auto& op, auto& visit) { dense::fields(op, visit); }
     input_list writes() const { return dense{rule}.writes(); }
-    input_list host_inputs() const { return dense{rule}.host_inputs(); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         return detail::update_rows_outputs(in, slots, Rule::numbers);
     }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[slices_at]);
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
-        const dims ids = request.inputs[ids_at].shape;
-        request.moves_only(request.inputs[slices_at]);
-        constexpr bool adds_up = requires { Rule::adds_up; };
-        if constexpr (!adds_up) request.scratch_bytes = D::template update_rows_scratch<T>(ids.size(), view.inner, 1);
+        constexpr std::size_t own = dense::template scratch_of_constants<T>; // the rest is for adding up rows
+        constexpr equal_ids how = requires { Rule::adds_up; } ? equal_ids::in_turn : equal_ids::added;
+        request.scratch_bytes = own;
+        if constexpr (how == equal_ids::added)
+            request.scratch_bytes +=
+                D::template update_rows_scratch<T>(request.inputs[ids_at].shape.size(), view.inner, 1);
         return detail::with_index_type(request.inputs[ids_at].type, [&]<class I>(std::type_identity<I>) {
+            const detail::index_check<I> ids(request.inputs[ids_at].shape, view.extent, "id");
             return kernel([=, rule = rule](const kernel_args& a) {
-                detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, "id");
-                std::array<T*, 1 + slots> state;
-                for (std::size_t i = 0; i < state.size(); ++i) state[i] = a.template variable<T>(static_cast<int>(i));
+                detail::check_indices<D>(a.on, ids, a.template in<I>(ids_at));
+                const auto constants = dense::template compute_constants<D, T>(rule, a);
                 D::template update_rows<detail::rule_step<Rule>>(
-                    a.template in<I>(ids_at), ids.size(), view.inner, state, std::array{a.template in<T>(slices_at)},
-                    dense::template constants<T>(rule, a), adds_up ? nullptr : a.scratch());
+                    a.on.with_scratch(a.template scratch<std::byte>() + own), a.template in<I>(ids_at), ids.count,
+                    view.inner, dense::template state<T>(a), std::array{a.template in<T>(slices_at)}, constants, how);
             });
         });
     }

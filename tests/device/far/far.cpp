@@ -78,11 +78,43 @@ TEST_CASE("far: its memory is read by nobody but its primitives") {
     CHECK_FALSE(is_readable(block));
     CHECK(is_readable(here(block)));
     CHECK(std::isnan(*here(block)));
-    far::fill(16, block, 2.f);
+    far::fill({}, 16, block, 2.f);
     CHECK(here(block)[15] == 2.f);
     float on_host = 0;
-    CHECK_THROWS_AS(far::fill(1, &on_host, 2.f), internal);
+    CHECK_THROWS_AS(far::fill({}, 1, &on_host, 2.f), internal);
+    using numbers = update_constants<float, 1>; // neither are constants of updates and random streams the host's
+    const std::array<const float*, 1> was{block};
+    CHECK_THROWS_AS(far::update<detail::take_times>({}, 1, was, std::array{block}, was, numbers{&on_host}), internal);
+    const random_stream stream;
+    CHECK_THROWS_AS(far::random_uniform({}, 1, &stream, 0, 1, block), internal);
     the_memory().deallocate(block, 64);
+}
+
+TEST_CASE("far: a step that has failed stops later steps, not earlier ones") {
+    struct site final : error_site {
+        error describe(const refused_element&) const override { return internal("not here"); }
+    };
+    const site one, other;
+    auto* const block = static_cast<std::byte*>(the_memory().allocate(128));
+    auto* const record = reinterpret_cast<error_record*>(block);
+    auto* const x = reinterpret_cast<float*>(block + 64);
+    *here(record) = {};
+    const auto step = [&](std::int32_t number) { return execution_context{.errors = record, .step = number}; };
+    far::fill({}, 1, x, 1.f);
+    far::check(step(5), x, 1, [](float) { return false; }, one);
+    CHECK(here(record)->where == &one);
+    for (const std::int32_t later : {5, 6}) {
+        far::fill(step(later), 1, x, 2.f);
+        CHECK(*here(x) == 1.f);
+    }
+    far::fill(step(4), 1, x, 3.f);
+    CHECK(*here(x) == 3.f);
+    far::check(step(3), x, 1, [](float v) { return v == 0.f; }, other);
+    CHECK(here(record)->step == 3);
+    CHECK(here(record)->where == &other);
+    far::check(step(4), x, 1, [](float) { return false; }, one);
+    CHECK(here(record)->where == &other);
+    the_memory().deallocate(block, 128);
 }
 
 TEST_CASE("far: a kernel that reads it on the host ends the program") {
@@ -173,6 +205,179 @@ TEST_CASE("far: an index outside its range is found there") {
     CHECK_THROWS_WITH(session().run(z, feed(ids, {0, 2})), contains("integer division by zero"));
 }
 
+/// The code and the words of the error that f() ends with, the same on each device.
+template <class F> std::string error_on_both(const F& f) {
+    return on_both([&] {
+        try {
+            f();
+        } catch (const error& problem) {
+            return std::string(to_string(problem.code())) + ": " + problem.what();
+        }
+        return std::string("no error");
+    });
+}
+
+TEST_CASE("far: errors in data are found there, and told in the same words") {
+    const auto checks = [](const char* words, const auto& f) {
+        const auto text = error_on_both(f);
+        CHECK_THAT(text, contains(words) && contains("far.cpp:"));
+    };
+    checks("id 7 at [1] is outside [0, 2)", [] {
+        placeholder<int, dyn> ids("ids");
+        const auto y = gather<0>(tensor(constant({1.f, 2.f})), ids);
+        session().run(y, feed(ids, {0, 7}));
+    });
+    checks("id -1 at [0] is outside [0, 3)", [] {
+        variable<float, 3, 2> table("table", ones());
+        placeholder<int, dyn> ids("ids");
+        const auto step = adagrad(0.5f).minimize(reduce_sum(gather<0>(table, ids)));
+        const session s;
+        s.run(global_variables_initializer());
+        s.run(step, feed(ids, {-1, 2}));
+    });
+    checks("label 3 at [1] is outside [0, 3)", [] {
+        placeholder<float, 2, 3> x("x");
+        placeholder<int, 2> label("label");
+        session().run(sparse_softmax_cross_entropy(x, label), feed(x, matrix(2, 3, 1)), feed(label, {0, 3}));
+    });
+    checks("a NaN at [1]: here", [] {
+        placeholder<float, 2> x("x");
+        session().run(check_numerics(x, "here"), feed(x, {0.f, std::nanf("")}));
+    });
+    checks("the rate is 1.500000, and must lie in [0, 1)", [] {
+        placeholder<float, 2> x("x");
+        placeholder<float> rate("rate");
+        session().run(dropout(x, rate), feed(x, {1.f, 2.f}), feed(rate, 1.5f));
+    });
+    checks("row 1 of the logits gives no class a probability", [] {
+        placeholder<float, 2, 2> logits("logits");
+        const float never = -std::numeric_limits<float>::infinity();
+        const xt::xtensor<float, 2> at{{0, never}, {never, never}};
+        session().run(multinomial<3>(logits), feed(logits, at));
+    });
+    checks("the limit 1 is reached", [] {
+        variable<int> n("n", 0);
+        const auto next = n.count_up_to(1);
+        const session s;
+        s.run(global_variables_initializer());
+        s.run(next);
+        s.run(next);
+    });
+    checks("integer division by zero", [] {
+        placeholder<int, dyn> x("x");
+        session().run(tensor(constant({6, 7}) / x), feed(x, {0, 2}));
+    });
+    checks("integer division by zero", [] {
+        placeholder<int> x("x");
+        session().run(tensor(7 / x), feed(x, 0));
+    });
+    CHECK(error_on_both([] { session().run(constant(1.f) + 1.f); }) == "no error");
+}
+
+TEST_CASE("far: of two bad nodes the one that was made first is told, whatever is fetched first") {
+    for (const int threads : {1, 3})
+        for (const bool swapped : {false, true}) {
+            const auto text = error_on_both([&] {
+                placeholder<int, dyn> ids("ids");
+                const tensor three = constant({1.f, 2.f, 3.f});
+                const tensor two = constant({1.f, 2.f});
+                const auto first = gather<0>(three, ids), second = gather<0>(two, ids);
+                const session s({.inter_op_threads = threads, .intra_op_threads = threads});
+                if (swapped)
+                    s.run(std::tuple(second, first), feed(ids, {9, 8}));
+                else
+                    s.run(std::tuple(first, second), feed(ids, {9, 8}));
+            });
+            CHECK_THAT(text, contains("id 9 at [0] is outside [0, 3)"));
+        }
+}
+
+TEST_CASE("far: nothing is written after a bad id, there or on the host") {
+    on_both([] {
+        auto host = [] {
+            const device_scope there("/device:cpu:0");
+            return variable<float, 3>("host", {7.f, 8.f, 9.f});
+        }();
+        variable<float, 3> before("before", {1.f, 2.f, 3.f}), v("v", {1.f, 2.f, 3.f}), w("w", {4.f, 5.f, 6.f}),
+            fresh("fresh", zeros());
+        placeholder<int, dyn> ids("ids");
+        const auto early = before.assign_add(v * 10.f);
+        const auto add = [&] {
+            const control_dependencies after(early);
+            return v.scatter_add(ids, constant({10.f, 20.f}));
+        }();
+        const auto all = [&] {
+            const control_dependencies after(add);
+            const auto whole = w.assign(w * 2.f), first = fresh.assign(w + 1.f);
+            const device_scope there("/device:cpu:0");
+            return group(whole, first, host.assign_add(constant({1.f, 1.f, 1.f})));
+        }();
+        const session s;
+        s.run(group(before.initializer(), v.initializer(), w.initializer(), host.initializer()));
+        std::vector<std::vector<float>> got;
+        const auto now = [&] {
+            for (const auto* one : {&before, &v, &w, &host}) got.push_back(floats(s.run(*one)));
+        };
+        now(); // these runs hold the versions, so that the first write makes new ones
+        for (int i = 0; i < 3; ++i) {
+            CHECK_THROWS_WITH(s.run(all, feed(ids, {1, 3})), contains("id 3 at [1] is outside [0, 3)"));
+            CHECK_THROWS_AS(s.run(fresh), failed_precondition);
+            now();
+        }
+        CHECK(got[5] == got[1]);
+        CHECK(got[6] == got[2]);
+        CHECK(got[7] == got[3]);
+        s.run(all, feed(ids, {1, 1}));
+        now();
+        got.push_back(floats(s.run(fresh)));
+        CHECK(got.back() == std::vector{5.f, 6.f, 7.f}); // of w when the step began
+        return got;
+    });
+}
+
+TEST_CASE("far: a loop's body that finds a bad id, and what comes behind the loop") {
+    const auto text = error_on_both([] {
+        variable<int> count("count", 0);
+        placeholder<int> most("most");
+        const tensor table = constant({1.f, 2.f, 3.f});
+        const auto sum =
+            std::get<1>(while_loop([&](auto i, auto) { return i < most; },
+                                   [&](auto i, auto s) { return std::tuple(i + 1, s + gather<0>(table, i)); }, 0, 0.f));
+        const session s;
+        s.run(global_variables_initializer());
+        const auto more = [&] {
+            const control_dependencies after(sum);
+            return count.assign_add(1);
+        }();
+        s.run(more, feed(most, 3));
+        CHECK_THROWS_AS(s.run(more, feed(most, 5)), invalid_argument);
+        CHECK(s.run(count) == 1);
+        s.run(more, feed(most, 5));
+    });
+    CHECK_THAT(text, contains("in iteration 3") && contains("id 3 at [] is outside [0, 3)"));
+}
+
+TEST_CASE("far: random numbers are those of the CPU") {
+    on_both([] {
+        placeholder<float, dyn> x("x");
+        placeholder<float> rate("rate");
+        const auto noise = random_normal<float, 6>() + random_uniform<float, 6>() + truncated_normal<float, 6>();
+        const auto counts = random_gamma<float, 6>({.alpha = 2}) + cast<float>(random_poisson<int, 6>({.rate = 3}));
+        const auto order = random_shuffle(x);
+        const auto dropped = dropout(x, rate);
+        const auto classes = cast<float>(multinomial<5>(reshape<1, dyn>(x)));
+        const session s;
+        std::vector<std::vector<float>> got;
+        for (int i = 0; i < 3; ++i) {
+            const auto [a, b, c, d, e] =
+                s.run(std::tuple(noise, counts, order, dropped, classes), feed(x, draw(8, 3)), feed(rate, 0.5f));
+            for (const auto& one : {floats(a), floats(b), floats(c), floats(d), floats(e)}) got.push_back(one);
+        }
+        CHECK(got[0] != got[5]);
+        return got;
+    });
+}
+
 TEST_CASE("far: variables are kept there") {
     on_both([] {
         variable<float, 3> v("v", {1.f, 2.f, 3.f}), w("w", zeros());
@@ -236,17 +441,30 @@ TEST_CASE("far: a session stays where it was made") {
     CHECK(floats(s.run(v)) == std::vector{2.f, 4.f});
 }
 
-TEST_CASE("far: what the host reads is brought once a step") {
-    const by_default there("far");
-    const graph g;
-    const graph_scope here(g);
-    variable<float, 2> a("a", {1.f, 2.f}), b("b", {3.f, 4.f}), c("c", {5.f, 6.f});
-    auto loss = reduce_sum(square(a * b + c));
-    auto step = adam({.learning_rate = 0.1}).minimize(loss);
-    const session s;
-    s.run(global_variables_initializer());
-    const auto trace = s.run_traced(step);
-    CHECK(std::count_if(trace.entries.begin(), trace.entries.end(), [](const auto& e) { return e.op == "Copy"; }) == 2);
+TEST_CASE("far: numbers that a step computes are read there: powers of beta, rates of schedules, fed rates") {
+    on_both([] {
+        variable<float, 2> a("a", {1.f, 2.f}), b("b", {3.f, 4.f}), c("c", {5.f, 6.f});
+        variable<int> global_step("global_step", 0, {.trainable = false});
+        placeholder<float> fed("fed");
+        const auto loss = reduce_sum(square(a * b + c));
+        const auto rate = exponential_decay(0.1f, tensor<int>(global_step), 2, 0.5);
+        const auto by_adam = adam(rate).minimize(loss, global_step);
+        const auto by_rate = momentum(fed).minimize(loss);
+        const session s;
+        s.run(global_variables_initializer());
+        std::vector<std::vector<float>> got;
+        for (int i = 0; i < 4; ++i) {
+            const auto copies = [](const step_trace& t) {
+                return std::count_if(t.entries.begin(), t.entries.end(), [](const auto& e) { return e.op == "Copy"; });
+            };
+            CHECK(copies(s.run_traced(by_adam)) == 0); // none to the host, none from it
+            CHECK(copies(s.run_traced(by_rate, feed(fed, 0.01f))) ==
+                  (default_device().spaces.empty() ? 0 : 1)); // the feed
+            for (const auto* v : {&a, &b, &c}) got.push_back(floats(s.run(*v)));
+        }
+        CHECK(s.run(global_step) == 4);
+        return got;
+    });
 }
 
 TEST_CASE("far: several steps at once share its variables") {

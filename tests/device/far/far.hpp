@@ -2,10 +2,13 @@
 #pragma once
 
 // A device for tests: it computes as the CPU does, in memory that the host can't read (memory.hpp). A session placed on it
-// proves that nothing outside device/ follows a tensor's address, and that what kernels capture is no such address. Programs
-// name this header as RILL_MORE_DEVICES.
+// proves that nothing outside device/ follows a tensor's address, and that what kernels capture is no such address. There are two
+// instances, far:0 and far:1, with two memories: a kernel of one that is given an address of the other fails. Numbers of a run
+// lie in those memories too: learning rates, constants of updates, random streams. Errors in data are recorded there, and the
+// host reads the records at the end of a run. Programs name this header as RILL_MORE_DEVICES.
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <rill/device/cpu/cpu.hpp>
@@ -15,13 +18,48 @@
 
 namespace test_far {
 
-template <class T> T* here(T* p) { return the_memory().readable(p); }
+/// The memory of the instance that the kernel runs on; null for a kernel without a known instance.
+inline thread_local const memory* in_use = nullptr;
+
+/// Selects the instance with a memory while a kernel runs.
+class selected {
+public:
+    explicit selected(const rill::memory_space* s) : before_(in_use) {
+        if (s) in_use = &space::memory_of(*s);
+    }
+    ~selected() { in_use = before_; }
+    selected(const selected&) = delete;
+
+private:
+    const memory* before_;
+};
+
+template <class T> T* here(T* p) {
+    if (!p) return p;
+    const auto& in = memory_with(p);
+    if (in_use && in_use != &in)
+        throw rill::internal("far memory: a kernel of " + in_use->name() + " was given an address of " + in.name());
+    return in.readable(p);
+}
 template <class T, std::size_t N> std::array<T*, N> here(std::array<T*, N> all) {
     for (auto& p : all) p = here(p);
     return all;
 }
 template <class T, class I> rill::row_numbers<T, I> here(const rill::row_numbers<T, I>& n) {
     return {here(n.read), here(n.written)};
+}
+template <class T, std::size_t C> rill::update_constants<T, C> here(const rill::update_constants<T, C>& all) {
+    return {here(all.at)};
+}
+
+/// The same context for a kernel of the CPU's: with its error record, it reports as a device does. Nothing if the run has failed
+/// before: then no primitive does anything.
+inline std::optional<rill::execution_context> here(const rill::execution_context& on) {
+    rill::execution_context made = on;
+    made.scratch = here(on.scratch);
+    made.random = here(on.random);
+    made.errors = here(on.errors);
+    return made.has_failed() ? std::nullopt : std::optional(made);
 }
 
 /// A kernel of the CPU's, run on the same operands where they can be read.
@@ -33,13 +71,15 @@ inline rill::kernel translated(rill::kernel inner, const rill::kernel_request& r
         return all;
     }();
     const std::size_t in = request.inputs.size(), out = request.outputs.size();
-    if (in + out + 1 > most) throw rill::internal("far: too many operands");
-    return rill::kernel([inner = std::move(inner), in, out](const rill::kernel_args& a) {
+    if (in + out > most) throw rill::internal("far: too many operands");
+    return rill::kernel([inner = std::move(inner), in, out, space = request.space](const rill::kernel_args& a) {
+        const selected instance(space);
+        const auto on = here(a.on);
+        if (!on) return;
         std::array<void*, most> slots;
         for (std::size_t i = 0; i < in; ++i) slots[i] = here(a.slots[a.inputs[i]]);
         for (std::size_t i = 0; i < out; ++i) slots[in + i] = here(a.slots[a.outputs[i]]);
-        slots[in + out] = here(a.scratch());
-        inner({slots.data(), numbers.data(), numbers.data() + in, numbers.data() + in + out, a.step});
+        inner({slots.data(), numbers.data(), numbers.data() + in, *on, a.step});
     });
 }
 
@@ -55,6 +95,13 @@ private:
     template <class X> static auto at(const X& x) { return test_far::here(x); }
 
 public:
+    /// Wraps a kernel of an op: it runs on the instance with the memory of the request.
+    static kernel on_instance(kernel inner, const kernel_request& request) {
+        return kernel([inner = std::move(inner), space = request.space](const kernel_args& a) {
+            const test_far::selected instance(space);
+            inner(a);
+        });
+    }
     template <class S> static void compile_expression() { cpu::compile_expression<S>(); }
     template <class S> static void compile_one_op() { cpu::compile_one_op<S>(); }
     template <combine How, class T> static void compile_reducer() { cpu::compile_reducer<How, T>(); }
@@ -66,109 +113,138 @@ public:
     }
 
     template <class T>
-    static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
-                     thread_pool* pool, const product_epilogue<T>& last = {}) {
-        cpu::gemm<T>(ta, tb, m, n, k, at(a), at(b), at(c), at(scratch), pool,
-                     {last.row ? at(last.row) : nullptr, last.rectified});
+    static void gemm(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a,
+                     const T* b, T* c, const product_epilogue<T>& last = {}) {
+        if (const auto here = at(on))
+            cpu::gemm<T>(*here, ta, tb, m, n, k, at(a), at(b), at(c), {at(last.row), last.rectified});
     }
     template <class T>
-    static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
-        return cpu::gemm_scratch<T>(ta, tb, m, n, k, pool);
+    static std::size_t gemm_scratch(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
+        return cpu::gemm_scratch<T>(on, ta, tb, m, n, k);
     }
-    static double gemm_microseconds(index_t m, index_t n, index_t k) { return cpu::gemm_microseconds(m, n, k); }
     template <class T>
-    static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
-        return cpu::gemm_is_shared<T>(ta, tb, m, n, k, pool);
+    static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
+        return cpu::gemm_is_shared<T>(on, ta, tb, m, n, k);
     }
 
-    template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
-        cpu::copy(at(from), at(to), l);
+    template <class T>
+    static void copy(const execution_context& on, const T* from, T* to, const detail::strided_layout& l) {
+        if (const auto here = at(on)) cpu::copy(*here, at(from), at(to), l);
     }
-    template <class T> static void add(const T* from, T* to, const detail::strided_layout& l) {
-        cpu::add(at(from), at(to), l);
+    template <class T>
+    static void add(const execution_context& on, const T* from, T* to, const detail::strided_layout& l) {
+        if (const auto here = at(on)) cpu::add(*here, at(from), at(to), l);
     }
-    static void copy(dtype of, const void* from, void* to, index_t n) { cpu::copy(of, at(from), at(to), n); }
-    template <class T> static void fill(index_t n, T* to, const T& value) { cpu::fill(n, at(to), value); }
+    static void copy(const execution_context& on, dtype of, const void* from, void* to, index_t n) {
+        if (const auto here = at(on)) cpu::copy(*here, of, at(from), at(to), n);
+    }
+    template <class T> static void fill(const execution_context& on, index_t n, T* to, const T& value) {
+        if (const auto here = at(on)) cpu::fill(*here, n, at(to), value);
+    }
 
-    template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
-        return cpu::first_outside(at(ids), n, extent);
+    template <class T, class Accepts>
+    static void check(const execution_context& on, const T* x, index_t n, const Accepts& accepts,
+                      const error_site& where) {
+        if (const auto here = at(on)) cpu::check(*here, at(x), n, accepts, where);
     }
-    template <class T> static outside_index first_not_finite(const T* x, index_t n) {
-        return cpu::first_not_finite(at(x), n);
+    /// The host can't read the elements, so it does not know.
+    template <class T> static bool known_finite(const T*, index_t n) { return n == 0; }
+    template <class T, class I>
+    static void gather(const execution_context& on, const T* table, const I* ids, T* to, index_t outer, index_t extent,
+                       index_t inner, index_t count) {
+        if (const auto here = at(on)) cpu::gather(*here, at(table), at(ids), at(to), outer, extent, inner, count);
     }
     template <class T, class I>
-    static void gather(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
-                       index_t count) {
-        cpu::gather(at(table), at(ids), at(to), outer, extent, inner, count);
+    static void scatter_add(const execution_context& on, const T* from, const I* ids, T* to, index_t outer,
+                            index_t extent, index_t inner, index_t count) {
+        if (const auto here = at(on)) cpu::scatter_add(*here, at(from), at(ids), at(to), outer, extent, inner, count);
     }
     template <class T, class I>
-    static void scatter_add(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
-                            index_t count) {
-        cpu::scatter_add(at(from), at(ids), at(to), outer, extent, inner, count);
-    }
-    template <class T, class I> static void one_hot(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
-        cpu::one_hot(at(ids), at(to), count, depth, on, off);
+    static void one_hot(const execution_context& on, const I* ids, T* to, index_t count, index_t depth, T one, T zero) {
+        if (const auto here = at(on)) cpu::one_hot(*here, at(ids), at(to), count, depth, one, zero);
     }
     template <bool Largest, class T, class Out>
-    static void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
-        cpu::arg_extreme<Largest>(at(x), at(to), outer, extent, inner);
+    static void arg_extreme(const execution_context& on, const T* x, Out* to, index_t outer, index_t extent,
+                            index_t inner) {
+        if (const auto here = at(on)) cpu::arg_extreme<Largest>(*here, at(x), at(to), outer, extent, inner);
     }
     template <combine How, class T>
-    static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
-        cpu::scan<How>(at(x), at(to), outer, extent, inner, exclusive, reverse);
+    static void scan(const execution_context& on, const T* x, T* to, index_t outer, index_t extent, index_t inner,
+                     bool exclusive, bool reverse) {
+        if (const auto here = at(on)) cpu::scan<How>(*here, at(x), at(to), outer, extent, inner, exclusive, reverse);
     }
     template <class T>
-    static void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
-                                  bool reverse) {
-        cpu::linear_recurrence(at(factors), at(terms), at(to), outer, extent, inner, reverse);
+    static void linear_recurrence(const execution_context& on, const T* factors, const T* terms, T* to, index_t outer,
+                                  index_t extent, index_t inner, bool reverse) {
+        if (const auto here = at(on))
+            cpu::linear_recurrence(*here, at(factors), at(terms), at(to), outer, extent, inner, reverse);
     }
 
     template <class T> static std::size_t row_scratch(index_t columns, int arrays) {
         return cpu::row_scratch<T>(columns, arrays);
     }
     template <class T, class I, std::size_t In, std::size_t Out, class F>
-    static void rows(index_t count, index_t columns, const std::array<const T*, In>& in, const std::array<T*, Out>& out,
-                     const row_numbers<T, I>& numbers, void* scratch, const F& f) {
-        cpu::rows(count, columns, at(in), at(out), at(numbers), at(scratch), f);
+    static void rows(const execution_context& on, index_t count, index_t columns, const std::array<const T*, In>& in,
+                     const std::array<T*, Out>& out, const row_numbers<T, I>& numbers, const F& f) {
+        if (const auto here = at(on)) cpu::rows(*here, count, columns, at(in), at(out), at(numbers), f);
     }
 
+    template <class F, class T, std::size_t N>
+    static void compute_scalars(const execution_context& on, const F& f, const std::array<const T*, N>& from, T* to) {
+        if (const auto here = at(on)) cpu::compute_scalars(*here, f, at(from), at(to));
+    }
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
-                       const std::array<const T*, I>& in, const std::array<T, C>& constants, thread_pool* pool) {
-        cpu::update<F>(n, at(was), at(state), at(in), constants, pool);
+    static void update(const execution_context& on, index_t n, const std::array<const T*, S>& was,
+                       const std::array<T*, S>& state, const std::array<const T*, I>& in,
+                       const update_constants<T, C>& constants) {
+        if (const auto here = at(on)) cpu::update<F>(*here, n, at(was), at(state), at(in), at(constants));
     }
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
-    static void update_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
-                            const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch) {
-        cpu::update_rows<F>(at(ids), count, inner, at(state), at(in), constants, at(scratch));
+    static void update_rows(const execution_context& on, const I* ids, index_t count, index_t inner,
+                            const std::array<T*, S>& state, const std::array<const T*, N>& in,
+                            const update_constants<T, C>& constants, equal_ids how) {
+        if (const auto here = at(on))
+            cpu::update_rows<F>(*here, at(ids), count, inner, at(state), at(in), at(constants), how);
     }
     template <class T> static std::size_t update_rows_scratch(index_t count, index_t inner, int inputs) {
         return cpu::update_rows_scratch<T>(count, inner, inputs);
     }
 
-    template <class T> static void random_uniform(index_t n, const random_stream& s, double from, double end, T* to) {
-        cpu::random_uniform(n, s, from, end, at(to));
+    template <class T>
+    static void random_uniform(const execution_context& on, index_t n, const random_stream* s, double from, double end,
+                               T* to) {
+        if (const auto here = at(on)) cpu::random_uniform(*here, n, at(s), from, end, at(to));
     }
     template <class T>
-    static void random_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
-        cpu::random_normal(n, s, mean, deviation, at(to));
+    static void random_normal(const execution_context& on, index_t n, const random_stream* s, double mean,
+                              double deviation, T* to) {
+        if (const auto here = at(on)) cpu::random_normal(*here, n, at(s), mean, deviation, at(to));
     }
     template <class T>
-    static void truncated_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
-        cpu::truncated_normal(n, s, mean, deviation, at(to));
-    }
-    template <class T> static void random_gamma(index_t n, const random_stream& s, double shape, double rate, T* to) {
-        cpu::random_gamma(n, s, shape, rate, at(to));
-    }
-    template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
-        cpu::random_poisson(n, s, rate, at(to));
+    static void truncated_normal(const execution_context& on, index_t n, const random_stream* s, double mean,
+                                 double deviation, T* to) {
+        if (const auto here = at(on)) cpu::truncated_normal(*here, n, at(s), mean, deviation, at(to));
     }
     template <class T>
-    static outside_index multinomial(const T* logits, index_t rows, index_t classes, index_t draws,
-                                     const random_stream& s, std::int64_t* to, void* scratch) {
-        return cpu::multinomial(at(logits), rows, classes, draws, s, at(to), at(scratch));
+    static void random_gamma(const execution_context& on, index_t n, const random_stream* s, double shape, double rate,
+                             T* to) {
+        if (const auto here = at(on)) cpu::random_gamma(*here, n, at(s), shape, rate, at(to));
+    }
+    template <class T>
+    static void random_poisson(const execution_context& on, index_t n, const random_stream* s, double rate, T* to) {
+        if (const auto here = at(on)) cpu::random_poisson(*here, n, at(s), rate, at(to));
+    }
+    template <class T>
+    static void multinomial(const execution_context& on, const T* logits, index_t rows, index_t classes, index_t draws,
+                            const random_stream* s, std::int64_t* to, const error_site& where) {
+        if (const auto here = at(on)) cpu::multinomial(*here, at(logits), rows, classes, draws, at(s), at(to), where);
     }
     static std::size_t multinomial_scratch(index_t classes) { return cpu::multinomial_scratch(classes); }
+    static void shuffle(const execution_context& on, dtype of, const void* from, void* to, index_t rows, index_t inner,
+                        const random_stream* s) {
+        if (const auto here = at(on)) cpu::shuffle(*here, of, at(from), at(to), rows, inner, at(s));
+    }
+    static std::size_t shuffle_scratch(index_t rows) { return cpu::shuffle_scratch(rows); }
 };
 
 template <class... D> struct device_list; // device/devices.hpp, which includes this
@@ -178,15 +254,10 @@ using more_devices = device_list<far>;
 
 namespace test_far {
 
-/// The device as the runtime sees it, made known.
+/// Returns the type of device as the runtime sees it, registered.
 inline const rill::device_type& device() {
-    static const rill::device_type& far = [&]() -> const rill::device_type& {
-        auto& made = *new rill::device_type;
-        made.name = rill::far::type;
-        made.memory = &the_memory();
-        made.to_device = [](const void* host, void* device, std::size_t n) { std::memcpy(here(device), host, n); };
-        made.to_host = [](const void* device, void* host, std::size_t n) { std::memcpy(host, here(device), n); };
-        made.within = [](const void* from, void* to, std::size_t n) { std::memcpy(here(to), here(from), n); };
+    static const rill::device_type& far = []() -> const rill::device_type& {
+        auto& made = *new rill::device_type{std::string(rill::far::type), {&the_space(0), &the_space(1)}};
         rill::register_device(made);
         return made;
     }();

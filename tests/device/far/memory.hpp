@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Memory that the host can't read. It is mapped twice: blocks are handed out at addresses without access, and only the device
-// knows how far off the same bytes can be read. Whoever else follows such an address ends the program. Linux only.
+// The memories of far:0 and far:1, which the host can't read. Each is mapped twice: blocks are handed out at addresses without access, and
+// only the device knows how far off the same bytes can be read. Whoever else follows such an address ends the program. An address of one
+// memory given to the other device is an error. Linux only.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <rill/core/allocator.hpp>
+#include <rill/core/memory_space.hpp>
+#include <rill/device/execution_context.hpp>
 
 namespace test_far {
 
 class memory final : public rill::allocator {
 public:
-    memory() {
+    explicit memory(std::string name) : name_(std::move(name)) {
         const int file = memfd_create("rill far memory", MFD_CLOEXEC);
         if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) throw rill::internal("far memory: no file");
         const auto map = [&](int access) {
@@ -64,19 +68,20 @@ public:
         }
     }
 
+    const std::string& name() const { return name_; }
     std::size_t bytes_in_use() const {
         const std::lock_guard lock(mutex_);
         return in_use_;
     }
-    /// Whether an address lies here. The end of the last block does too.
+    /// Returns true if an address lies here.
     bool holds(const void* p) const {
         return std::less_equal<>()(static_cast<const void*>(address_), p) &&
-               std::less_equal<>()(p, static_cast<const void*>(address_ + size));
+               std::less<>()(p, static_cast<const void*>(address_ + size));
     }
-    /// The same bytes where they can be read; null stays null. What is no address of the device has no business there.
+    /// Returns where the same bytes can be read; null stays null. Throws internal for an address that does not lie here.
     template <class T> T* readable(T* p) const {
         if (!p) return p;
-        if (!holds(p)) throw rill::internal("far memory: a kernel was given an address of the host's");
+        if (!holds(p)) throw rill::internal("far memory: " + name_ + " was given an address of another memory");
         const auto offset = reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(address_);
         return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(bytes_) + offset);
     }
@@ -86,16 +91,55 @@ private:
 
     static std::size_t room(std::size_t bytes) { return rill::detail::aligned_size(bytes); }
 
+    const std::string name_;
     std::byte *address_, *bytes_;
     mutable std::mutex mutex_;
     std::map<std::size_t, std::size_t> free_; // offset -> length
     std::size_t in_use_ = 0;
 };
 
-/// Leaked, as device memory is: tensors may outlive main.
-inline memory& the_memory() {
-    static memory& all = *new memory;
-    return all;
+inline constexpr int instances = 2;
+
+/// Returns the memory of an instance. Leaked, as device memory is: tensors may outlive main.
+inline memory& the_memory(int instance = 0) {
+    static const std::array<memory*, instances> all{new memory("far:0"), new memory("far:1")};
+    return *all[static_cast<std::size_t>(instance)];
+}
+
+/// Returns the memory that holds an address. Throws internal for an address of the host's.
+inline memory& memory_with(const void* p) {
+    for (int i = 0; i < instances; ++i)
+        if (the_memory(i).holds(p)) return the_memory(i);
+    throw rill::internal("far memory: a kernel was given an address of the host's");
+}
+
+/// A memory as the runtime knows it.
+struct space final : rill::memory_space {
+    explicit space(memory& m) : of(m) {
+        name = m.name();
+        blocks = &m;
+        // copies are in order with what kernels report, as in the queue of a device
+        from_host = [](const rill::memory_space& s, const void* host, void* to, std::size_t n) {
+            const std::lock_guard lock(rill::detail::error_record_mutex());
+            std::memcpy(memory_of(s).readable(to), host, n);
+        };
+        to_host = [](const rill::memory_space& s, const void* from, void* host, std::size_t n) {
+            const std::lock_guard lock(rill::detail::error_record_mutex());
+            std::memcpy(host, memory_of(s).readable(from), n);
+        };
+        within = [](const rill::memory_space& s, const void* from, void* to, std::size_t n) {
+            std::memcpy(memory_of(s).readable(to), memory_of(s).readable(from), n);
+        };
+    }
+    static memory& memory_of(const rill::memory_space& s) { return static_cast<const space&>(s).of; }
+
+    memory& of;
+};
+
+/// Returns the space of an instance.
+inline const space& the_space(int instance = 0) {
+    static const std::array<const space*, instances> all{new space(the_memory(0)), new space(the_memory(1))};
+    return *all[static_cast<std::size_t>(instance)];
 }
 
 } // namespace test_far

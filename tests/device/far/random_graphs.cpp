@@ -2,8 +2,10 @@
 // Random graphs on the far device: the bits that the CPU computes, on any number of threads.
 #include "../../random_graph.hpp"
 
+#include <array>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "../../catch.hpp"
 #include "../../ops/harness.hpp"
@@ -18,12 +20,18 @@ bool same_bits(const any_array& a, const any_array& b) {
            (a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0);
 }
 
-/// Every node on either device, by chance.
+/// Every node on the CPU or one of two far devices, by chance.
 auto scattered(random_graph::random& chance) {
-    return [&chance](const node_info&) -> std::string { return chance() % 2 ? "/cpu:0" : "/far:0"; };
+    return [&chance](const node_info&) -> std::string {
+        static constexpr std::array devices{"/cpu:0", "/far:0", "/far:1"};
+        return devices[chance() % devices.size()];
+    };
+}
+session_options on_threads(int threads) {
+    return {.inter_op_threads = threads, .intra_op_threads = threads, .device_count = {{"far", 2}}};
 }
 
-/// How many values of random graphs differ from the CPU's: all nodes on the far device, or half of them by chance. Extents of one
+/// How many values of random graphs differ from the CPU's: all nodes on the far device, or each on one of three by chance. Extents of one
 /// block (scale 1) are summed up the same way in either.
 int compare(unsigned seed, int rounds, index_t scale, bool mixed) {
     // sums go by blocks, and their size by what is fused together, which a change of devices ends: the same but for rounding
@@ -46,8 +54,7 @@ int compare(unsigned seed, int rounds, index_t scale, bool mixed) {
             std::vector<feed_value> feeds;
             for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
             const std::vector<any_tensor> last(m.values.end() - 5, m.values.end());
-            return session(g, {.inter_op_threads = threads, .intra_op_threads = threads})
-                .run(few ? last : m.values, feeds);
+            return session(g, on_threads(threads)).run(few ? last : m.values, feeds);
         };
         r.discard(1000);
         for (const bool few : {false, true}) {
@@ -110,7 +117,7 @@ int compare_writes(unsigned seed, int rounds) {
                 if (mixed) where.emplace(scattered(chance));
                 return scribble(draw);
             }();
-            const session s({.inter_op_threads = threads, .intra_op_threads = threads});
+            const session s(on_threads(threads));
             s.run(global_variables_initializer());
             std::vector<any_array> got;
             for (int step = 0; step < 4; ++step) {
@@ -138,11 +145,11 @@ TEST_CASE("far: random graphs") {
     CHECK(compare(12, 15, 100, false) == 0);
 }
 
-TEST_CASE("far: random graphs whose nodes are on either device") {
+TEST_CASE("far: random graphs whose nodes are on three devices") {
     CHECK(compare(20261123, 400, 1, true) == 0);
     CHECK(compare(13, 15, 100, true) == 0);
 }
 
-TEST_CASE("far: random writes of variables on either device") { CHECK(compare_writes(20261124, 600) == 0); }
+TEST_CASE("far: random writes of variables on three devices") { CHECK(compare_writes(20261124, 600) == 0); }
 
 } // namespace test_far_random_graphs

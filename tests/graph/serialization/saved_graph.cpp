@@ -63,21 +63,49 @@ TEST_CASE("saved_graph: everything of a graph, and back") {
     CHECK(placeholder<float>("x").node()->name == "x_1");
 }
 
-TEST_CASE("saved_graph: devices and colocation travel, those that sit with nobody any more sit anywhere") {
+TEST_CASE("saved_graph: devices and colocation travel, and the device of what a node sat with and is left out") {
     using namespace test_saved_graph;
     const graph g;
     const graph_scope here(g);
-    const device_scope there("/cpu:0");
-    placeholder<float, 2> x("x"), z("z");
+    placeholder<float, 2> z("z");
+    const auto x = [] {
+        const device_scope there("/cpu:0");
+        return placeholder<float, 2>("x");
+    }();
     const colocate_with beside(x);
     const tensor y(tanh(z), "y");
     const graph whole = load_graph(save_graph(g));
     CHECK(whole.state().find("x")->device == "/device:cpu:0");
+    CHECK(whole.state().find("y")->colocated == whole.state().find("x"));
+    CHECK(whole.state().find("y")->device.empty());
     const rill::node* const wanted[] = {y.node()};
-    const graph part = load_graph(save_graph(g, wanted));
+    const graph part = load_graph(save_graph(g, {.wanted = wanted}));
     CHECK(part.size() == 2);
     CHECK(part.state().find("y")->colocated == nullptr);
+    CHECK(part.state().find("y")->device == "/device:cpu:0");
+    CHECK(part.state().find("z")->device.empty());
     CHECK(part.state().find("x") == nullptr);
+}
+
+TEST_CASE("saved_graph: what a run ships leaves the first values of its variables behind") {
+    using namespace test_saved_graph;
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 2> w("w", {1.f, 2.f});
+    const tensor y(w * 2.f, "y");
+    g.state().set_value(w.node(), any_array(dtype::float32, dims{2}));
+    const rill::node* const wanted[] = {y.node()};
+    const auto run = save_graph(g, {.wanted = wanted, .initializers = false}), part = save_graph(g, {.wanted = wanted});
+    CHECK(run.nodes.size() == 2);
+    CHECK(run.initializers.empty());
+    CHECK(run.values.empty());
+    CHECK(part.nodes.size() == 4); // the initializer and its value besides
+    CHECK(part.initializers.size() == 1);
+    CHECK(part.values.size() == 1);
+    // a run may be the initializer's own
+    const rill::node* const first[] = {w.initializer().node()};
+    CHECK(save_graph(g, {.wanted = first, .initializers = false}).nodes.size() == 3);
+    CHECK(load_graph(run).state().find("y"));
 }
 
 TEST_CASE("saved_graph: a part is what it needs: inputs, control inputs, first values of variables") {
@@ -86,7 +114,7 @@ TEST_CASE("saved_graph: a part is what it needs: inputs, control inputs, first v
     const auto part = [&](const std::string& name) {
         const rill::node* const wanted[] = {g.state().find(name)};
         std::string names;
-        const graph loaded = load_graph(save_graph(g, wanted));
+        const graph loaded = load_graph(save_graph(g, {.wanted = wanted}));
         for (const auto* n : loaded.nodes()) names += n->name + " ";
         return names;
     };
@@ -96,9 +124,9 @@ TEST_CASE("saved_graph: a part is what it needs: inputs, control inputs, first v
     CHECK(part("layer/group").find("layer/y ") != std::string::npos);
     const graph other;
     const rill::node* const wanted[] = {g.state().find("x")};
-    CHECK_THROWS_WITH(save_graph(other, wanted), contains("'x' belongs to another graph"));
+    CHECK_THROWS_WITH(save_graph(other, {.wanted = wanted}), contains("'x' belongs to another graph"));
     const rill::node* const y[] = {g.state().find("layer/y")};
-    const auto s = save_graph(g, y);
+    const auto s = save_graph(g, {.wanted = y});
     CHECK(s.initializers.empty());
     CHECK(s.collections.size() == 1);
 }
@@ -257,7 +285,7 @@ TEST_CASE("saved_graph: loops of primitives, with what goes back in them") {
         CHECK(detail::save_graph(g).loops.empty()); // still open
         close_loop({{i, next_iteration(way.if_true + 1)}});
         const std::vector<const node*> wanted{out.node()};
-        CHECK(detail::save_graph(g, wanted).nodes.size() == g.size()); // what comes back is needed
+        CHECK(detail::save_graph(g, {.wanted = wanted}).nodes.size() == g.size()); // what comes back is needed
     }
     const auto s = detail::save_graph(g);
     REQUIRE(s.loops.size() == 1);

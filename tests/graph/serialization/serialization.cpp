@@ -337,8 +337,8 @@ TEST_CASE("serialization: values that don't belong are refused") {
     const auto bytes = [&](const node* n, any_array value) {
         return graph_to_bytes(valued_graph{g, {{n, std::move(value)}}});
     };
-    auto saved = detail::save_graph(
-        g, {}, std::vector<std::pair<const node*, any_array>>{{v.node(), any_array(dtype::float32, dims{2})}});
+    const std::vector<std::pair<const node*, any_array>> values{{v.node(), any_array(dtype::float32, dims{2})}};
+    auto saved = detail::save_graph(g, {.values = values});
     REQUIRE(saved.values.size() == 1);
     saved.values[0].variable = 99;
     CHECK_THROWS_WITH(detail::load_graph(saved), contains("a value names node 99"));

@@ -57,7 +57,7 @@ TEST_CASE("concat_parts: into the whole, and out of it again") {
         std::vector<int> joined(24, -1);
         const auto in = detail::concat_parts(whole, types, axis, false),
                    out = detail::concat_parts(whole, types, axis, true);
-        for (std::size_t i = 0; i < 2; ++i) cpu::copy(from[i].data(), joined.data() + in[i].begin, in[i].layout);
+        for (std::size_t i = 0; i < 2; ++i) cpu::copy({}, from[i].data(), joined.data() + in[i].begin, in[i].layout);
         for (std::size_t i = 0; i < 24; ++i) { // by coordinates
             const index_t at[] = {static_cast<index_t>(i) / 12, static_cast<index_t>(i) / 4 % 3,
                                   static_cast<index_t>(i) % 4};
@@ -68,7 +68,7 @@ TEST_CASE("concat_parts: into the whole, and out of it again") {
         }
         for (std::size_t i = 0; i < 2; ++i) {
             std::vector<int> back(from[i].size(), -1);
-            cpu::copy(joined.data() + out[i].begin, back.data(), out[i].layout);
+            cpu::copy({}, joined.data() + out[i].begin, back.data(), out[i].layout);
             CHECK(back == from[i]);
         }
     }

@@ -64,6 +64,29 @@ TEST_CASE("gather: no ids, no rows, text, a variable") {
     CHECK(dv(1, 0) == 12.f);
 }
 
+TEST_CASE("gather: a look-up in a variable sits beside it, so that rows travel and no table") {
+    const graph g;
+    const graph_scope here(g);
+    const auto table = [] {
+        const device_scope server("/job:ps/task:1");
+        return variable<float, 3, 2>("table", {{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}});
+    }();
+    placeholder<int, dyn> ids("ids");
+    const device_scope worker("/job:worker/cpu:0");
+    const auto beside = [&](const any_tensor& rows) { return rows.node()->colocated; };
+    CHECK(beside(gather(table, ids)) == table.node());
+    CHECK(beside(gather(any_tensor(table), ids, 1)) == table.node());
+    CHECK(beside(gather(table.assign_add(1.f), ids)) == table.node());
+    CHECK(requested_device(*gather(table, ids).node()) == "/job:ps/task:1");
+    CHECK(beside(gather(tensor(table * 2.f), ids)) == nullptr);
+    const tensor rows = gather(table, ids);
+    const auto [slope] = gradients(rows * rows, table);
+    CHECK(beside(slope) == nullptr); // the dense gradient is the worker's
+    const device_scope here_all_the_same("/job:worker/cpu:0", explicitly);
+    CHECK(beside(gather(table, ids)) == nullptr);
+    CHECK(requested_device(*gather(table, ids).node()) == "/job:worker/device:cpu:0");
+}
+
 TEST_CASE("gather: refusals") {
     const graph g;
     const graph_scope here(g);

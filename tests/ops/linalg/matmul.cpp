@@ -8,6 +8,17 @@
 
 using namespace rill;
 
+TEST_CASE("matmul: what it costs") {
+    const std::vector<tensor_type> in{{dtype::float32, {5, 3}}, {dtype::float32, {5, 7}}},
+        out{{dtype::float32, {3, 7}}};
+    const op_cost cost = make_op(matmul_op{.transpose_a = true})->cost(in, out);
+    CHECK(cost.flops == 2 * 3 * 7 * 5);
+    CHECK(cost.bytes == 4 * (15 + 35 + 21));
+    const std::vector<tensor_type> batch{{dtype::float32, {9, 3, 5}}, {dtype::float32, {5, 7}}},
+        product{{dtype::float32, {9, 3, 7}}};
+    CHECK(make_op(batch_matmul_op{})->cost(batch, product).flops == 9 * 2 * 3 * 7 * 5);
+}
+
 namespace test_matmul {
 
 constexpr auto plain = [](const auto& a, const auto& b) { return matmul(a, b); };

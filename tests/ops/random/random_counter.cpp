@@ -48,3 +48,19 @@ TEST_CASE("random_counter: a kernel that no session is asked for has one of its 
     const kernel_request request{{}, {}};
     CHECK(detail::random_counter_of(request) != detail::random_counter_of(request));
 }
+
+TEST_CASE("random_counter: replicas draw numbers of their own, and replica 0 those of a session without") {
+    const graph g;
+    const graph_scope here(g);
+    const auto by_name = random_uniform<float, 8>(), seeded = random_uniform<float, 8>({.seed = 3});
+    const session alone(g), none(g, {.replica = 0}), one(g, {.replica = 1}), same(g, {.replica = 1}),
+        two(g, {.replica = 2});
+    for (const auto& noise : {by_name, seeded}) {
+        const auto drawn = alone.run(noise), by_one = one.run(noise);
+        CHECK((none.run(noise) == drawn));
+        CHECK((by_one != drawn));
+        CHECK((same.run(noise) == by_one));
+        CHECK((two.run(noise) != drawn));
+        CHECK((two.run(noise) != by_one));
+    }
+}

@@ -23,7 +23,7 @@ struct op {
     template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
         return random_gamma(type, shape, {.alpha = 2, .beta = 3, .seed = seed});
     }
-    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_gamma(n, s, 2, 3, to); }
+    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_gamma({}, n, &s, 2, 3, to); }
 };
 
 TEST_CASE("random_gamma: a seed says everything") { random_test::seed_says_everything<op>(); }

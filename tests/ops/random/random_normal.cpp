@@ -23,7 +23,7 @@ struct op {
     template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
         return random_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed});
     }
-    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_normal(n, s, 0, 1, to); }
+    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_normal({}, n, &s, 0, 1, to); }
 };
 
 TEST_CASE("random_normal: a seed says everything") { random_test::seed_says_everything<op>(); }

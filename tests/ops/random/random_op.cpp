@@ -7,28 +7,38 @@ using namespace rill;
 
 static_assert(random_extents_known<2, 3> && random_extents_known<> && !random_extents_known<2, dyn>);
 
-TEST_CASE("random_op: a kernel takes the next stream in each run") {
+TEST_CASE("random_op: the host takes the next stream for each run, and the kernel finds it in its context") {
     const auto counter = std::make_shared<detail::random_counter>("drawn");
     counter->set_drawn(5);
-    kernel_request request{{}, {}};
-    request.seed = 11;
-    request.find_resource = [&](const auto&...) { return counter; };
-    const auto draw = [](const random_stream& s, std::uint64_t* to) {
-        to[0] = s.seed;
-        to[1] = s.run;
+    const auto draw = [](const execution_context& on, std::uint64_t* to) {
+        to[0] = on.random->seed;
+        to[1] = on.random->run;
     };
-    const auto first = detail::random_kernel<std::uint64_t>(request, draw),
-               second = detail::random_kernel<std::uint64_t>(request, draw);
-    std::uint64_t out[2];
-    void* slots[] = {out};
-    const std::int32_t zero = 0;
-    first({slots, &zero, &zero, &zero, nullptr});
-    CHECK(out[0] == 11);
-    CHECK(out[1] == 5);
-    second({slots, &zero, &zero, &zero, nullptr}); // bound to other shapes, say: it goes on where the first one was
-    CHECK(out[1] == 6);
-    first({slots, &zero, &zero, &zero, nullptr});
-    CHECK(out[1] == 7);
+    struct bound {
+        kernel_request request{{}, {}};
+        kernel run;
+    };
+    const auto bind = [&] {
+        bound made;
+        made.request.seed = 11;
+        made.request.find_resource = [&](const auto&...) { return counter; };
+        made.run = detail::random_kernel<std::uint64_t>(made.request, draw);
+        return made;
+    };
+    const auto run = [](const bound& b) {
+        std::uint64_t out[2];
+        void* slots[] = {out};
+        const std::int32_t zero = 0;
+        const random_stream stream = b.request.next_stream();
+        const execution_context on{.random = &stream};
+        b.run({slots, &zero, &zero, on, nullptr});
+        return std::pair(out[0], out[1]);
+    };
+    using drawn = std::pair<std::uint64_t, std::uint64_t>;
+    const auto first = bind(), second = bind();
+    CHECK(run(first) == drawn(11, 5));
+    CHECK(run(second) == drawn(11, 6)); // bound to other shapes, say: it goes on where the first one was
+    CHECK(run(first) == drawn(11, 7));
     CHECK(counter->drawn() == 8);
 }
 

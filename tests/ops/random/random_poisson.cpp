@@ -23,7 +23,7 @@ struct op {
     template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
         return random_poisson(type, shape, {.rate = 1000, .seed = seed});
     }
-    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_poisson(n, s, 30, to); }
+    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_poisson({}, n, &s, 30, to); }
 };
 
 TEST_CASE("random_poisson: a seed says everything") { random_test::seed_says_everything<op>(); }

@@ -2,10 +2,20 @@
 #include <rill/ops/random/random_uniform_like.hpp>
 
 #include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/state/variable.hpp>
 
 #include "ops/harness.hpp"
 
 using namespace rill;
+
+TEST_CASE("random_uniform_like: a variable whose shape is taken need not have a value") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 2> v("v", {1.f, 2.f});
+    const session s;
+    CHECK(s.run(random_uniform_like(v)).size() == 2);
+    CHECK_THROWS_AS(s.run(v), failed_precondition);
+}
 
 TEST_CASE("random_uniform_like: what random_uniform draws, in a shape that the run knows") {
     const graph g;

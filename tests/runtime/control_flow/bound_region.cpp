@@ -43,10 +43,10 @@ TEST_CASE("bound_region: what changes its argument, once or again and again, may
         const loop_node loop{any_tensor(i)};
         detail::body_plans plans;
         const auto resources = std::make_shared<detail::resource_store>(default_allocator());
-        detail::compile_bodies(plans, loop.item, {}, resources, cpu_device());
+        detail::compile_bodies(plans, loop.item, {}, resources, detail::make_placement({}));
         const auto& step = (*loop.item.origin->bodies)[1];
         const std::vector<tensor_type> arguments(loop.inputs.begin(), loop.inputs.begin() + 2);
-        const detail::bound_region b(step, plans.at(step), arguments, loop.inputs);
+        const auto b = *detail::bound_region::bind(step, plans.at(step), arguments, loop.inputs);
         return b.updates(1) ? static_cast<int>(b.along(1).size()) : -1;
     };
     CHECK(changes([](auto a, auto k) { return a.write(k, 1.f); }) == 0);

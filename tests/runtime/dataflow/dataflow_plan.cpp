@@ -25,7 +25,7 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     key.feeds = {n};
     key.functionalized = &part;
     const auto resources = std::make_shared<detail::resource_store>(default_allocator());
-    const detail::dataflow_plan p(key, {}, resources, default_device());
+    const detail::dataflow_plan p(key, {}, resources, detail::make_placement({}));
     REQUIRE(p.loops().size() == 2);
     CHECK(p.loops()[1].parallel == 3);
     CHECK(p.loops()[1].enters == 1); // n is fed: it is there

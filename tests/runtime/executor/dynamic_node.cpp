@@ -23,7 +23,7 @@ TEST_CASE("dynamic_node: bound to the types that come, again for others") {
     placeholder<float, dyn> x("x");
     const any_tensor places = where(x > 0.f);
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
-    const detail::dynamic_node alone(item_of(places.node()), {}, store, default_device());
+    const detail::dynamic_node alone(item_of(places.node()), {}, store, detail::make_placement({}));
     CHECK(!alone.is_async());
     for (const index_t n : {3, 5, 3}) {
         any_array mask(dtype::boolean, dims{n});
@@ -42,7 +42,7 @@ TEST_CASE("dynamic_node: what goes wrong names the node") {
     const graph_scope here{graph()};
     const auto fails = host_call<float>([](float) -> float { throw not_found("nowhere"); }, constant(1.f));
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
-    const detail::dynamic_node alone(item_of(fails.node()), {}, store, default_device());
+    const detail::dynamic_node alone(item_of(fails.node()), {}, store, detail::make_placement({}));
     std::array one{to_any_array<float>(1.f)};
     CHECK_THROWS_AS(alone.run(one, nullptr, nullptr), not_found);
     CHECK_THROWS_WITH(alone.run(one, nullptr, nullptr), contains("nowhere") && contains("node 'host_call'"));
@@ -53,8 +53,8 @@ TEST_CASE("dynamic_node: a write without bodies is refused") {
     const variable<float> v("v", 1.f);
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
     const auto write = item_of(v.assign_add(1.f).node());
-    CHECK_THROWS_AS(detail::dynamic_node(write, {}, store, default_device()), unimplemented);
-    CHECK_THROWS_WITH(detail::dynamic_node(write, {}, store, default_device()),
+    CHECK_THROWS_AS(detail::dynamic_node(write, {}, store, detail::make_placement({})), unimplemented);
+    CHECK_THROWS_WITH(detail::dynamic_node(write, {}, store, detail::make_placement({})),
                       contains("writes a variable") && contains("'assign_add'"));
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("dynamic_node: one that keeps its operands takes over what nobody shar
     placeholder<float, dyn> x("x");
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
     const auto alone = [&](const rill::node* n) {
-        return detail::dynamic_node(item_of(n), {}, store, default_device());
+        return detail::dynamic_node(item_of(n), {}, store, detail::make_placement({}));
     };
     const auto made = alone(q.handle().node()), put = alone(q.enqueue(x).node());
     const auto take = alone(any_tensor(q.dequeue()).node());

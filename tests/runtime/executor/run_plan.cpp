@@ -18,7 +18,8 @@ TEST_CASE("run_plan: a plan whose nodes wait is part of another's step, others r
     const any_tensor sized = boolean_mask(x, x > 1.f);
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
     const auto plan_of = [&](const endpoint& e) {
-        return std::make_unique<detail::plan>(detail::plan_key{{e}, {}, {x.end()}}, session_options{}, store);
+        return std::make_unique<detail::plan>(detail::plan_key{{e}, {}, {x.end()}}, session_options{}, store,
+                                              detail::make_placement({}));
     };
     const float two[] = {1, 2};
     const std::vector<any_array> fed{detail::owned_copy(dtype::float32, {2}, two)};

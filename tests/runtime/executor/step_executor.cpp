@@ -15,6 +15,7 @@
 
 #include "counting_allocator.hpp"
 #include "seeds.hpp"
+#include "virtual_environment.hpp"
 
 using namespace rill;
 
@@ -218,37 +219,15 @@ TEST_CASE("step_executor: lanes of a line, and variables that lines beside one a
     }
 }
 
-/// A world in which time passes and answers come as a seed says.
-class drawn_world final : public environment {
-public:
-    explicit drawn_world(seeds::draws& next) : next_(next) {}
-    time_point now() override { return now_; }
-    std::size_t choose(std::size_t n) override { return next_(n); }
-    void wait(std::unique_lock<std::mutex>& lock, std::condition_variable&, std::chrono::nanoseconds most) override {
-        lock.unlock();
-        now_ += most * static_cast<int>(next_(3));
-        if (!answers.empty() && next_(4) > 0) {
-            std::swap(answers[next_(answers.size())], answers.back());
-            const auto answer = std::move(answers.back());
-            answers.pop_back();
-            answer();
-        } else if (at_rest) {
-            at_rest();
-        }
-        lock.lock();
-    }
-    std::vector<std::function<void()>> answers; // of calls that have been asked
-    std::function<void()> at_rest;
-
-private:
-    seeds::draws& next_;
-    time_point now_{};
-};
-
 TEST_CASE("step_executor: under every schedule the same values, and an end", "[random]") {
     const graph_scope here{graph()};
-    drawn_world* world = nullptr;
-    const auto later = [&](int x, host_result<int> done) { world->answers.push_back([x, done] { done(x * 10); }); };
+    virtual_environment* world = nullptr;
+    std::vector<environment::timer>* slow = nullptr;
+    const auto later = [&](int x, host_result<int> done) {
+        const auto answer = [x, done] { done(x * 10); };
+        if (world->choose(4) > 0) return world->post(answer);
+        slow->push_back(world->at(world->now() + std::chrono::milliseconds(world->choose(2500)), answer));
+    };
     const auto asked = [&](const auto& x) { return host_call<int>(later, x); };
     const variable<int> v("v", 0);
     const fifo_queue<tensor<int>> q({.capacity = 1});
@@ -274,8 +253,10 @@ TEST_CASE("step_executor: under every schedule the same values, and an end", "[r
     }
     seeds::each(400, [&](std::uint64_t seed) {
         seeds::draws next(seed);
-        drawn_world drawn(next);
+        virtual_environment drawn(seed);
+        std::vector<environment::timer> late;
         world = &drawn;
+        slow = &late;
         const int threads = std::array{0, 1, 3}[next(3)];
         const session s({.inter_op_threads = threads,
                          .intra_op_threads = 0,
@@ -284,11 +265,9 @@ TEST_CASE("step_executor: under every schedule the same values, and an end", "[r
         s.run(v.initializer());
         const int n = static_cast<int>(next(4));
         const cancellation_token token;
-        std::size_t rests = 0;
-        const std::size_t ends_at = next(3) == 0 ? next(12) : 1000;
-        drawn.at_rest = [&] {
-            if (++rests == ends_at) token.cancel();
-        };
+        environment::timer cancels;
+        if (next(3) == 0)
+            cancels = drawn.at(drawn.now() + std::chrono::milliseconds(next(40)), [token] { token.cancel(); });
         const int cc = 10 * (10 * n + 10 * (n + 1));
         int t = n;
         for (int i = 0; i < 3; ++i) t = 10 * (t + i) + 10 * i;
@@ -299,8 +278,7 @@ TEST_CASE("step_executor: under every schedule the same values, and an end", "[r
             REQUIRE(token.is_cancelled());
         } catch (const deadline_exceeded&) { // its world was slow
         }
-        drawn.at_rest = nullptr;
-        for (const auto& answer : std::exchange(drawn.answers, {})) answer(); // nobody listens any more
+        drawn.run(); // nobody listens any more
         // the session goes on, and what was waited for holds nothing up
         while (s.run(q.size()) > 0) s.run(q.dequeue());
         const int before = s.run(v);
@@ -309,7 +287,7 @@ TEST_CASE("step_executor: under every schedule the same values, and an end", "[r
                 REQUIRE(got == std::tuple(t, 3, before + 10 * n));
                 break;
             } catch (const deadline_exceeded&) {
-                for (const auto& answer : std::exchange(drawn.answers, {})) answer();
+                drawn.run();
                 while (s.run(q.size()) > 0) s.run(q.dequeue());
                 if (s.run(v) != before) break; // it came that far
             }

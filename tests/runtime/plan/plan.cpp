@@ -21,7 +21,7 @@ struct fixture {
     std::shared_ptr<detail::resource_store> resources = std::make_shared<detail::resource_store>(default_allocator());
 
     detail::plan plan(const std::vector<endpoint>& fetches, const session_options& options = {}) const {
-        return detail::plan({fetches, {}, {x}}, options, resources);
+        return detail::plan({fetches, {}, {x}}, options, resources, detail::make_placement(options));
     }
     static std::vector<tensor_type> floats(index_t n) { return {{dtype::float32, dims{n}}}; }
 };
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(test_plan_fixture,
                  "plan: shapes that do not go together are refused when they show, with their place") {
     placeholder<float, dyn> y("y");
     const tensor sum(x + y, "sum");
-    detail::plan p({{sum}, {}, {x, y}}, {}, resources);
+    detail::plan p({{sum}, {}, {x, y}}, {}, resources, detail::make_placement({}));
     const std::vector<tensor_type> wrong{{dtype::float32, dims{3}}, {dtype::float32, dims{4}}};
     CHECK_THROWS_AS(p.bind(wrong), invalid_argument);
     CHECK_THROWS_WITH(p.bind(wrong), contains("add") && contains("[3]") && contains("[4]") && contains("'sum'") &&

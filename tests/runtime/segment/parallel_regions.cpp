@@ -187,7 +187,7 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
     const auto bind = [&](int lanes) {
         detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(lanes - 1), false, lanes});
         const std::vector<tensor_type> types{{dtype::float32, dims{64, 48}}};
-        return detail::binder::bind(
+        return *detail::binder::bind(
             sort_items(order_variable_accesses(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))),
             types, resources);
     };
@@ -235,7 +235,7 @@ TEST_CASE("branches: strands that would cost much memory are left") {
     }
     const std::vector<tensor_type> types{{dtype::float32, dims{600, 600}}};
     detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(1), false, 2});
-    const auto b = detail::binder::bind(sort_items(prune(sums, {}, std::vector<endpoint>{x})), types, resources);
+    const auto b = *detail::binder::bind(sort_items(prune(sums, {}, std::vector<endpoint>{x})), types, resources);
     CHECK(b.parallel.empty());
     CHECK(b.arena_bytes <= b.lower_bound / 10 * 11);
 }
@@ -252,7 +252,7 @@ TEST_CASE("branches: an error in a strand names its node, and the session goes o
         return std::get<1>(s.run(std::tuple(t.sum, quotient), feed(t.x, towers::data()), feed(n, v)))(9);
     };
     CHECK(run(fine) == 1);
-    CHECK_THROWS_WITH(run(zero),
-                      contains("integer division by zero") && contains("'quotient'") && contains("parallel_regions.cpp:"));
+    CHECK_THROWS_WITH(run(zero), contains("integer division by zero") && contains("'quotient'") &&
+                                     contains("parallel_regions.cpp:"));
     CHECK(run(fine) == 1);
 }

@@ -64,8 +64,8 @@ struct fixture {
     /// Binds what the fetches need for these values of the feeds.
     std::shared_ptr<detail::segment> bind(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds = {},
                                           const std::vector<tensor_type>& types = {}) {
-        return std::make_shared<detail::segment>(sort_items(order_variable_accesses(prune(fetches, {}, feeds))), types,
-                                                 resources, memory);
+        return detail::segment::bind(sort_items(order_variable_accesses(prune(fetches, {}, feeds))), types, resources,
+                                     memory);
     }
     /// One run; the first fetch's values.
     template <class T>
@@ -181,16 +181,17 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: a frame holds a large version f
     const std::vector<endpoint> fetches{sum, more}, feeds;
     const std::vector<const node*> targets{trained.scatter_add(ids, found).node(), added.assign_add(1.f).node()};
     const std::vector<tensor_type> no_types;
-    detail::segment s(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types, resources, memory);
+    const auto s = detail::segment::bind(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types,
+                                         resources, memory);
     using start = detail::bound_graph::bound_variable::start;
-    const auto f = s.acquire();
+    const auto f = s->acquire();
     for (int k = 0; k < 2; ++k) {
-        s.run(*f, {});
-        CHECK(*static_cast<const float*>(s.fetch_data(*f, 0)) ==
+        s->run(*f, {});
+        CHECK(*static_cast<const float*>(s->fetch_data(*f, 0)) ==
               static_cast<float>(n) + 10.f + (k == 0 ? 0.f : 2.f)); // rows of `trained` were added to
-        CHECK(static_cast<const float*>(s.fetch_data(*f, 1))[n - 1] == static_cast<float>(k) + 2.f);
-        for (std::size_t i = 0; i < s.bound().variables.size(); ++i) {
-            const auto& v = s.bound().variables[i];
+        CHECK(static_cast<const float*>(s->fetch_data(*f, 1))[n - 1] == static_cast<float>(k) + 2.f);
+        for (std::size_t i = 0; i < s->bound().variables.size(); ++i) {
+            const auto& v = s->bound().variables[i];
             const auto& name = v.origin->name;
             INFO(name);
             const bool one_look_up = name == "once" || name == "trained", unread = name == "added" || name == "fetched";
@@ -199,7 +200,7 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: a frame holds a large version f
             CHECK(bool(f->variables[i]) == (name == "whole" || name == "fetched" || name == "small"));
         }
     }
-    s.finish(*f);
+    s->finish(*f);
 }
 
 TEST_CASE_METHOD(test_segment_fixture, "segment: a kernel that fails half way leaves the version that somebody holds") {

@@ -38,7 +38,7 @@ TEST_CASE("variable_reads: a frame holds a version only while a later step reads
     detail::resource_store resources(default_allocator());
     const std::vector<tensor_type> no_types;
     const auto b =
-        detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types, resources);
+        *detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types, resources);
 
     const auto name_of = [&](std::int32_t v) { return b.variables[v].origin->name; };
     const auto reads = [&](const std::string& name) {

@@ -4,38 +4,26 @@
 #include <thread>
 
 #include "catch.hpp"
+#include "virtual_environment.hpp"
 
 using namespace rill;
 using namespace rill::detail;
 
-namespace test_step_recorder {
-
-/// A clock that is set by hand.
-class hand_clock final : public environment {
-public:
-    time_point now() override { return time_point(time); }
-    std::size_t choose(std::size_t n) override { return n - 1; }
-    void wait(std::unique_lock<std::mutex>&, std::condition_variable&, std::chrono::nanoseconds) override {}
-    std::chrono::nanoseconds time{1000};
-};
-
-} // namespace test_step_recorder
-
 TEST_CASE("step_recorder: what begins together, on which thread, and what was broken off") {
     step_trace t;
     t.entries.resize(3); // of an earlier run
-    test_step_recorder::hand_clock clock;
+    virtual_environment clock(1);
     {
         step_recorder to(t, clock);
         const trace_scope all{to};
-        clock.time += std::chrono::nanoseconds(5);
+        clock.sleep(std::chrono::nanoseconds(5));
         const int chain = to.begin({all.entry_of("a", "Add"), all.entry_of("b", "Mul")});
         int other = -1;
         std::thread([&] { other = to.begin(all.entry_of("c", "Exp")); }).join();
-        clock.time += std::chrono::nanoseconds(2);
+        clock.sleep(std::chrono::nanoseconds(2));
         to.end(chain, 2);
         const int waits = to.begin(all.entry_of("w", "Dequeue"));
-        clock.time += std::chrono::nanoseconds(10);
+        clock.sleep(std::chrono::nanoseconds(10));
         to.end(waits, {.bytes = 8, .iterations = 3, .at = 9});
         CHECK(to.now() == 17);
         CHECK(other == 2);

@@ -4,9 +4,11 @@
 #include <string_view>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/thread_pool.hpp>
 #include <rill/device/cpu/fusion/expression_kernel.hpp>
 #include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
+#include <rill/device/cpu/primitives/first_refused.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
 #include <rill/device/cpu/primitives/rows.hpp>
 #include <rill/device/cpu/primitives/scan.hpp>
@@ -16,6 +18,7 @@
 #include <rill/device/cpu/random/random_gamma.hpp>
 #include <rill/device/cpu/random/random_multinomial.hpp>
 #include <rill/device/cpu/random/random_poisson.hpp>
+#include <rill/device/cpu/random/random_shuffle.hpp>
 #include <rill/device/cpu/scalar/scalar_loop_kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
@@ -43,88 +46,108 @@ struct cpu {
 
     // ---- primitives ----------------------------------------------------------------------------------------------------------
 
+    // Errors in data are thrown at once, unless the context has a record.
+
     /// Computes c = op(a) op(b), dense row-major, then applies the epilogue `last`. `ta` and `tb` transpose a and b.
     template <class T>
-    static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
-                     thread_pool* pool, const product_epilogue<T>& last = {}) {
-        rill::gemm<T>(ta, tb, m, n, k, a, b, c, scratch, pool, last);
+    static void gemm(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a,
+                     const T* b, T* c, const product_epilogue<T>& last = {}) {
+        rill::gemm<T>(ta, tb, m, n, k, a, b, c, on.scratch, on.pool, last);
     }
     template <class T>
-    static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
-        return gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1);
-    }
-    /// Returns the estimated time of a matrix product on one thread, in microseconds.
-    static double gemm_microseconds(index_t m, index_t n, index_t k) {
-        return 2e-5 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    static std::size_t gemm_scratch(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
+        return gemm_scratch_bytes<T>(ta, tb, m, n, k, on.pool ? on.pool->threads() : 1);
     }
     template <class T>
-    static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
-        return pool && detail::product_is_shared<T>({ta, tb, m, n, k}, pool->threads());
+    static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
+        return on.pool && detail::product_is_shared<T>({ta, tb, m, n, k}, on.pool->threads());
     }
-    /// Computes new values of the arrays `was`, from these, the arrays `in` and some scalars, and writes them to `state`. A new array is
-    /// in the place of its old one, or apart from it.
+    /// Computes to = f(from), a few numbers from a few others. `f` maps arrays of double; the results are rounded to T.
+    template <class F, class T, std::size_t N>
+    static void compute_scalars(const execution_context&, const F& f, const std::array<const T*, N>& from, T* to) {
+        std::array<double, N> in{};
+        for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<double>(*from[i]);
+        for (const double x : f(in)) *to++ = detail::convert<T>(x);
+    }
+    /// Computes new values of the arrays `was`, from these, the arrays `in` and some constants, and writes them to `state`. A new array
+    /// is in the place of its old one, or apart from it.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
-                       const std::array<const T*, I>& in, const std::array<T, C>& constants, thread_pool* pool) {
-        update_arrays<F>(n, was, state, in, constants, pool);
+    static void update(const execution_context& on, index_t n, const std::array<const T*, S>& was,
+                       const std::array<T*, S>& state, const std::array<const T*, I>& in,
+                       const update_constants<T, C>& constants) {
+        update_arrays<F>(n, was, state, in, constants, on.pool);
     }
-    /// Applies the update to slices: slice ids[k] of each state, with slice k of the inputs. Given scratch memory, it adds the inputs of
-    /// equal ids first and updates each slice once. Without it, it applies the slices one after the other.
+    /// Applies the update to slices: slice ids[k] of each state, with slice k of the inputs. Only `added` needs scratch memory.
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
-    static void update_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
-                            const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch) {
-        update_array_rows<F>(ids, count, inner, state, in, constants, scratch);
+    static void update_rows(const execution_context& on, const I* ids, index_t count, index_t inner,
+                            const std::array<T*, S>& state, const std::array<const T*, N>& in,
+                            const update_constants<T, C>& constants, equal_ids how) {
+        update_array_rows<F>(ids, count, inner, state, in, constants, how == equal_ids::added ? on.scratch : nullptr);
     }
     template <class T> static std::size_t update_rows_scratch(index_t count, index_t inner, int inputs) {
         return update_rows_scratch_bytes<T>(count, inner, inputs);
     }
     /// Copies one layout into another; implements transpose, concat, slice and tile.
-    template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
+    template <class T>
+    static void copy(const execution_context&, const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_copy(from, to, l, 0);
     }
     /// Adds one layout to another. Each element of the destination must have an address of its own.
-    template <class T> static void add(const T* from, T* to, const detail::strided_layout& l) {
+    template <class T>
+    static void add(const execution_context&, const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_add(from, to, l, 0);
     }
     /// Copies n elements of type `of`.
-    static void copy(dtype of, const void* from, void* to, index_t n) { detail::copy_elements(of, from, to, n); }
-    template <class T> static void fill(index_t n, T* to, const T& value) { std::fill_n(to, n, value); }
+    static void copy(const execution_context&, dtype of, const void* from, void* to, index_t n) {
+        detail::copy_elements(of, from, to, n);
+    }
+    template <class T> static void fill(const execution_context&, index_t n, T* to, const T& value) {
+        std::fill_n(to, n, value);
+    }
 
-    /// Returns the first id outside [0, extent). The index primitives see arrays as [outer, extent, inner]; see indexing.hpp.
-    template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
-        return rill::first_outside(ids, n, extent);
+    /// Refuses the first element that `accepts` returns false for.
+    template <class T, class Accepts>
+    static void check(const execution_context& on, const T* x, index_t n, const Accepts& accepts,
+                      const error_site& where) {
+        if (const index_t at = first_refused(x, n, accepts); at >= 0) on.refuse(where, refused_element::of(at, x[at]));
     }
-    /// Returns the first element that is infinite or NaN.
-    template <class T> static outside_index first_not_finite(const T* x, index_t n) {
-        return rill::first_not_finite(x, n);
+    /// Returns true if all elements are finite and the host can know it without waiting. An op may then leave out the work that only
+    /// other elements need; that work must not change a finite result.
+    template <class T> static bool known_finite(const T* x, index_t n) {
+        return first_refused(x, n, finite_number{}) < 0;
     }
+    // The index primitives see arrays as [outer, extent, inner]; see indexing.hpp. They follow ids that have been checked.
+
     template <class T, class I>
-    static void gather(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
-                       index_t count) {
+    static void gather(const execution_context&, const T* table, const I* ids, T* to, index_t outer, index_t extent,
+                       index_t inner, index_t count) {
         gather_slices(table, ids, to, outer, extent, inner, count);
     }
     template <class T, class I>
-    static void scatter_add(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
-                            index_t count) {
+    static void scatter_add(const execution_context&, const T* from, const I* ids, T* to, index_t outer, index_t extent,
+                            index_t inner, index_t count) {
         scatter_add_slices(from, ids, to, outer, extent, inner, count);
     }
-    template <class T, class I> static void one_hot(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
+    template <class T, class I>
+    static void one_hot(const execution_context&, const I* ids, T* to, index_t count, index_t depth, T on, T off) {
         one_hot_rows(ids, to, count, depth, on, off);
     }
     /// Writes the index along `extent` of the largest (or smallest) element.
     template <bool Largest, class T, class Out>
-    static void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
+    static void arg_extreme(const execution_context&, const T* x, Out* to, index_t outer, index_t extent,
+                            index_t inner) {
         rill::arg_extreme<std::conditional_t<Largest, max_combine, min_combine>>(x, to, outer, extent, inner);
     }
     /// Computes running sums or products along `extent`; see scan.hpp.
     template <combine How, class T>
-    static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
+    static void scan(const execution_context&, const T* x, T* to, index_t outer, index_t extent, index_t inner,
+                     bool exclusive, bool reverse) {
         running_values<How>(x, to, outer, extent, inner, exclusive, reverse);
     }
     /// Computes a linear recurrence along `extent`: each element is a factor times the previous one, plus a term; see scan.hpp.
     template <class T>
-    static void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
-                                  bool reverse) {
+    static void linear_recurrence(const execution_context&, const T* factors, const T* terms, T* to, index_t outer,
+                                  index_t extent, index_t inner, bool reverse) {
         rill::linear_recurrence(factors, terms, to, outer, extent, inner, reverse);
     }
 
@@ -134,38 +157,53 @@ struct cpu {
         return row_scratch_bytes<T>(columns, arrays);
     }
     template <class T, class I, std::size_t In, std::size_t Out, class F>
-    static void rows(index_t count, index_t columns, const std::array<const T*, In>& in, const std::array<T*, Out>& out,
-                     const row_numbers<T, I>& numbers, void* scratch, const F& f) {
-        detail::over_rows<T, In, Out>(count, columns, in, out, numbers, scratch, f);
+    static void rows(const execution_context& on, index_t count, index_t columns, const std::array<const T*, In>& in,
+                     const std::array<T*, Out>& out, const row_numbers<T, I>& numbers, const F& f) {
+        detail::over_rows<T, In, Out>(count, columns, in, out, numbers, on.scratch, f);
     }
 
     /// Fills n elements with uniform random numbers. Element i depends only on the stream and i; see random.hpp.
-    template <class T> static void random_uniform(index_t n, const random_stream& s, double from, double end, T* to) {
-        fill_uniform(n, s, from, end, to);
+    template <class T>
+    static void random_uniform(const execution_context&, index_t n, const random_stream* s, double from, double end,
+                               T* to) {
+        fill_uniform(n, *s, from, end, to);
     }
     template <class T>
-    static void random_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
-        fill_normal(n, s, mean, deviation, to);
+    static void random_normal(const execution_context&, index_t n, const random_stream* s, double mean,
+                              double deviation, T* to) {
+        fill_normal(n, *s, mean, deviation, to);
     }
     template <class T>
-    static void truncated_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
-        fill_truncated_normal(n, s, mean, deviation, to);
+    static void truncated_normal(const execution_context&, index_t n, const random_stream* s, double mean,
+                                 double deviation, T* to) {
+        fill_truncated_normal(n, *s, mean, deviation, to);
     }
-    template <class T> static void random_gamma(index_t n, const random_stream& s, double shape, double rate, T* to) {
-        fill_gamma(n, s, shape, rate, to);
-    }
-    template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
-        fill_poisson(n, s, rate, to);
-    }
-    /// Draws classes from rows of logits; see random_multinomial.hpp. Returns the first invalid row. `scratch`: multinomial_scratch bytes.
     template <class T>
-    static outside_index multinomial(const T* logits, index_t rows, index_t classes, index_t draws,
-                                     const random_stream& s, std::int64_t* to, void* scratch) {
-        return draw_classes(logits, rows, classes, draws, s, to, static_cast<double*>(scratch));
+    static void random_gamma(const execution_context&, index_t n, const random_stream* s, double shape, double rate,
+                             T* to) {
+        fill_gamma(n, *s, shape, rate, to);
+    }
+    template <class T>
+    static void random_poisson(const execution_context&, index_t n, const random_stream* s, double rate, T* to) {
+        fill_poisson(n, *s, rate, to);
+    }
+    /// Draws classes from rows of logits; see random_multinomial.hpp. Refuses the first row that has no class to draw: at the row's
+    /// number, NaN if it holds a NaN, else -inf.
+    template <class T>
+    static void multinomial(const execution_context& on, const T* logits, index_t rows, index_t classes, index_t draws,
+                            const random_stream* s, std::int64_t* to, const error_site& where) {
+        const auto found = draw_classes(logits, rows, classes, draws, *s, to, static_cast<double*>(on.scratch));
+        if (found.at >= 0) on.refuse(where, found);
     }
     static std::size_t multinomial_scratch(index_t classes) {
         return static_cast<std::size_t>(classes) * sizeof(double);
     }
+    /// Copies rows of `inner` elements of type `of` in a random order; see random_shuffle.hpp.
+    static void shuffle(const execution_context& on, dtype of, const void* from, void* to, index_t rows, index_t inner,
+                        const random_stream* s) {
+        shuffle_rows(of, from, to, rows, inner, *s, static_cast<index_t*>(on.scratch));
+    }
+    static std::size_t shuffle_scratch(index_t rows) { return static_cast<std::size_t>(rows) * sizeof(index_t); }
 };
 
 }}} // namespace rill::RILL_ABI::RILL_ISA

@@ -41,11 +41,21 @@ public:
     input_list may_be_uninitialized() const {
         return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{};
     }
-    /// Returns the inputs that the host reads (sizes, axes, learning rates). They arrive in host memory, wherever the op runs.
+    /// Returns the inputs that the host reads (sizes, axes, handles). They arrive in host memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
     /// Returns the inputs whose values the shape rule reads, such as a shape or a limit. If only a run computes one of them, the node
     /// is dynamic.
     input_list shape_inputs() const { return row_.shape_inputs ? row_.shape_inputs(self_) : input_list{}; }
+    /// Returns the inputs, of `count`, of which only dtype and shape matter: neither the kernel nor the shape rule reads their elements.
+    /// Within a static segment the kernel gets a null address for them.
+    input_list shape_only_inputs(std::size_t count) const {
+        return row_.shape_only_inputs ? row_.shape_only_inputs(self_, static_cast<int>(count)) : input_list{};
+    }
+    /// Returns the cost of one run; by default, the bytes of the inputs that are read and of the outputs. Shapes must be complete.
+    op_cost cost(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const;
+    /// Returns the input beside whose variable a node is placed unless a scope says otherwise, or -1. Such an op reads little of a large
+    /// variable.
+    int colocated_input() const { return row_.colocated_input; }
     /// Returns true if the value of the output follows from complete input types alone.
     bool follows_from_types() const { return row_.known; }
     /// Returns true if the op assigns a variable's whole value: the variable need not be initialized before.

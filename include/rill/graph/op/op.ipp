@@ -132,6 +132,14 @@ RILL_INLINE input_list op::writes() const {
     return row_.regions ? regions()->writes() : input_list{};
 }
 
+RILL_COLD op_cost op::cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+    if (row_.cost) return row_.cost(self_, in, out);
+    double bytes = detail::total_bytes(in) + detail::total_bytes(out);
+    for (const int i : shape_only_inputs(in.size()))
+        if (i < static_cast<int>(in.size())) bytes -= static_cast<double>(in[static_cast<std::size_t>(i)].bytes());
+    return {0, bytes};
+}
+
 RILL_INLINE any_array op::known(std::span<const tensor_type> in) const {
     return row_.known ? row_.known(self_, in) : any_array{};
 }

@@ -81,6 +81,26 @@ private:
     endpoint add_node(op_ptr made, endpoint_list inputs) const;
 };
 
+/// The work of one run of an op, from which a device's speed makes a time.
+struct op_cost {
+    double flops = 0; // arithmetic operations on elements
+    double bytes = 0; // memory traffic
+};
+
+namespace detail {
+
+/// Returns the bytes of all elements. Shapes must be complete.
+inline double total_bytes(std::span<const tensor_type> types) {
+    double bytes = 0;
+    for (const auto& t : types) bytes += static_cast<double>(t.bytes());
+    return bytes;
+}
+
+/// Returns the cost of an op that reads and writes only these slices of its larger operands.
+inline op_cost cost_of_slices(const tensor_type& slices) { return {0, 2 * static_cast<double>(slices.bytes())}; }
+
+} // namespace detail
+
 /// The role of a node in a plan. `control` nodes compute nothing and only wait; `resource` nodes give the handle of a resource.
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control, resource };
 
@@ -110,7 +130,7 @@ struct op_def {
     const char* no_gradient = nullptr;
     int version = 1;
     input_bounds inputs;
-    int alias = -1, updates = -1, reads_slices_of = -1;
+    int alias = -1, updates = -1, reads_slices_of = -1, colocated_input = -1;
     op_role role = op_role::ordinary;
     step_ordering ordering = step_ordering::none;
     bool takes_handle = false, stateful = false, untyped = false, initialises = false, replaces_variables = false,
@@ -131,6 +151,9 @@ struct op_def {
     input_list (*may_be_uninitialized)(const void* self) = nullptr;
     input_list (*host_inputs)(const void* self) = nullptr;
     input_list (*shape_inputs)(const void* self) = nullptr;
+    input_list (*shape_only_inputs)(const void* self, int count) = nullptr;
+    op_cost (*cost)(const void* self, std::span<const tensor_type> inputs,
+                    std::span<const tensor_type> outputs) = nullptr;
     const any_array& (*constant)(const void* self) = nullptr;
     any_array (*known)(const void* self, std::span<const tensor_type> inputs) = nullptr;
     std::uint64_t (*seed)(const void* self) = nullptr;

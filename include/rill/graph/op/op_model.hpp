@@ -54,6 +54,7 @@ template <class Op> constexpr op_def row_of() {
     r.destroy = [](const op* made) { delete static_cast<const op_model<Op>*>(made); };
     if constexpr (requires { Op::alias; }) r.alias = Op::alias;
     if constexpr (requires { Op::updates; }) r.updates = Op::updates;
+    if constexpr (requires { Op::colocated_input; }) r.colocated_input = Op::colocated_input;
     if constexpr (requires { Op::role; }) r.role = Op::role;
     if constexpr (requires { Op::ordering; }) r.ordering = Op::ordering;
     if constexpr (requires { Op::stateful; }) r.stateful = Op::stateful;
@@ -93,6 +94,14 @@ template <class Op> constexpr op_def row_of() {
         r.host_inputs = [](const void* self) -> input_list { return as<Op>(self).host_inputs(); };
     if constexpr (requires(const Op& o) { o.shape_inputs(); })
         r.shape_inputs = [](const void* self) -> input_list { return as<Op>(self).shape_inputs(); };
+    if constexpr (requires(const Op& o) { o.shape_only_inputs(0); })
+        r.shape_only_inputs = [](const void* self, int count) -> input_list {
+            return as<Op>(self).shape_only_inputs(count);
+        };
+    else if constexpr (requires(const Op& o) { o.shape_only_inputs(); })
+        r.shape_only_inputs = [](const void* self, int) -> input_list { return as<Op>(self).shape_only_inputs(); };
+    if constexpr (requires(const Op& o, types t) { o.cost(t, t); })
+        r.cost = [](const void* self, types in, types out) -> op_cost { return as<Op>(self).cost(in, out); };
     if constexpr (requires(const Op& o) { o.constant(); })
         r.constant = [](const void* self) -> const any_array& { return as<Op>(self).constant(); };
     if constexpr (requires(const Op& o, types in) { o.known(in); })

@@ -78,11 +78,17 @@ struct saved_graph {
     std::vector<saved_value> values;
 };
 
-/// Returns a graph as data: the whole graph, or the part that the given nodes need. They need their inputs, control inputs and
-/// initializers. A node that is colocated with an omitted node loses this constraint. Saved variables get the given values, or else
-/// those of the graph.
-saved_graph save_graph(const graph& g, std::span<const node* const> wanted = {},
-                       std::span<const std::pair<const node*, any_array>> values = {});
+/// The part of a graph to save.
+struct save_request {
+    std::span<const node* const> wanted =
+        {}; // these nodes, and the inputs and control inputs that they need; empty: all nodes
+    bool initializers =
+        true; // variables travel with their initializers and values. A run that is shipped needs neither.
+    std::span<const std::pair<const node*, any_array>> values = {}; // of variables; others have those of the graph
+};
+
+/// Returns a graph, or a part of it, as data. A node that is colocated with an omitted node requests that node's device instead.
+saved_graph save_graph(const graph& g, const save_request& request = {});
 
 /// Makes a new graph from untrusted data. Throws invalid_argument, which names the faulty node, if the data is inconsistent. Throws
 /// unimplemented, with all their names, for ops that this program lacks.

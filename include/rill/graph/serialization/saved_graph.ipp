@@ -25,16 +25,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 // ---- saving --------------------------------------------------------------------------------------------------------------
 
 /// Returns the nodes to save, in order of creation.
-inline std::vector<const node*> travelling(const graph& g, std::span<const node* const> wanted) {
+inline std::vector<const node*> nodes_to_save(const graph& g, const save_request& request) {
     auto all = g.nodes();
-    if (wanted.empty()) return all;
+    if (request.wanted.empty()) return all;
     std::vector<char> needed(all.size());
     std::vector<const node*> open;
     const auto visit = [&](const node* n) {
         if (n->id < needed.size() && !std::exchange(needed[n->id], char(1)))
             open.push_back(n); // ignore nodes added since
     };
-    for (const auto* n : wanted) {
+    for (const auto* n : request.wanted) {
         if (n->owner != &g.state()) throw invalid_argument("export_graph: '" + n->name + "' belongs to another graph");
         visit(n);
     }
@@ -52,7 +52,7 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
                 for (const auto* does : b.effects) visit(does);
             }
         }
-        if (const auto* i = g.state().initializer(n)) visit(i);
+        if (const auto* i = request.initializers ? g.state().initializer(n) : nullptr) visit(i);
         if (const auto back = g.state().back_edge(n)) visit(back.from);
     }
     std::erase_if(all, [&](const node* n) { return !needed[n->id]; });
@@ -95,13 +95,12 @@ inline void save_regions(const graph& g, const std::vector<const node*>& all,
     }
 }
 
-RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wanted,
-                                 std::span<const std::pair<const node*, any_array>> values) {
+RILL_COLD saved_graph save_graph(const graph& g, const save_request& request) {
     saved_graph saved;
     saved.producer = "rill " + std::to_string(RILL_VERSION_MAJOR) + "." + std::to_string(RILL_VERSION_MINOR) + "." +
                      std::to_string(RILL_VERSION_PATCH);
     saved.seed = g.seed();
-    const auto all = travelling(g, wanted);
+    const auto all = nodes_to_save(g, request);
     hash_map<const node*, std::uint32_t> place;
     for (const auto* n : all) place.try_emplace(n, static_cast<std::uint32_t>(place.size()));
     const auto edge = [&](const endpoint& e) {
@@ -115,8 +114,9 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
         s.fields = bytes_of_fields(*n->op);
         for (const auto& e : n->inputs) s.inputs.push_back(edge(e));
         for (const auto* c : n->control_inputs) s.control_inputs.push_back(place.at(c));
-        s.device = n->device;
-        if (const auto at = place.find(n->colocated); at != place.end()) s.colocated = at->second + 1;
+        const auto beside = place.find(n->colocated);
+        if (beside != place.end()) s.colocated = beside->second + 1;
+        s.device = beside != place.end() ? n->device : requested_device(*n);
         s.outputs.assign(n->outputs.begin(), n->outputs.end());
         const auto* i = g.state().initializer(n);
         // a loop may have been closed after the nodes were listed: its back edge may come from an unlisted node
@@ -126,9 +126,9 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
     }
     save_regions(g, all, place, saved);
     hash_map<const node*, any_array> given;
-    for (const auto& [variable, value] : values) given[variable] = value;
+    for (const auto& [variable, value] : request.values) given[variable] = value;
     for (const auto* n : all) {
-        if (n->op->role() != op_role::variable) continue;
+        if (!request.initializers || n->op->role() != op_role::variable) continue;
         const auto at = given.find(n);
         const any_array value = at == given.end() ? g.state().value(n) : at->second;
         if (!value.empty()) saved.values.push_back({place.at(n), bytes_of_array(value)});

@@ -235,7 +235,7 @@ RILL_COLD const node* exported_fetch::find(const graph& g) const {
 RILL_COLD std::string graph_to_bytes(const valued_graph& g, const export_options& options) {
     std::vector<const node*> wanted;
     for (const auto& f : options.fetches) wanted.push_back(f.find(g.of));
-    return detail::bytes_of(detail::save_graph(g.of, wanted, g.values));
+    return detail::bytes_of(detail::save_graph(g.of, {.wanted = wanted, .values = g.values}));
 }
 
 RILL_COLD std::string graph_to_bytes(const graph& g, const export_options& options) {

@@ -18,8 +18,8 @@ struct accumulator_counts_op : detail::resource_user {
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([](const kernel_args& a) {
             const auto counts = detail::resource_of<detail::accumulator_state>(a)->count();
-            D::fill(1, a.out<std::int64_t>(0), counts.accumulated);
-            D::fill(1, a.out<std::int64_t>(1), counts.dropped);
+            D::fill(a.on, 1, a.out<std::int64_t>(0), counts.accumulated);
+            D::fill(a.on, 1, a.out<std::int64_t>(1), counts.dropped);
         });
     }
 };

@@ -23,16 +23,20 @@ struct add_rows_op {
         return detail::scatter_outputs(in, axis);
     }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[2]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
         const index_t size = request.inputs[0].shape.size();
-        request.moves_only(request.inputs[2]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
-                if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
-                D::scatter_add(a.in<T>(2), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.size());
+            const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "id");
+            return kernel([=](const kernel_args& a) {
+                detail::check_indices<D>(a.on, ids, a.in<I>(1));
+                if (a.in<T>(0) != a.out<T>(0)) D::copy(a.on, dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
+                D::scatter_add(a.on, a.in<T>(2), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner,
+                               ids.count);
             });
         });
     }

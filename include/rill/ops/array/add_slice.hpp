@@ -23,12 +23,14 @@ struct add_slice_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list host_inputs() { return {2}; }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[1]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &x = request.inputs[0].shape, &block = request.inputs[1].shape;
-        request.moves_only(request.inputs[1]);
         const auto changed = [n = x.size()](const kernel_args& a) {
-            if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), n);
+            if (a.in<T>(0) != a.out<T>(0)) D::copy(a.on, dtype_of<T>, a.in<T>(0), a.out<T>(0), n);
             return a.out<T>(0);
         };
         if (request.inputs.size() > 2)
@@ -37,12 +39,12 @@ struct add_slice_op {
                     [=, l = detail::block_layout(x, block, false), empty = block.size() == 0](const kernel_args& a) {
                         const index_t begin = l.begin(a.in<I>(2));
                         T* const to = changed(a);
-                        if (!empty) D::add(a.in<T>(1), to + begin, l.layout);
+                        if (!empty) D::add(a.on, a.in<T>(1), to + begin, l.layout);
                     });
             });
         return kernel([=, l = detail::layout_of_slice(x, ranges, false)](const kernel_args& a) {
             T* const to = changed(a);
-            if (!l.empty) D::add(a.in<T>(1), to + l.begin, l.layout);
+            if (!l.empty) D::add(a.on, a.in<T>(1), to + l.begin, l.layout);
         });
     }
 };

@@ -63,7 +63,7 @@ struct broadcast_to_op {
         l.collapse();
         const bool empty = y.size() == 0;
         return kernel([=](const kernel_args& a) {
-            if (!empty) D::copy(a.in<T>(0), a.out<T>(0), l);
+            if (!empty) D::copy(a.on, a.in<T>(0), a.out<T>(0), l);
         });
     }
 };

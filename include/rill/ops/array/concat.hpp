@@ -41,7 +41,7 @@ struct concat_op {
         return kernel([parts = std::move(parts)](const kernel_args& a) {
             for (std::size_t i = 0; i < parts.size(); ++i)
                 if (!parts[i].empty)
-                    D::copy(a.in<T>(static_cast<int>(i)), a.out<T>(0) + parts[i].begin, parts[i].layout);
+                    D::copy(a.on, a.in<T>(static_cast<int>(i)), a.out<T>(0) + parts[i].begin, parts[i].layout);
         });
     }
 };

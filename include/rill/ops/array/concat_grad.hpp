@@ -20,13 +20,18 @@ struct concat_grad_op {
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs(int count) {
+        input_list parts;
+        for (int i = 1; i < count; ++i) parts.push_back(i);
+        return parts;
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         auto parts = detail::concat_parts(request.inputs[0].shape, request.outputs, axis, true);
         return kernel([parts = std::move(parts)](const kernel_args& a) {
             for (std::size_t i = 0; i < parts.size(); ++i)
                 if (!parts[i].empty)
-                    D::copy(a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
+                    D::copy(a.on, a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
         });
     }
 };

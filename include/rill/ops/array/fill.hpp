@@ -61,7 +61,7 @@ struct fill_op {
         const index_t n = request.outputs[0].shape.size();
         l.push(n, 0, 1);
         return kernel([=](const kernel_args& a) {
-            if (n > 0) D::copy(a.in<T>(1), a.out<T>(0), l);
+            if (n > 0) D::copy(a.on, a.in<T>(1), a.out<T>(0), l);
         });
     }
 };

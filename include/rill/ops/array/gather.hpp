@@ -20,19 +20,23 @@ struct gather_op {
     using compiled_types = types::moved;
     using brings =
         op_list<gather_grad_op, add_rows_op, concat_op, reshape_op>; // those of several uses are added, or joined
+    static constexpr int colocated_input = 0;                        // rows of a table travel, not the table
     int axis = 0;
 
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
+        return detail::cost_of_slices(out[0]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
-        request.moves_only(request.outputs[0]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
-                D::gather(a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.size());
+            const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "id");
+            return kernel([=](const kernel_args& a) {
+                detail::check_indices<D>(a.on, ids, a.in<I>(1));
+                D::gather(a.on, a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.count);
             });
         });
     }
@@ -48,7 +52,7 @@ template <class Ids> void require_joined_ids();
 } // namespace detail
 
 /// gather<1>(table, ids), or gather(table, ids) along axis 0; a negative axis counts from the end. Ids of the host: gather(table, 3),
-/// gather(table, {0, 2}).
+/// gather(table, {0, 2}). The node of a look-up in a variable is colocated with the variable, unless a device_scope decides `explicitly`.
 template <int Axis = 0, graph_operand A, ids_argument B = std::vector<int>>
 auto gather(const A& table, const B& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");

@@ -21,15 +21,18 @@ struct gather_grad_op {
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs() { return {2}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& table = request.outputs[0].shape;
         const detail::axis_view view(table, axis);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape, size = table.size()](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
-                D::fill(size, a.out<T>(0), T(0));
-                D::scatter_add(a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.size());
+            const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "id");
+            return kernel([=, size = table.size()](const kernel_args& a) {
+                detail::check_indices<D>(a.on, ids, a.in<I>(1));
+                D::fill(a.on, size, a.out<T>(0), T(0));
+                D::scatter_add(a.on, a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner,
+                               ids.count);
             });
         });
     }

@@ -11,7 +11,7 @@ namespace detail {
 template <class D> kernel copy_of_input(const kernel_request& request) {
     const dtype type = request.inputs[0].type;
     const index_t n = request.inputs[0].shape.size();
-    return kernel([=](const kernel_args& a) { D::copy(type, a.in<void>(0), a.out<void>(0), n); });
+    return kernel([=](const kernel_args& a) { D::copy(a.on, type, a.in<void>(0), a.out<void>(0), n); });
 }
 
 } // namespace detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
 
 // What ops that take indices share: their element types, and the check before anything is written.
@@ -39,13 +40,22 @@ template <ids_argument I> decltype(auto) ids_operand(const I& ids, const std::so
         return constant(ids, where);
 }
 
-/// "id 7 at [1, 0] is outside [0, 5)".
-[[noreturn]] void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, const char* what);
+/// Returns the site of "id 7 at [1, 0] is outside [0, 5)", an invalid_argument: out_of_range would say that there is nothing left to read.
+error_site_ptr index_site(const dims& shape, index_t extent, const char* what);
 
-/// Throws invalid_argument if an id is not in [0, extent): out_of_range would say that there is nothing left to read.
-template <class D, class I> void check_indices(const I* ids, const dims& shape, index_t extent, const char* what) {
-    if (const outside_index wrong = D::first_outside(ids, shape.size(), extent); wrong.at >= 0)
-        throw_outside(wrong, shape, extent, what);
+/// The check of a kernel's indices: each must be in [0, extent). `what` names them in the error.
+template <class I> struct index_check {
+    index_t count;
+    index_inside<I> inside;
+    error_site_ptr where;
+
+    index_check(const dims& shape, index_t extent, const char* what)
+        : count(shape.size()), inside(extent), where(index_site(shape, extent, what)) {}
+};
+
+/// Checks indices before a kernel follows them.
+template <class D, class I> void check_indices(const execution_context& on, const index_check<I>& by, const I* ids) {
+    D::check(on, ids, by.count, by.inside, *by.where);
 }
 
 /// Of an op that changes slices of a tensor, its first input, along an axis: where ids say, by slices of the shape that gather would give.
@@ -71,10 +81,23 @@ RILL_INLINE void check_index_type(dtype type, const char* what) {
         throw invalid_argument(std::string(what) + " must be int32 or int64, not " + std::string(to_string(type)));
 }
 
-RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, const char* what) {
-    throw invalid_argument(std::string(what) + " " + std::to_string(wrong.value) + " at " +
-                           to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " +
-                           std::to_string(extent) + ")");
+class outside_site final : public error_site {
+public:
+    outside_site(const dims& shape, index_t extent, const char* what) : shape_(shape), extent_(extent), what_(what) {}
+    RILL_COLD error describe(const refused_element& found) const override {
+        return invalid_argument(std::string(what_) + " " + std::to_string(found.value) + " at " +
+                                to_string(rules::position_of(found.at, shape_)) + " is outside [0, " +
+                                std::to_string(extent_) + ")");
+    }
+
+private:
+    dims shape_;
+    index_t extent_;
+    const char* what_;
+};
+
+RILL_COLD error_site_ptr index_site(const dims& shape, index_t extent, const char* what) {
+    return detail::make_shared<const outside_site>(shape, extent, what);
 }
 
 RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in, int axis) {

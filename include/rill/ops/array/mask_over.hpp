@@ -27,6 +27,7 @@ struct mask_over_op {
     static constexpr auto no_gradient = ""; // masks have none
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    static input_list shape_only_inputs() { return {1}; }
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 

@@ -27,7 +27,7 @@ struct one_hot_op {
         const T off = values.elements<T>()[0], on = values.elements<T>()[1];
         return detail::with_index_type(request.inputs[0].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, n = request.inputs[0].shape.size(), wide = depth](const kernel_args& a) {
-                D::one_hot(a.in<I>(0), a.out<T>(0), n, wide, on, off);
+                D::one_hot(a.on, a.in<I>(0), a.out<T>(0), n, wide, on, off);
             });
         });
     }

@@ -91,8 +91,8 @@ struct pad_op {
         const auto l = detail::layout_of_slice(y, inside(), false);
         const bool exact = x == y;
         return kernel([l, exact, n = y.size(), around = value.template as<T>()](const kernel_args& a) {
-            if (!exact) D::fill(n, a.out<T>(0), around);
-            if (!l.empty) D::copy(a.in<T>(0), a.out<T>(0) + l.begin, l.layout);
+            if (!exact) D::fill(a.on, n, a.out<T>(0), around);
+            if (!l.empty) D::copy(a.on, a.in<T>(0), a.out<T>(0) + l.begin, l.layout);
         });
     }
 

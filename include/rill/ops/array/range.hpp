@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include <rill/device/device.hpp>
 #include <rill/ops/array/shape_input.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -85,10 +84,10 @@ struct range_op {
     static input_list shape_inputs() { return {0, 1, 2}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return kernel([n = request.outputs[0].shape.size(), to = find_device(D::type)](const kernel_args& a) {
+        return kernel([n = request.outputs[0].shape.size(), space = request.space](const kernel_args& a) {
             any_array all(dtype_of<T>, dims{n});
             detail::write_range(*a.in<T>(0), *a.in<T>(2), n, static_cast<T*>(all.mutable_data()));
-            detail::copy_between(cpu_device(), all.data(), *to, a.out<T>(0), dtype_of<T>, n);
+            detail::copy_between(nullptr, all.data(), space, a.out<T>(0), dtype_of<T>, n);
         });
     }
 };

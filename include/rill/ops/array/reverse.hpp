@@ -35,7 +35,7 @@ struct reverse_op {
         l.collapse();
         const bool empty = x.size() == 0;
         return kernel([=](const kernel_args& a) {
-            if (!empty) D::copy(a.in<T>(0) + begin, a.out<T>(0), l);
+            if (!empty) D::copy(a.on, a.in<T>(0) + begin, a.out<T>(0), l);
         });
     }
 };

@@ -16,6 +16,7 @@ struct shape_numbers {
     dtype index = dtype::int32;
 
     static void fields(auto& op, auto& visit) { visit("out_type", op.index); }
+    static input_list shape_only_inputs() { return {0}; }
 };
 
 /// An array of whole numbers.
@@ -26,7 +27,7 @@ template <class D> kernel numbers_kernel(dtype type, const any_array& numbers) {
     return with_index_type(type, [&]<class I>(std::type_identity<I>) {
         return kernel([numbers](const kernel_args& a) {
             const auto all = numbers.elements<I>();
-            for (std::size_t i = 0; i < all.size(); ++i) D::fill(1, a.out<I>(0) + i, all[i]);
+            for (std::size_t i = 0; i < all.size(); ++i) D::fill(a.on, 1, a.out<I>(0) + i, all[i]);
         });
     });
 }

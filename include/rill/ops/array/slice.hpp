@@ -55,20 +55,22 @@ struct slice_op {
             if (size[i] == dyn) return {1};
         return {};
     }
+    op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
+        return detail::cost_of_slices(out[0]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        request.moves_only(request.outputs[0]);
         if (request.inputs.size() > 1)
             return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
                 const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
                 return kernel([l = detail::block_layout(x, y, true), empty = y.size() == 0](const kernel_args& a) {
                     const index_t first = l.begin(a.in<I>(1));
-                    if (!empty) D::copy(a.in<T>(0) + first, a.out<T>(0), l.layout);
+                    if (!empty) D::copy(a.on, a.in<T>(0) + first, a.out<T>(0), l.layout);
                 });
             });
         const auto l = detail::layout_of_slice(request.inputs[0].shape, ranges(), true);
         return kernel([l](const kernel_args& a) {
-            if (!l.empty) D::copy(a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
+            if (!l.empty) D::copy(a.on, a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
         });
     }
 

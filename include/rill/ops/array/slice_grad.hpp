@@ -21,6 +21,7 @@ struct slice_grad_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list host_inputs() { return {2}; }
+    static input_list shape_only_inputs() { return {1}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::with_index_type(request.inputs[2].type, [&]<class I>(std::type_identity<I>) {
@@ -28,8 +29,8 @@ struct slice_grad_op {
             return kernel(
                 [l = detail::block_layout(x, g, false), n = x.size(), empty = g.size() == 0](const kernel_args& a) {
                     const index_t begin = l.begin(a.in<I>(2));
-                    D::fill(n, a.out<T>(0), T(0));
-                    if (!empty) D::copy(a.in<T>(0), a.out<T>(0) + begin, l.layout);
+                    D::fill(a.on, n, a.out<T>(0), T(0));
+                    if (!empty) D::copy(a.on, a.in<T>(0), a.out<T>(0) + begin, l.layout);
                 });
         });
     }

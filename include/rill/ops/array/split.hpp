@@ -31,7 +31,8 @@ template <class D, class T> kernel split_kernel(const kernel_request& request, i
     auto parts = concat_parts(request.inputs[0].shape, request.outputs, axis, true);
     return kernel([parts = std::move(parts)](const kernel_args& a) {
         for (std::size_t i = 0; i < parts.size(); ++i)
-            if (!parts[i].empty) D::copy(a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
+            if (!parts[i].empty)
+                D::copy(a.on, a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
     });
 }
 

@@ -18,11 +18,13 @@ struct strided_slice_op {
     static void fields(auto& op, auto& visit) { detail::fields_of_slicing(op.ranges, visit); }
     shape_result shape(const dims& x) const { return detail::checked_slice(x, ranges); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
+        return detail::cost_of_slices(out[0]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        request.moves_only(request.outputs[0]);
         return kernel([l = detail::layout_of_slice(request.inputs[0].shape, ranges, true)](const kernel_args& a) {
-            if (!l.empty) D::copy(a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
+            if (!l.empty) D::copy(a.on, a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
         });
     }
 };

@@ -21,12 +21,13 @@ struct strided_slice_grad_op {
     static void fields(auto& op, auto& visit) { detail::fields_of_slicing(op.ranges, visit); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs() { return {1}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& x = request.outputs[0].shape;
         return kernel([l = detail::layout_of_slice(x, ranges, false), n = x.size()](const kernel_args& a) {
-            D::fill(n, a.out<T>(0), T(0));
-            if (!l.empty) D::copy(a.in<T>(0), a.out<T>(0) + l.begin, l.layout);
+            D::fill(a.on, n, a.out<T>(0), T(0));
+            if (!l.empty) D::copy(a.on, a.in<T>(0), a.out<T>(0) + l.begin, l.layout);
         });
     }
 };

@@ -18,18 +18,21 @@ struct tensor_array_write_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::scatter_outputs(in); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[2]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
         const index_t size = request.inputs[0].shape.size();
-        request.moves_only(request.inputs[2]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "index");
-                if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
-                D::template update_rows<detail::scatter_update_step>(a.in<I>(1), ids.size(), view.inner,
+            const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "index");
+            return kernel([=](const kernel_args& a) {
+                detail::check_indices<D>(a.on, ids, a.in<I>(1));
+                if (a.in<T>(0) != a.out<T>(0)) D::copy(a.on, dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
+                D::template update_rows<detail::scatter_update_step>(a.on, a.in<I>(1), ids.count, view.inner,
                                                                      std::array{a.out<T>(0)}, std::array{a.in<T>(2)},
-                                                                     std::array{T()}, nullptr);
+                                                                     no_constants<T>{}, equal_ids::in_turn);
             });
         });
     }

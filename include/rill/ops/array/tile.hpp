@@ -75,7 +75,7 @@ struct tile_op {
         return kernel(
             [=, t = detail::tiling_of(request.inputs[0].shape, request.outputs[0].shape)](const kernel_args& a) {
                 if (empty) return;
-                for (const index_t begin : t.begins) D::copy(a.in<T>(0), a.out<T>(0) + begin, t.layout);
+                for (const index_t begin : t.begins) D::copy(a.on, a.in<T>(0), a.out<T>(0) + begin, t.layout);
             });
     }
 };

@@ -35,10 +35,11 @@ struct tile_grad_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs() { return {1, 2}; } // the gradient's gradient reads the multiples
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &g = request.inputs[0].shape, &x = request.outputs[0].shape;
-        if (g.size() == 0) return kernel([n = x.size()](const kernel_args& a) { D::fill(n, a.out<T>(0), T(0)); });
+        if (g.size() == 0) return kernel([n = x.size()](const kernel_args& a) { D::fill(a.on, n, a.out<T>(0), T(0)); });
         auto u = detail::make_shared<detail::untiling>(detail::untiling_of(dtype_of<T>, g, x));
         const tensor_type in{dtype_of<T>, u->apart}, out{dtype_of<T>, u->kept};
         const auto given = std::pair(request.inputs, request.outputs);

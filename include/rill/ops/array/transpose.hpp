@@ -29,7 +29,7 @@ struct transpose_op {
         l.collapse();
         const bool empty = y.size() == 0;
         return kernel([=](const kernel_args& s) {
-            if (!empty) D::copy(s.in<T>(0), s.out<T>(0), l);
+            if (!empty) D::copy(s.on, s.in<T>(0), s.out<T>(0), l);
         });
     }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/executor.hpp>
 #include <rill/core/host_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
@@ -210,6 +211,7 @@ RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
             "the function it calls belongs to the program that made the graph: functions are not saved");
     return kernel([f = function,
                    types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
+        const detail::executor::blocked_thread here; // the function may block
         std::vector<any_array> in;
         for (std::size_t i = 0; i < types.size(); ++i) {
             const any_array borrowed = a.array(types[i], static_cast<int>(i));

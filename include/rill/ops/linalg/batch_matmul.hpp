@@ -4,6 +4,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/linalg/matmul_row.hpp>
 #include <rill/ops/math/conj.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -91,21 +92,22 @@ struct batch_matmul_op {
         return rules::batch_matmul(a, b, transpose_a, transpose_b);
     }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::product_cost(in, out, transpose_a);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &a = request.inputs[0].shape, &b = request.inputs[1].shape, &c = request.outputs[0].shape;
         const index_t together = transpose_a ? 1 : detail::products_together(a, b, c);
         const index_t m = together * c[c.rank - 2], n = c[c.rank - 1], k = a[a.rank - (transpose_a ? 2 : 1)];
         const bool ta = transpose_a, tb = transpose_b;
-        thread_pool* const pool = request.pool;
         auto places = detail::places_of_batch(a, b, c, together);
-        request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
-        request.microseconds = D::gemm_microseconds(m, n, k) * static_cast<double>(places.size());
-        request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
+        request.scratch_bytes = D::template gemm_scratch<T>(request.on, ta, tb, m, n, k);
+        request.shared = D::template gemm_is_shared<T>(request.on, ta, tb, m, n, k);
         return kernel([=, places = std::move(places)](const kernel_args& s) {
             T* to = s.out<T>(0);
             for (const auto& at : places) {
-                D::gemm(ta, tb, m, n, k, s.in<T>(0) + at.a, s.in<T>(1) + at.b, to, s.scratch(), pool);
+                D::gemm(s.on, ta, tb, m, n, k, s.in<T>(0) + at.a, s.in<T>(1) + at.b, to);
                 to += m * n;
             }
         });

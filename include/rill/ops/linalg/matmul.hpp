@@ -33,6 +33,9 @@ struct matmul_op {
     }
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::product_cost(in, out, transpose_a);
+    }
 
     /// A transposed matrix is read as it lies.
     std::optional<matmul_op> fold_operands(int input, const op& producer) const;

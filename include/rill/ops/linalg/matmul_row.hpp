@@ -11,18 +11,22 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
+/// Returns the cost of a product of the first two operands, or of a batch of them; `ta` transposes the first.
+inline op_cost product_cost(std::span<const tensor_type> in, std::span<const tensor_type> out, bool ta) {
+    const dims& a = in[0].shape;
+    const index_t k = a[a.rank - (ta ? 2 : 1)];
+    return {2 * static_cast<double>(out[0].shape.size()) * static_cast<double>(k), total_bytes(in) + total_bytes(out)};
+}
+
 /// Binds a product of the first two operands; `last` gives what is done to it, of a run.
 template <class D, class T, class Last>
 kernel product_kernel(bool ta, bool tb, kernel_request& request, const Last& last) {
     const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
     const index_t m = c[0], n = c[1], k = a[ta ? 0 : 1];
-    thread_pool* const pool = request.pool;
-    request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
-    request.microseconds = D::gemm_microseconds(m, n, k);
-    request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
-    return kernel([=](const kernel_args& s) {
-        D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool, last(s));
-    });
+    request.scratch_bytes = D::template gemm_scratch<T>(request.on, ta, tb, m, n, k);
+    request.shared = D::template gemm_is_shared<T>(request.on, ta, tb, m, n, k);
+    return kernel(
+        [=](const kernel_args& s) { D::gemm(s.on, ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), last(s)); });
 }
 
 } // namespace detail
@@ -43,6 +47,9 @@ struct matmul_row_op {
         visit("rectified", op.rectified);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::product_cost(in, out, transpose_a);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::product_kernel<D, T>(

@@ -26,6 +26,18 @@ struct take_times {
     }
 };
 
+/// Divides a row by its Euclidean norm.
+struct unit_row {
+    template <class Layout, class In, class Out, class Numbers>
+    RILL_FN void operator()(const Layout& l, const In& in, const Out& out, const Numbers&) const {
+        const auto squares = l.sum([&](auto p) {
+            const auto x = l.load(in[0], p);
+            return x * x;
+        });
+        l.each([&](auto p) { l.store(l.load(in[0], p) / sqrt(squares), out[0], p); });
+    }
+};
+
 /// Turns vectors, the rows of a matrix, into orthonormal ones that span the same, one after the other: each loses what lies along
 /// those before it, twice, since rounding leaves some the first time (Gram and Schmidt). The result is Q^T of the QR decomposition
 /// whose R has a positive diagonal, if no vector lies in the span of others.
@@ -33,28 +45,23 @@ template <class D, class T> struct orthonormal_rows {
     index_t count, length;
 
     std::size_t scratch_bytes() const { return room(shares()) + room(length) + rest(); }
-    double microseconds() const { return 2 * D::gemm_microseconds(count, length, count); }
 
-    void run(T* v, std::byte* scratch) const {
+    /// Runs on one thread, with scratch_bytes() of scratch memory.
+    void run(const execution_context& on, T* v) const {
+        auto* const scratch = static_cast<std::byte*>(on.scratch);
         T* const along_each = reinterpret_cast<T*>(scratch);
         T* const along = reinterpret_cast<T*>(scratch + room(shares()));
-        void* const rest = scratch + room(shares()) + room(length);
+        auto alone = on.with_scratch(scratch + room(shares()) + room(length));
+        alone.pool = nullptr;
         for (index_t i = 0; i < count; ++i) {
             T* const row = v + i * length;
             for (int time = 0; time < 2 && i > 0; ++time) {
-                D::gemm(false, true, 1, i, length, row, v, along_each, rest, nullptr);
-                D::gemm(false, false, 1, length, i, along_each, v, along, rest, nullptr);
-                D::template update<take_away>(length, std::array<const T*, 1>{row}, std::array{row},
-                                              std::array<const T*, 1>{along}, std::array<T, 0>{}, nullptr);
+                D::gemm(alone, false, true, 1, i, length, row, v, along_each);
+                D::gemm(alone, false, false, 1, length, i, along_each, v, along);
+                D::template update<take_away>(alone, length, std::array<const T*, 1>{row}, std::array{row},
+                                              std::array<const T*, 1>{along}, no_constants<T>{});
             }
-            D::rows(1, length, std::array<const T*, 1>{row}, std::array{row}, row_numbers<T>{}, rest,
-                    [](const auto& l, const auto& in, const auto& out, const auto&) {
-                        const auto squares = l.sum([&](auto p) {
-                            const auto x = l.load(in[0], p);
-                            return x * x;
-                        });
-                        l.each([&](auto p) { l.store(l.load(in[0], p) / sqrt(squares), out[0], p); });
-                    });
+            D::rows(alone, 1, length, std::array<const T*, 1>{row}, std::array{row}, row_numbers<T>{}, unit_row{});
         }
     }
 
@@ -64,8 +71,8 @@ private:
     std::size_t rest() const { // of products and rows
         std::size_t most = D::template row_scratch<T>(length, 2);
         for (index_t i = 1; i < count; ++i)
-            most = std::max({most, D::template gemm_scratch<T>(false, true, 1, i, length, nullptr),
-                             D::template gemm_scratch<T>(false, false, 1, length, i, nullptr)});
+            most = std::max({most, D::template gemm_scratch<T>({}, false, true, 1, i, length),
+                             D::template gemm_scratch<T>({}, false, false, 1, length, i)});
         return most;
     }
 };
@@ -85,13 +92,19 @@ struct orthogonal_op {
     constexpr shape_result shape(const dims& x) const {
         return {x, x.known_rank() && x.rank < 2 ? "a matrix is expected, of rank 2 or more" : nullptr};
     }
+    /// Each vector loses twice what lies along those before it, by two products each time.
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        const dims& x = in[0].shape;
+        const auto n = static_cast<double>(x.size()), columns = static_cast<double>(x[x.rank - 1]);
+        const double vectors = columns > 0 ? std::min(n / columns, columns) : 0;
+        return {4 * n * vectors, detail::total_bytes(in) + detail::total_bytes(out)};
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& x = request.inputs[0].shape;
         const index_t n = x.size(), columns = x[x.rank - 1], rows = columns > 0 ? n / columns : 0;
         const bool tall = rows > columns;
         const detail::orthonormal_rows<D, T> vectors{std::min(rows, columns), std::max(rows, columns)};
         request.scratch_bytes = static_cast<std::size_t>(n) * sizeof(T) + 64 + vectors.scratch_bytes();
-        request.microseconds = vectors.microseconds();
         detail::strided_layout there, back; // between the matrix and its vectors
         there.push(rows, columns, tall ? 1 : columns);
         there.push(columns, 1, tall ? rows : 1);
@@ -103,11 +116,15 @@ struct orthogonal_op {
         return kernel([=, gain = detail::convert<T>(gain)](const kernel_args& a) {
             if (n == 0) return;
             T* const v = a.scratch<T>();
-            D::copy(a.in<T>(0), v, there);
-            vectors.run(v, a.scratch<std::byte>() + behind);
-            D::copy(static_cast<const T*>(v), a.out<T>(0), back);
+            D::copy(a.on, a.in<T>(0), v, there);
+            const auto on = a.on.with_scratch(a.scratch<std::byte>() + behind);
+            vectors.run(on, v);
+            D::copy(on, static_cast<const T*>(v), a.out<T>(0), back);
+            T* const factor = static_cast<T*>(on.scratch); // which the vectors no longer need
+            D::fill(on, 1, factor, gain);
             const std::array<const T*, 1> made{a.out<T>(0)};
-            D::template update<detail::take_times>(n, made, std::array{a.out<T>(0)}, made, std::array{gain}, nullptr);
+            D::template update<detail::take_times>(on, n, made, std::array{a.out<T>(0)}, made,
+                                                   update_constants<T, 1>{factor});
         });
     }
 };

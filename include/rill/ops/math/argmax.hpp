@@ -31,7 +31,7 @@ template <bool Largest> struct arg_extremum_of : arg_extremum {
         const axis_view view(request.inputs[0].shape, axis);
         return with_index_type(index, [&]<class Out>(std::type_identity<Out>) {
             return kernel([=](const kernel_args& a) {
-                D::template arg_extreme<Largest>(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner);
+                D::template arg_extreme<Largest>(a.on, a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner);
             });
         });
     }

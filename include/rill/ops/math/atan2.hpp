@@ -28,7 +28,7 @@ struct atan2_op {
         const V larger = select(flat, b, a);
         const auto nowhere = equal(abs(a) + abs(b), V(0));
         const V by = select(nowhere, V(1), larger), ratio = select(flat, a, b) / by;
-        const V share = select(nowhere, V(0), g / (by * (V(1) + ratio * ratio))), less = share * ratio;
+        const V share = select(nowhere, V(0), g / by / (V(1) + ratio * ratio)), less = share * ratio;
         return adjoints<V, V>(select(flat, share, less), -select(flat, less, share));
     }
 };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+#include <string>
+
+#include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/identity.hpp>
 
@@ -8,8 +12,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// "a NaN at [1, 0]: after the division"
-[[noreturn]] void throw_not_finite(bool nan, index_t at, const dims& shape, const std::string& message);
+/// Returns the site of "a NaN at [1, 0]: after the division".
+error_site_ptr not_finite_site(const dims& shape, const std::string& message);
 
 } // namespace detail
 
@@ -28,13 +32,12 @@ struct check_numerics_op {
     bool in_place() const { return true; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return kernel(
-            [type = request.inputs[0].type, shape = request.inputs[0].shape, text = message](const kernel_args& a) {
-                const index_t n = shape.size();
-                if (const auto wrong = D::first_not_finite(a.in<T>(0), n); wrong.at >= 0)
-                    detail::throw_not_finite(wrong.value != 0, wrong.at, shape, text);
-                if (a.in<T>(0) != a.out<T>(0)) D::copy(type, a.in<T>(0), a.out<T>(0), n);
-            });
+        const tensor_type& x = request.inputs[0];
+        return kernel([type = x.type, n = x.shape.size(),
+                       where = detail::not_finite_site(x.shape, message)](const kernel_args& a) {
+            D::check(a.on, a.in<T>(0), n, finite_number{}, *where);
+            if (a.in<T>(0) != a.out<T>(0)) D::copy(a.on, type, a.in<T>(0), a.out<T>(0), n);
+        });
     }
 };
 
@@ -59,9 +62,22 @@ RILL_INLINE std::vector<endpoint> check_numerics_op::gradient(const gradient_req
 
 namespace detail {
 
-RILL_INLINE void throw_not_finite(bool nan, index_t at, const dims& shape, const std::string& message) {
-    throw invalid_argument((nan ? "a NaN at " : "an infinity at ") + to_string(rules::position_of(at, shape)) +
-                           (message.empty() ? "" : ": " + message));
+class number_site final : public error_site {
+public:
+    number_site(const dims& shape, const std::string& message) : shape_(shape), message_(message) {}
+    RILL_COLD error describe(const refused_element& found) const override {
+        return invalid_argument((std::isnan(found.real()) ? "a NaN at " : "an infinity at ") +
+                                to_string(rules::position_of(found.at, shape_)) +
+                                (message_.empty() ? "" : ": " + message_));
+    }
+
+private:
+    dims shape_;
+    std::string message_;
+};
+
+RILL_COLD error_site_ptr not_finite_site(const dims& shape, const std::string& message) {
+    return detail::make_shared<const number_site>(shape, message);
 }
 
 } // namespace detail

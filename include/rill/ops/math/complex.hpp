@@ -26,8 +26,8 @@ struct complex_op {
         const auto part = [&](std::size_t k) { return detail::part_layout(request.inputs[k].shape, to); };
         return kernel([re = part(0), im = part(1), empty = to.size() == 0](const kernel_args& a) {
             if (empty) return;
-            D::copy(a.in<R>(0), a.out<R>(0), re);
-            D::copy(a.in<R>(1), a.out<R>(0) + 1, im);
+            D::copy(a.on, a.in<R>(0), a.out<R>(0), re);
+            D::copy(a.on, a.in<R>(1), a.out<R>(0) + 1, im);
         });
     }
 };

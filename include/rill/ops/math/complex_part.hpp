@@ -32,7 +32,7 @@ template <int Place> struct complex_part {
         l.push(request.inputs[0].shape.size(), 2, 1);
         return kernel([l, empty = request.inputs[0].shape.size() == 0](const kernel_args& a) {
             using R = real_type<T>;
-            if (!empty) D::copy(a.in<R>(0) + Place, a.out<R>(0), l);
+            if (!empty) D::copy(a.on, a.in<R>(0) + Place, a.out<R>(0), l);
         });
     }
 };

@@ -83,13 +83,19 @@ struct l2_norm_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type> out) const { return out[0].type; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    /// The sum of squares is an input for the gradient's sake.
+    static input_list shape_only_inputs(int count) { return {count - 2}; }
+    /// The elements are read in rare cases alone.
+    op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
+        return detail::cost_of_slices(out[0]);
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const auto bind = +[](const fused_spec& s, kernel_request& r) { return D::fused(s, r); };
         return kernel([rescue = std::make_unique<const detail::l2_norm_rescue>(spec, request, bind),
                        roots = static_cast<int>(request.inputs.size()) - 1,
                        out = request.outputs[0]](const kernel_args& a) {
-            if (D::first_not_finite(a.in<T>(roots), out.shape.size()).at < 0)
-                D::copy(out.type, a.in<void>(roots), a.out<void>(0), out.shape.size());
+            if (D::known_finite(a.in<T>(roots), out.shape.size()))
+                D::copy(a.on, out.type, a.in<void>(roots), a.out<void>(0), out.shape.size());
             else
                 (*rescue)(a);
         });
@@ -201,14 +207,9 @@ RILL_INLINE void inner_kernel::operator()(const kernel_args& outer, std::span<co
     small_vector<std::int32_t, 6> numbers;
     for (const void* p : in) slots.push_back(const_cast<void*>(p)); // kernels read their inputs
     slots.push_back(out);
-    slots.push_back(outer.scratch<std::byte>() + scratch_at_);
     for (std::size_t i = 0; i < slots.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
-    kernel_args inner = outer;
-    inner.slots = slots.data();
-    inner.inputs = numbers.data();
-    inner.outputs = numbers.data() + in.size();
-    inner.scratch_slot = inner.outputs + 1;
-    run_(inner);
+    const auto on = outer.on.with_scratch(outer.scratch<std::byte>() + scratch_at_);
+    run_({slots.data(), numbers.data(), numbers.data() + in.size(), on, outer.step});
 }
 
 RILL_INLINE std::vector<tensor_type> and_one(std::span<const tensor_type> in, const tensor_type& more) {
@@ -261,7 +262,6 @@ RILL_COLD l2_norm_rescue::l2_norm_rescue(const fused_spec& elements, kernel_requ
         norms_.emplace_back(along, std::span(&rows, 1), tensor_type{out.type, {out.shape.size()}},
                             request.scratch_bytes, bind);
     }
-    request.microseconds = 0.1; // the elements are read in rare cases alone
 }
 
 RILL_INLINE void l2_norm_rescue::operator()(const kernel_args& a) const {

@@ -34,7 +34,8 @@ struct linear_recurrence_op {
             throw invalid_argument("the shapes of factors and terms differ");
         const detail::axis_view view(request.inputs[0].shape, axis);
         return kernel([view, reverse = reverse](const kernel_args& a) {
-            D::linear_recurrence(a.in<T>(0), a.in<T>(1), a.out<T>(0), view.outer, view.extent, view.inner, reverse);
+            D::linear_recurrence(a.on, a.in<T>(0), a.in<T>(1), a.out<T>(0), view.outer, view.extent, view.inner,
+                                 reverse);
         });
     }
 };

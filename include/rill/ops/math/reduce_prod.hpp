@@ -23,6 +23,10 @@ struct reduce_prod_op {
     const fused_spec* fused() const { return &spec; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::fused_outputs(spec, in); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    input_list shape_only_inputs(int count) const { return detail::unread_inputs(spec, 0, count); }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::fused_cost(spec, in, out);
+    }
     template <class D, class T> kernel bind(kernel_request& request) const { return D::fused(spec, request); }
 
     static op_ptr make(fused_spec spec) { return make_op(reduce_prod_op{std::move(spec)}); }

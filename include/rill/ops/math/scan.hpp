@@ -32,7 +32,7 @@ struct running {
     template <combine How, class D, class T> kernel bind_scan(kernel_request& request) const {
         const axis_view view(request.inputs[0].shape, axis);
         return kernel([view, how = how](const kernel_args& a) {
-            D::template scan<How>(a.in<T>(0), a.out<T>(0), view.outer, view.extent, view.inner, how.exclusive,
+            D::template scan<How>(a.on, a.in<T>(0), a.out<T>(0), view.outer, view.extent, view.inner, how.exclusive,
                                   how.reverse);
         });
     }

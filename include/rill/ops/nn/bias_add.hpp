@@ -30,6 +30,7 @@ struct bias_for_op {
 
     constexpr shape_result shape(const dims& b, const dims& x) const { return rules::bias(b, x); }
     std::vector<endpoint> gradient(const gradient_request& r) const { return {r.gradient(), {}}; }
+    static input_list shape_only_inputs() { return {1}; }
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 

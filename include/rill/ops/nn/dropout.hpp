@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/greater_equal.hpp>
 #include <rill/ops/math/select.hpp>
@@ -21,7 +22,6 @@ struct dropout_rate_op {
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
 
-    static input_list host_inputs() { return {0}; }
     constexpr shape_result shape(const dims& rate) const {
         return {dims{}, rate.known_rank() && rate.rank != 0 ? "the rate must be one number" : nullptr};
     }
@@ -32,13 +32,24 @@ struct dropout_rate_op {
 
 namespace detail {
 
-/// A rate that no node checks is given the place of its call.
-void check_rate(double rate, const std::source_location* where);
+/// Accepts a rate in [0, 1).
+struct rate_inside {
+    template <class T> RILL_FN bool operator()(const T& rate) const {
+        const auto r = static_cast<double>(rate);
+        return r >= 0 && r < 1;
+    }
+};
+
+/// Returns the site of "the rate is 1.5, and must lie in [0, 1)".
+error_site_ptr rate_site();
+
+/// Checks a rate that the host knows; `where` is the place of the call.
+void check_rate(double rate, const std::source_location& where);
 
 template <class R> auto checked_rate(const R& rate, const std::source_location& where) {
     if constexpr (std::is_arithmetic_v<R>) {
         const auto number = static_cast<double>(rate);
-        check_rate(number, &where);
+        check_rate(number, where);
         return number;
     } else {
         return apply_node(dropout_rate_op{}, [](const dims&) { return shape_result{}; }, where, rate);
@@ -48,10 +59,9 @@ template <class R> auto checked_rate(const R& rate, const std::source_location& 
 } // namespace detail
 
 template <class D, class T> kernel dropout_rate_op::bind(kernel_request&) const {
-    return kernel([](const kernel_args& a) {
-        const T rate = *a.in<T>(0);
-        detail::check_rate(static_cast<double>(rate), nullptr);
-        D::fill(1, a.out<T>(0), rate);
+    return kernel([where = detail::rate_site()](const kernel_args& a) {
+        D::check(a.on, a.in<T>(0), 1, detail::rate_inside{}, *where);
+        D::copy(a.on, dtype_of<T>, a.in<T>(0), a.out<T>(0), 1);
     });
 }
 
@@ -81,13 +91,24 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE void detail::check_rate(double rate, const std::source_location* where) {
-    if (rate >= 0 && rate < 1) return;
-    const auto why = "the rate is " + std::to_string(rate) + ", and must lie in [0, 1)";
-    throw invalid_argument(where ? "dropout: " + why + at_place(*where) : why);
+inline std::string refused_rate(double rate) {
+    return "the rate is " + std::to_string(rate) + ", and must lie in [0, 1)";
 }
 
-}} // namespace rill::RILL_ABI
+class outside_rate_site final : public error_site {
+public:
+    RILL_COLD error describe(const refused_element& found) const override {
+        return invalid_argument(refused_rate(found.real()));
+    }
+};
+
+RILL_COLD error_site_ptr rate_site() { return detail::make_shared<const outside_rate_site>(); }
+
+RILL_INLINE void check_rate(double rate, const std::source_location& where) {
+    if (!rate_inside()(rate)) throw invalid_argument("dropout: " + refused_rate(rate) + at_place(where));
+}
+
+}}} // namespace rill::RILL_ABI::detail
 #endif

@@ -9,6 +9,20 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// Computes the logarithm of the softmax of a row.
+struct log_softmax_row {
+    template <class Layout, class In, class Out, class Numbers>
+    RILL_FN void operator()(const Layout& l, const In& in, const Out& out, const Numbers&) const {
+        const auto largest = l.largest([&](auto p) { return l.load(in[0], p); });
+        const auto log_sum = log(l.sum([&](auto p) { return exp(l.load(in[0], p) - largest); }));
+        l.each([&](auto p) { l.store(l.load(in[0], p) - largest - log_sum, out[0], p); });
+    }
+};
+
+} // namespace detail
+
 /// x - log(sum(e^x)) over the last axis, free of overflow. Shape: that of x. Gradient: g - e^y sum(g).
 struct log_softmax_op {
     static constexpr auto name = "LogSoftmax";
@@ -24,12 +38,8 @@ struct log_softmax_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
         return kernel([=](const kernel_args& a) {
-            D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
-                    [](const auto& l, const auto& in, const auto& out, const auto&) {
-                        const auto largest = l.largest([&](auto p) { return l.load(in[0], p); });
-                        const auto log_sum = log(l.sum([&](auto p) { return exp(l.load(in[0], p) - largest); }));
-                        l.each([&](auto p) { l.store(l.load(in[0], p) - largest - log_sum, out[0], p); });
-                    });
+            D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{},
+                    detail::log_softmax_row{});
         });
     }
 };

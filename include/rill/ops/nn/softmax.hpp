@@ -29,6 +29,16 @@ template <class Layout, class C> RILL_FN auto exponentials(const Layout& l, cons
     return std::pair<V, V>(largest, sum);
 }
 
+/// Computes the softmax of a row.
+struct softmax_row {
+    template <class Layout, class In, class Out, class Numbers>
+    RILL_FN void operator()(const Layout& l, const In& in, const Out& out, const Numbers&) const {
+        using V = typename Layout::V;
+        const V scale = V(1) / exponentials(l, in[0], out[0]).second;
+        l.each([&](auto p) { l.store(l.load(out[0], p) * scale, out[0], p); });
+    }
+};
+
 /// The gradient of softmax by its argument, given its result y: y (g - sum(g y)). For the gradient of Self.
 template <class Self> endpoint softmax_gradient(const endpoint& y, const endpoint& g) {
     return row_program<Self>({{y}, {g}, each_row(row_dot<Self>(g, y))}, false, [](auto t) {
@@ -53,12 +63,8 @@ struct softmax_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
         return kernel([=](const kernel_args& a) {
-            D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
-                    [](const auto& l, const auto& in, const auto& out, const auto&) {
-                        using V = typename std::remove_cvref_t<decltype(l)>::V;
-                        const V scale = V(1) / detail::exponentials(l, in[0], out[0]).second;
-                        l.each([&](auto p) { l.store(l.load(out[0], p) * scale, out[0], p); });
-                    });
+            D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{},
+                    detail::softmax_row{});
         });
     }
 };

@@ -8,6 +8,31 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// Computes the loss of a row of logits and labels, and its gradient by the logits.
+template <class T> struct cross_entropy_row {
+    template <class Layout, class In, class Out, class Numbers>
+    RILL_FN void operator()(const Layout& l, const In& in, const Out& out, const Numbers& loss) const {
+        using V = typename Layout::V;
+        using C = typename V::value_type;
+        const auto [largest, sum] = exponentials(l, in[0], out[0]);
+        const V log_sum = log(sum), total = l.sum([&](auto p) { return l.load(in[1], p); }), top = largest;
+        const V entropy = l.sum([&](auto p) {
+            const V share = l.load(in[1], p);
+            // a class ruled out by both (0 times infinity) costs nothing
+            return select(share == V(C(0)), V(C(0)), share * (log_sum - (l.load(in[0], p) - top)));
+        });
+        const V scale = total / sum;
+        l.each([&](auto p) { l.store(l.load(out[0], p) * scale - l.load(in[1], p), out[0], p); });
+        C each[Layout::lanes];
+        l.store_numbers(entropy, each);
+        for (int r = 0; r < l.rows; ++r) loss.written[r] = static_cast<T>(each[r]);
+    }
+};
+
+} // namespace detail
+
 /// -sum(labels * log_softmax(logits)) over the last axis, in one pass that also computes the gradient by the logits (the
 /// second output): softmax(logits) sum(labels) - labels. Gradient by the labels: -g log_softmax(logits).
 struct softmax_cross_entropy_op {
@@ -24,26 +49,8 @@ struct softmax_cross_entropy_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 3);
         return kernel([=](const kernel_args& a) {
-            D::rows(v.rows, v.columns, std::array{a.in<T>(0), a.in<T>(1)}, std::array{a.out<T>(1)},
-                    row_numbers<T>{nullptr, a.out<T>(0)}, a.scratch(),
-                    [](const auto& l, const auto& in, const auto& out, const auto& loss) {
-                        using layout = std::remove_cvref_t<decltype(l)>;
-                        using V = typename layout::V;
-                        using C = typename V::value_type;
-                        const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
-                        const V log_sum = log(sum), total = l.sum([&](auto p) { return l.load(in[1], p); }),
-                                top = largest;
-                        const V entropy = l.sum([&](auto p) {
-                            const V share = l.load(in[1], p);
-                            // a class ruled out by both (0 times infinity) costs nothing
-                            return select(share == V(C(0)), V(C(0)), share * (log_sum - (l.load(in[0], p) - top)));
-                        });
-                        const V scale = total / sum;
-                        l.each([&](auto p) { l.store(l.load(out[0], p) * scale - l.load(in[1], p), out[0], p); });
-                        C each[layout::lanes];
-                        l.store_numbers(entropy, each);
-                        for (int r = 0; r < l.rows; ++r) loss.written[r] = static_cast<T>(each[r]);
-                    });
+            D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0), a.in<T>(1)}, std::array{a.out<T>(1)},
+                    row_numbers<T>{nullptr, a.out<T>(0)}, detail::cross_entropy_row<T>{});
         });
     }
 };

@@ -24,6 +24,30 @@ constexpr shape_result sparse_cross_entropy(const dims& logits, const dims& labe
 
 } // namespace rules
 
+namespace detail {
+
+/// Computes the loss of a row of logits and its label, and its gradient by the logits.
+template <class T> struct sparse_cross_entropy_row {
+    template <class Layout, class In, class Out, class Numbers>
+    RILL_FN void operator()(const Layout& l, const In& in, const Out& out, const Numbers& each) const {
+        using V = typename Layout::V;
+        using C = typename V::value_type;
+        const auto [largest, sum] = exponentials(l, in[0], out[0]);
+        const V scale = V(1) / sum;
+        l.each([&](auto p) { l.store(l.load(out[0], p) * scale, out[0], p); });
+        C top[Layout::lanes], log_sum[Layout::lanes];
+        l.store_numbers(largest, top);
+        l.store_numbers(log(sum), log_sum);
+        for (int r = 0; r < l.rows; ++r) {
+            const index_t at = l.place(r, static_cast<index_t>(each.read[r]));
+            each.written[r] = static_cast<T>(log_sum[r] - (in[0][at] - top[r]));
+            out[0][at] -= C(1);
+        }
+    }
+};
+
+} // namespace detail
+
 /// log(sum(e^logits)) - logits[label] over the last axis, in one pass that also computes the gradient by the logits (the
 /// second output): softmax(logits), less 1 at the label. A label that is no class is an invalid_argument.
 struct sparse_softmax_cross_entropy_op {
@@ -40,26 +64,11 @@ struct sparse_softmax_cross_entropy_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, v.columns, "label");
-                D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(1)},
-                        row_numbers<T, I>{a.in<I>(1), a.out<T>(0)}, a.scratch(),
-                        [](const auto& l, const auto& in, const auto& out, const auto& each) {
-                            using layout = std::remove_cvref_t<decltype(l)>;
-                            using V = typename layout::V;
-                            using C = typename V::value_type;
-                            const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
-                            const V scale = V(1) / sum;
-                            l.each([&](auto p) { l.store(l.load(out[0], p) * scale, out[0], p); });
-                            C top[layout::lanes], log_sum[layout::lanes];
-                            l.store_numbers(largest, top);
-                            l.store_numbers(log(sum), log_sum);
-                            for (int r = 0; r < l.rows; ++r) {
-                                const index_t at = l.place(r, static_cast<index_t>(each.read[r]));
-                                each.written[r] = static_cast<T>(log_sum[r] - (in[0][at] - top[r]));
-                                out[0][at] -= C(1);
-                            }
-                        });
+            const detail::index_check<I> labels(request.inputs[1].shape, v.columns, "label");
+            return kernel([=](const kernel_args& a) {
+                detail::check_indices<D>(a.on, labels, a.in<I>(1));
+                D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(1)},
+                        row_numbers<T, I>{a.in<I>(1), a.out<T>(0)}, detail::sparse_cross_entropy_row<T>{});
             });
         });
     }

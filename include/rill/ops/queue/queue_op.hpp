@@ -168,7 +168,7 @@ RILL_COLD std::vector<tensor_type> batched(std::span<const tensor_type> componen
 }
 
 RILL_COLD std::shared_ptr<resource> make_queue(kernel_request& r, const resource_name& place, queue_traits traits) {
-    if (traits.seed == 0) traits.seed = r.seed;
+    traits.seed = traits.seed == 0 ? r.seed : r.seed_of_replica(traits.seed);
     return r.find_resource(place, traits.described(), [&](const std::string& name, allocator& memory) {
         return detail::make_shared<element_queue>(traits, name, memory);
     });

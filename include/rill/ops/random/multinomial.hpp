@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/random/random_op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -8,6 +9,13 @@ namespace rill { inline namespace RILL_ABI {
 struct multinomial_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
+
+namespace detail {
+
+/// Returns the site of a row of logits that has no class to draw.
+error_site_ptr row_site();
+
+} // namespace detail
 
 /// Classes drawn from the rows of [batch, classes]: as many as a field says, or the second input. Errors: a row whose logits are all
 /// -inf, or hold a NaN.
@@ -31,16 +39,12 @@ struct multinomial_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &logits = request.inputs[0].shape, &drawn = request.outputs[0].shape;
         request.scratch_bytes = D::multinomial_scratch(logits[1]);
-        return kernel([counter = detail::random_counter_of(request), seed = request.seed, rows = logits[0],
-                       classes = logits[1], draws = drawn[1]](const kernel_args& a) {
-            const outside_index wrong = D::multinomial(a.in<T>(0), rows, classes, draws, counter->next(seed),
-                                                       a.out<std::int64_t>(0), a.scratch());
-            if (wrong.at >= 0) refuse_row(wrong);
+        detail::count_runs(request);
+        return kernel([rows = logits[0], classes = logits[1], draws = drawn[1],
+                       where = detail::row_site()](const kernel_args& a) {
+            D::multinomial(a.on, a.in<T>(0), rows, classes, draws, a.on.random, a.out<std::int64_t>(0), *where);
         });
     }
-
-private:
-    [[noreturn]] static void refuse_row(const outside_index& row);
 };
 
 /// A row of logits for each draw: [batch, classes], and there are classes.
@@ -114,10 +118,20 @@ RILL_INLINE std::vector<tensor_type> multinomial_op::outputs(const known_inputs&
     return {{dtype::int64, {rows, count}}};
 }
 
-RILL_INLINE void multinomial_op::refuse_row(const outside_index& row) {
-    throw invalid_argument("row " + std::to_string(row.at) + " of the logits " +
-                           (row.value ? "holds a NaN" : "gives no class a probability: all of it is -inf"));
-}
+namespace detail {
+
+class undrawable_row_site final : public error_site {
+public:
+    RILL_COLD error describe(const refused_element& row) const override {
+        return invalid_argument(
+            "row " + std::to_string(row.at) + " of the logits " +
+            (std::isnan(row.real()) ? "holds a NaN" : "gives no class a probability: all of it is -inf"));
+    }
+};
+
+RILL_COLD error_site_ptr row_site() { return detail::make_shared<const undrawable_row_site>(); }
+
+} // namespace detail
 
 }} // namespace rill::RILL_ABI
 #endif

@@ -36,6 +36,9 @@ private:
 /// That of the node whose kernel is bound; where no session is asked, one of its own.
 std::shared_ptr<random_counter> random_counter_of(const kernel_request& request);
 
+/// Gives each run of the kernel that is bound the next stream of its node's counter.
+void count_runs(kernel_request& request);
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
@@ -47,6 +50,10 @@ RILL_COLD std::shared_ptr<random_counter> random_counter_of(const kernel_request
         request.find_resource({}, random_counter::kind, [](const std::string& name, allocator&) {
             return detail::make_shared<random_counter>(name);
         }));
+}
+
+RILL_COLD void count_runs(kernel_request& request) {
+    request.next_stream = [counter = random_counter_of(request), seed = request.seed] { return counter->next(seed); };
 }
 
 }}} // namespace rill::RILL_ABI::detail

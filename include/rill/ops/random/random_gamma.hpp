@@ -26,9 +26,10 @@ struct random_gamma_op : detail::random_numbers {
     }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(
-            request, [n = request.outputs[0].shape.size(), alpha = alpha,
-                      beta = beta](const random_stream& s, T* values) { D::random_gamma(n, s, alpha, beta, values); });
+        return detail::random_kernel<T>(request, [n = request.outputs[0].shape.size(), alpha = alpha,
+                                                  beta = beta](const execution_context& on, T* values) {
+            D::random_gamma(on, n, on.random, alpha, beta, values);
+        });
     }
 };
 

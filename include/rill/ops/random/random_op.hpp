@@ -51,11 +51,10 @@ struct normal_numbers : random_numbers {
     std::vector<tensor_type> outputs(const known_inputs& in) const;
 };
 
-/// A kernel that calls draw(stream, memory), with the stream of the next run.
-template <class T, class Draw> kernel random_kernel(const kernel_request& request, Draw draw) {
-    return kernel([counter = random_counter_of(request), seed = request.seed, draw](const kernel_args& a) {
-        draw(counter->next(seed), a.out<T>(0));
-    });
+/// Returns a kernel that calls draw(context, memory). The context has the stream of the run.
+template <class T, class Draw> kernel random_kernel(kernel_request& request, Draw draw) {
+    count_runs(request);
+    return kernel([draw](const kernel_args& a) { draw(a.on, a.out<T>(0)); });
 }
 
 /// Adds a random op to the current graph.

@@ -26,8 +26,8 @@ struct random_poisson_op : detail::random_numbers {
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(
-            request, [n = request.outputs[0].shape.size(), rate = rate](const random_stream& s, T* values) {
-                D::random_poisson(n, s, rate, values);
+            request, [n = request.outputs[0].shape.size(), rate = rate](const execution_context& on, T* values) {
+                D::random_poisson(on, n, on.random, rate, values);
             });
     }
 };

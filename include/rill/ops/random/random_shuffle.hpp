@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/core/vector.hpp>
 #include <rill/ops/array/indices.hpp>
 #include <rill/ops/random/random_op.hpp>
 
@@ -10,13 +9,6 @@ namespace rill { inline namespace RILL_ABI {
 struct random_shuffle_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
-
-namespace detail {
-
-/// A permutation of n places, every one as likely as another; drawn anew from the stream of each run.
-vector<index_t> shuffled_places(index_t n, const random_stream& stream);
-
-} // namespace detail
 
 /// The slices along the first axis in another order, drawn anew in each run.
 struct random_shuffle_op {
@@ -34,16 +26,10 @@ struct random_shuffle_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dtype type = request.inputs[0].type;
         const detail::axis_view view(request.inputs[0].shape, 0);
-        return kernel([=, counter = detail::random_counter_of(request), seed = request.seed,
-                       bytes = static_cast<index_t>(size_of(type))](const kernel_args& a) {
-            const auto places = detail::shuffled_places(view.extent, counter->next(seed));
-            const auto* from = a.in<char>(0);
-            auto* to = a.out<char>(0);
-            const index_t step = view.inner * bytes;
-            for (const index_t place : places) {
-                D::copy(type, from + place * step, to, view.inner);
-                to += step;
-            }
+        request.scratch_bytes = D::shuffle_scratch(view.extent);
+        detail::count_runs(request);
+        return kernel([=](const kernel_args& a) {
+            D::shuffle(a.on, type, a.in<void>(0), a.out<void>(0), view.extent, view.inner, a.on.random);
         });
     }
 };
@@ -60,22 +46,3 @@ auto random_shuffle(const X& x, const random_shuffle_options& options = {},
 }
 
 }} // namespace rill::RILL_ABI
-
-#if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
-
-RILL_INLINE vector<index_t> shuffled_places(index_t n, const random_stream& stream) {
-    vector<index_t> places;
-    for (index_t i = 0; i < n; ++i) places.push_back(i);
-    for (index_t i = n - 1; i > 0; --i) {
-        const auto word = stream.block(static_cast<std::uint64_t>(i));
-        const auto bits = word[0] | static_cast<std::uint64_t>(word[1]) << 32;
-        // of 2^64 values; i is far below that, so what the remainder prefers can't be seen
-        std::swap(places[static_cast<std::size_t>(i)],
-                  places[static_cast<std::size_t>(bits % static_cast<std::uint64_t>(i + 1))]);
-    }
-    return places;
-}
-
-}}} // namespace rill::RILL_ABI::detail
-#endif

@@ -27,8 +27,8 @@ struct random_uniform_op : detail::random_numbers {
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request, [n = request.outputs[0].shape.size(), minval = minval,
-                                                  maxval = maxval](const random_stream& s, T* values) {
-            D::random_uniform(n, s, minval, maxval, values);
+                                                  maxval = maxval](const execution_context& on, T* values) {
+            D::random_uniform(on, n, on.random, minval, maxval, values);
         });
     }
 

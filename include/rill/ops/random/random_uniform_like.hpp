@@ -21,10 +21,11 @@ struct random_uniform_like_op {
 
     static void fields(auto& op, auto& visit) { visit("seed", op.seed); }
     constexpr shape_result shape(const dims& x) const { return {x}; }
+    static input_list shape_only_inputs() { return {0}; }
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request,
-                                        [n = request.inputs[0].shape.size()](const random_stream& s, T* values) {
-                                            D::random_uniform(n, s, 0, 1, values);
+                                        [n = request.inputs[0].shape.size()](const execution_context& on, T* values) {
+                                            D::random_uniform(on, n, on.random, 0, 1, values);
                                         });
     }
 };

@@ -19,8 +19,8 @@ struct truncated_normal_op : detail::normal_numbers {
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request, [n = request.outputs[0].shape.size(), mean = mean,
-                                                  stddev = stddev](const random_stream& s, T* values) {
-            D::truncated_normal(n, s, mean, stddev, values);
+                                                  stddev = stddev](const execution_context& on, T* values) {
+            D::truncated_normal(on, n, on.random, mean, stddev, values);
         });
     }
 };

@@ -21,6 +21,10 @@ struct fused_write {
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
     input_list writes() const { return {0}; }
     bool in_place() const { return true; }
+    input_list shape_only_inputs(int count) const { return unread_inputs(spec, 1, count); }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return fused_cost(spec, in, out);
+    }
     static constexpr int least_inputs = 1; // the program may need no other
     std::vector<tensor_type> checked_outputs(std::span<const tensor_type> in) const;
     /// Of ops whose value is always a program's: without it they are not whole.
@@ -30,7 +34,7 @@ struct fused_write {
         const dtype type = request.inputs[0].type;
         const index_t n = request.inputs[0].shape.size();
         return kernel([=](const kernel_args& a) {
-            if (a.in<void>(1) != a.variable<void>(0)) D::copy(type, a.in<void>(1), a.variable<void>(0), n);
+            if (a.in<void>(1) != a.variable<void>(0)) D::copy(a.on, type, a.in<void>(1), a.variable<void>(0), n);
         });
     }
 };

@@ -10,10 +10,22 @@ namespace detail {
 
 struct count_step {
     template <class V>
-    RILL_FN static void run(std::array<V, 1>& next, const std::array<V, 1>& now, const std::array<V, 1>& one) {
-        next[0] = now[0] + one[0];
+    RILL_FN static void run(std::array<V, 1>& next, const std::array<V, 1>& now, const std::array<V, 0>&) {
+        next[0] = now[0] + V(1);
     }
 };
+
+/// Accepts a count below the limit.
+struct below_limit {
+    std::int64_t limit;
+
+    template <class T> RILL_FN bool operator()(const T& count) const {
+        return static_cast<std::int64_t>(count) < limit;
+    }
+};
+
+/// Returns the site of "the limit 10 is reached", an out_of_range.
+error_site_ptr limit_site(std::int64_t limit);
 
 } // namespace detail
 
@@ -31,13 +43,12 @@ struct count_up_to_op {
     input_list writes() const { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([limit = limit](const kernel_args& a) {
+        return kernel([limit = detail::below_limit{limit}, where = detail::limit_site(limit)](const kernel_args& a) {
             const T* const now = a.variable_was<T>(0);
-            if (D::first_outside(now, 1, 0).value >= limit) // no index is below 0: what the device tells is the value
-                throw out_of_range("the limit " + std::to_string(limit) + " is reached");
-            D::copy(dtype_of<T>, now, a.out<T>(0), 1);
-            D::template update<detail::count_step>(1, std::array{now}, std::array{a.variable<T>(0)},
-                                                   std::array<const T*, 1>{a.out<T>(0)}, std::array{T(1)}, nullptr);
+            D::check(a.on, now, 1, limit, *where);
+            D::copy(a.on, dtype_of<T>, now, a.out<T>(0), 1);
+            D::template update<detail::count_step>(a.on, 1, std::array{now}, std::array{a.variable<T>(0)},
+                                                   std::array<const T*, 1>{a.out<T>(0)}, no_constants<T>{});
         });
     }
 };
@@ -56,6 +67,23 @@ auto count_up_to(const V& v, std::int64_t limit, const std::source_location& whe
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+class reached_site final : public error_site {
+public:
+    explicit reached_site(std::int64_t limit) : limit_(limit) {}
+    RILL_COLD error describe(const refused_element&) const override {
+        return out_of_range("the limit " + std::to_string(limit_) + " is reached");
+    }
+
+private:
+    std::int64_t limit_;
+};
+
+RILL_COLD error_site_ptr limit_site(std::int64_t limit) { return detail::make_shared<const reached_site>(limit); }
+
+} // namespace detail
 
 RILL_INLINE std::vector<tensor_type> count_up_to_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[0].type, "the variable");

@@ -18,7 +18,7 @@ struct is_initialized_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::boolean, dims{}}}; }
     input_list may_be_uninitialized() const { return {0}; }
     template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) { D::fill(1, a.out<bool>(0), a.in<void>(0) != nullptr); });
+        return kernel([](const kernel_args& a) { D::fill(a.on, 1, a.out<bool>(0), a.in<void>(0) != nullptr); });
     }
 };
 

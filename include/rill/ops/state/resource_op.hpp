@@ -46,12 +46,12 @@ std::shared_ptr<resource> make_resource(kernel_request& r, const resource_name& 
 
 /// The kernel of an op that makes a resource.
 template <class D> kernel handle_kernel(std::shared_ptr<resource> r) {
-    return kernel([r = std::move(r)](const kernel_args& a) { D::fill(1, a.out<std::int64_t>(0), r->number()); });
+    return kernel([r = std::move(r)](const kernel_args& a) { D::fill(a.on, 1, a.out<std::int64_t>(0), r->number()); });
 }
 
-/// What a handle among the inputs stands for.
+/// Returns the resource of the handle, which is the first input. Throws invalid_argument for a handle of another task than the step's.
 template <class R> std::shared_ptr<R> resource_of(const kernel_args& a) {
-    return resource_as<R>(*a.in<std::int64_t>(0));
+    return resource_as<R>(*a.in<std::int64_t>(0), a.step ? a.step->incarnation : 0);
 }
 
 template <class R, class A> R asked_of(A (R::*)() const);
@@ -64,7 +64,7 @@ template <auto Asked, class I = std::int32_t> struct resource_question : resourc
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype_of<I>, dims{}}}; }
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([](const kernel_args& a) {
-            D::fill(1, a.out<I>(0), static_cast<I>(((*resource_of<decltype(asked_of(Asked))>(a)).*Asked)()));
+            D::fill(a.on, 1, a.out<I>(0), static_cast<I>(((*resource_of<decltype(asked_of(Asked))>(a)).*Asked)()));
         });
     }
 };

@@ -26,14 +26,15 @@ template <class Step> struct scatter {
 
     input_list writes() const { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return scatter_outputs(in); }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const { return cost_of_slices(in[2]); }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const axis_view view(request.inputs[0].shape, 0);
-        request.moves_only(request.inputs[2]);
         return with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                check_indices<D>(a.in<I>(1), ids, view.extent, "id");
-                D::template update_rows<Step>(a.in<I>(1), ids.size(), view.inner, std::array{a.variable<T>(0)},
-                                              std::array{a.in<T>(2)}, std::array{T()}, nullptr); // one after the other
+            const index_check<I> ids(request.inputs[1].shape, view.extent, "id");
+            return kernel([=](const kernel_args& a) {
+                check_indices<D>(a.on, ids, a.in<I>(1));
+                D::template update_rows<Step>(a.on, a.in<I>(1), ids.count, view.inner, std::array{a.variable<T>(0)},
+                                              std::array{a.in<T>(2)}, no_constants<T>{}, equal_ids::in_turn);
             });
         });
     }

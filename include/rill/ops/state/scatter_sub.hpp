@@ -9,7 +9,7 @@ namespace detail {
 
 struct scatter_sub_step {
     template <class V>
-    RILL_FN static void run(std::array<V, 1>& old, const std::array<V, 1>& given, const std::array<V, 1>&) {
+    RILL_FN static void run(std::array<V, 1>& old, const std::array<V, 1>& given, const std::array<V, 0>&) {
         old[0] = old[0] - given[0];
     }
 };

@@ -31,6 +31,8 @@ RILL_COLD node& functionalized_graph::make(op_ptr op, const std::string& name, c
     n.id = in_place_of.id;
     n.name = name;
     n.op = std::move(op);
+    n.device = in_place_of.device;
+    n.colocated = in_place_of.colocated;
     n.where = in_place_of.where;
     n.inside = in_place_of.inside;
     return n;

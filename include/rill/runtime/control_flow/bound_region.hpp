@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +18,15 @@ class plan;
 /// A body bound to the types of its feeds.
 class bound_region {
 public:
-    bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-                 std::span<const tensor_type> inputs);
+    /// `space` is the memory of the node that runs the body, in which the results are left; null is the host's. Returns nothing if the
+    /// body binds dynamically.
+    static std::optional<bound_region> bind(const body& b, const std::shared_ptr<plan>& made,
+                                            std::span<const tensor_type> arguments, std::span<const tensor_type> inputs,
+                                            const memory_space* space = nullptr);
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }
+    const memory_space* space() const { return space_; }
     const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid for an absent value
     int fetch(std::size_t result) const { return fetch_[result]; }
     bool direct(std::size_t result) const { return direct_[result] != 0; }
@@ -37,10 +42,12 @@ public:
     const std::vector<std::size_t>& redirected() const { return redirected_; }
 
 private:
+    bound_region(const body& b, std::shared_ptr<plan> made, std::shared_ptr<segment> steps, const memory_space* space);
     void find_over(std::size_t r);
     void find_redirected();
 
     const body& of_;
+    const memory_space* space_;
     std::shared_ptr<plan> plan_;
     std::shared_ptr<segment> steps_;
     std::vector<int> fetch_; // per result
@@ -90,7 +97,8 @@ public:
     void deliver(std::size_t r, void* to) const {
         if (body_.direct(r)) return;
         const auto& type = body_.types()[r];
-        if (const void* from = result(r); from != to) copy_elements(type.type, from, to, type.shape.size());
+        if (const void* from = result(r); from != to)
+            copy_between(body_.space(), from, body_.space(), to, type.type, type.shape.size());
     }
     void end() noexcept { body_.steps().finish(*frame_); }
 

@@ -15,12 +15,19 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-                                     std::span<const tensor_type> inputs)
-    : of_(b), plan_(std::move(made)) {
+RILL_COLD std::optional<bound_region> bound_region::bind(const body& b, const std::shared_ptr<plan>& made,
+                                                         std::span<const tensor_type> arguments,
+                                                         std::span<const tensor_type> inputs,
+                                                         const memory_space* space) {
     std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
     for (const int c : b.captured) feeds.push_back(inputs[c]);
-    steps_ = plan_->bind(feeds);
+    auto steps = made->bind(feeds);
+    return steps ? std::optional(bound_region(b, made, std::move(steps), space)) : std::nullopt;
+}
+
+RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, std::shared_ptr<segment> steps,
+                                     const memory_space* space)
+    : of_(b), space_(space), plan_(std::move(made)), steps_(std::move(steps)) {
     int fetch = 0;
     for (const auto& r : b.results) {
         fetch_.push_back(r ? fetch++ : -1);

@@ -14,6 +14,7 @@
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/array_slots.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
 #include <rill/runtime/executor/step_executor.hpp>
 #include <rill/runtime/plan/staged_plan.hpp>
@@ -25,7 +26,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class dynamic_region_kernel final : public region_kernel {
 public:
     dynamic_region_kernel(const subgraph::item& it, const body_plans& plans, allocator& memory)
-        : use_(*it.op->regions()), memory_(memory), seen_(first_variant(*it.origin)->outputs.size()) {
+        : use_(*it.op->regions()), space_(it.memory()), memory_(memory),
+          seen_(first_variant(*it.origin)->outputs.size()) {
         for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.whole_at(b)});
     }
 
@@ -46,7 +48,8 @@ private:
         const dims shape = rules::slice(a.shape());
         const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(a.dtype());
         return any_array(a.dtype(), shape,
-                         static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr);
+                         static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr,
+                         a.space());
     }
 
     /// Returns the values of result r in all iterations as one value. Nothing reads those of iterations where the value is absent.
@@ -70,17 +73,18 @@ private:
         }
         dims shape{static_cast<index_t>(all.size())};
         for (int i = 0; i < each.shape.rank; ++i) shape.push(each.shape[i] == dyn ? 0 : each.shape[i]);
-        any_array made(known.type, shape, memory_);
+        auto made = array_in(space_, {known.type, shape}, memory_);
         const auto bytes = static_cast<std::size_t>(each.shape.size()) * size_of(known.type);
         for (std::size_t k = 0; k < all.size(); ++k)
             if (!all[k].empty())
-                copy_elements(known.type, all[k].data(),
-                              static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
-                              each.shape.size());
+                copy_between(all[k].space(), all[k].data(), space_,
+                             static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
+                             known.type, each.shape.size());
         return made;
     }
 
     region_attributes use_;
+    const memory_space* space_; // of operands, captures and results; null: the host's
     allocator& memory_;
     vector<planned> bodies_;
     std::size_t seen_; // results that more than gradients read; the others may become tensor lists

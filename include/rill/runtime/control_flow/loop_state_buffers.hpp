@@ -11,13 +11,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The state of a loop: each loop-carried value has two buffers, the node's output and another. Iterations alternate between them.
+/// The state of a loop: each loop-carried value has two buffers, the node's output and another. Iterations alternate between them. Both
+/// lie in the memory of the node.
 class loop_state_buffers {
 public:
-    loop_state_buffers(std::span<const tensor_type> types, allocator& memory) {
+    loop_state_buffers(std::span<const tensor_type> types, allocator& memory, const memory_space* space = nullptr)
+        : space_(space) {
         for (const auto& t : types) {
             types_.push_back(t);
-            other_.emplace_back(memory, t.type, t.shape.size());
+            other_.emplace_back(blocks_of(space, memory), t.type, t.shape.size());
         }
         at_.resize(types_.size());
     }
@@ -37,10 +39,11 @@ public:
     void end(const kernel_args& args) const {
         for (std::size_t i = 0; i < at_.size(); ++i)
             if (void* const out = args.out<void>(static_cast<int>(i)); at_[i] != out)
-                copy_elements(types_[i].type, at_[i], out, types_[i].shape.size());
+                copy_between(space_, at_[i], space_, out, types_[i].type, types_[i].shape.size());
     }
 
 private:
+    const memory_space* space_; // null: the host's
     vector<tensor_type> types_;
     vector<element_block> other_;
     std::vector<const void*> at_;

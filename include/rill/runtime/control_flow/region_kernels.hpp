@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include <rill/passes/place.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
@@ -13,11 +14,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Returns the plan key of a run of the body.
 plan_key plan_key_of(const body& b);
 
-/// Compiles the bodies of an item.
+/// Compiles the bodies of an item. Their arguments, captures and results lie in the memory of its device; the result of a loop's condition
+/// lies in the host's.
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
-                    const std::shared_ptr<resource_store>& resources, const device_type& default_device);
+                    const std::shared_ptr<resource_store>& resources, const std::shared_ptr<placement>& where);
 
-/// Binds a node of a static segment to the types of its inputs, as a static_region_kernel. Throws dynamic_shape_found.
+/// Binds a node of a static segment to the types of its inputs, as a static_region_kernel; without a kernel if it binds dynamically.
 region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                            allocator& memory);
 

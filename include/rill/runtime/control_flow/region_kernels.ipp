@@ -39,14 +39,26 @@ RILL_COLD plan_key plan_key_of(const body& b) {
     return key;
 }
 
+/// Returns the memories of a body's arguments, captures and results.
+inline edge_devices edges_of(const subgraph::item& it, const body& b) {
+    edge_devices all;
+    all.feeds.assign(b.arguments.size(), it.device);
+    for (const int c : b.captured) all.feeds.push_back(it.input_device(static_cast<std::size_t>(c)));
+    const bool is_condition =
+        it.op->regions()->how == region_attributes::form::repeat && &b == &(*it.origin->bodies)[0];
+    all.fetches = is_condition ? nullptr : it.device;
+    return all;
+}
+
 RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
-                              const std::shared_ptr<resource_store>& resources, const device_type& default_device) {
+                              const std::shared_ptr<resource_store>& resources,
+                              const std::shared_ptr<placement>& where) {
     if (!it.origin || !it.origin->bodies) return;
     const auto compiled = [&](const body& b) {
-        return detail::make_shared<plan>(plan_key_of(b), options, resources, default_device);
+        return detail::make_shared<plan>(plan_key_of(b), options, resources, where, edges_of(it, b));
     };
     for (const auto& b : *it.origin->bodies) into.of.try_emplace(&b, nullptr);
-    if (auto counter = induction_variable::find(it)) {
+    if (auto counter = it.memory() ? nullptr : induction_variable::find(it)) { // the host counts
         const body& step = (*it.origin->bodies)[1];
         if (auto rest = compiled(counter->rest()); !rest->is_staged() && !rest->is_dataflow()) {
             into.of[&step] = std::move(rest);
@@ -96,11 +108,11 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     using form = region_attributes::form;
-    if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); }))
-        throw dynamic_shape_found{};
+    if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); })) return {};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->is_staged() || plans.at(b)->is_dataflow(); }))
-        throw dynamic_shape_found{};
-    if (auto loop = bind_compiled_loop(it, inputs))
+        return {};
+    const bool on_host = !it.memory(); // scalar loops are host code
+    if (auto loop = on_host ? bind_compiled_loop(it, inputs) : nullptr)
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<typed_region_kernel> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
@@ -118,10 +130,11 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     }
     const bool may_change = may_have_dynamic_shapes(*it.origin);
     try {
-        for (const auto& b : bodies) made->bind(b, plans, arguments);
+        for (const auto& b : bodies)
+            if (!made->bind(b, plans, arguments)) return {};
     } catch (const error& problem) {
         // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
-        if (may_change) throw dynamic_shape_found{};
+        if (may_change) return {};
         const bool runs_none = use.how == form::scan && static_cast<const scan_kernel&>(*made).length() == 0;
         if (!runs_none || problem.code() != error_code::invalid_argument) throw;
         std::vector<tensor_type> outputs(it.origin->outputs.begin(),
@@ -130,10 +143,9 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
         return {std::move(outputs), std::move(made)};
     }
     const auto results = made->results();
-    if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results))
-        throw dynamic_shape_found{};
+    if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results)) return {};
     auto outputs = it.op->outputs({inputs, {}, results});
-    if (auto loop = bind_scalar_loop(use, made->bodies(), inputs, outputs, memory))
+    if (auto loop = on_host ? bind_scalar_loop(use, made->bodies(), inputs, outputs, memory) : nullptr)
         return {std::move(outputs), std::move(loop)};
     made->set_outputs(outputs);
     std::vector<int> changes;
@@ -143,11 +155,8 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
 
 RILL_COLD region_binding bind_dynamic(const subgraph::item& it, std::span<const tensor_type> inputs,
                                       const body_plans& plans, allocator& memory) {
-    try {
-        return bind_region(it, inputs, plans, memory);
-    } catch (const dynamic_shape_found&) {
-        return {{}, bind_dynamic_region(it, plans, memory)};
-    }
+    auto bound = bind_region(it, inputs, plans, memory);
+    return bound.step ? std::move(bound) : region_binding{.step = bind_dynamic_region(it, plans, memory)};
 }
 
 }}} // namespace rill::RILL_ABI::detail

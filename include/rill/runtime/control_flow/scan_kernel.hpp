@@ -36,7 +36,7 @@ public:
 
 private:
     struct memory : static_region_kernel::memory {
-        explicit memory(const scan_kernel& of) : state(of.state_types(), of.allocator_) {
+        explicit memory(const scan_kernel& of) : state(of.state_types(), of.allocator_, of.space_) {
             if (of.length_ > 0) step.emplace(of.bodies_[0]);
         }
         std::optional<region_frame> step;

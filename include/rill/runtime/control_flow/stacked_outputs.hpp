@@ -10,10 +10,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Values of one type, one per iteration, stacked along a new first axis.
+/// Values of one type, one per iteration, stacked along a new first axis in one memory.
 class stacked_outputs {
 public:
-    stacked_outputs(const tensor_type& each, allocator& memory) : each_(each), memory_(&memory) {}
+    stacked_outputs(const tensor_type& each, allocator& memory, const memory_space* space = nullptr)
+        : each_(each), space_(space), memory_(&blocks_of(space, memory)) {}
 
     /// Returns the address for the next n values.
     void* next(index_t n = 1) {
@@ -26,14 +27,14 @@ public:
         dims shape{kept_};
         for (int i = 0; i < each_.shape.rank; ++i) shape.push(each_.shape[i]);
         if (!all_) grow(0);
-        return any_array(each_.type, shape, all_->data(), all_);
+        return any_array(each_.type, shape, all_->data(), all_, space_);
     }
 
 private:
     void grow(index_t n) {
         const index_t room = std::max({2 * room_, kept_ + n, index_t{16}});
         auto more = std::make_shared<element_block>(*memory_, each_.type, room * each_.shape.size());
-        if (all_) copy_elements(each_.type, all_->data(), more->data(), kept_ * each_.shape.size());
+        if (all_) copy_between(space_, all_->data(), space_, more->data(), each_.type, kept_ * each_.shape.size());
         all_ = std::move(more);
         room_ = room;
     }
@@ -43,6 +44,7 @@ private:
     }
 
     tensor_type each_;
+    const memory_space* space_; // null: the host's
     allocator* memory_;
     std::shared_ptr<element_block> all_;
     index_t kept_ = 0, room_ = 0;

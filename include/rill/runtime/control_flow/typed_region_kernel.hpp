@@ -20,12 +20,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class typed_region_kernel : public static_region_kernel {
 public:
     typed_region_kernel(const subgraph::item& it, std::span<const tensor_type> inputs)
-        : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
+        : use_(*it.op->regions()), space_(it.memory()), inputs_(inputs.begin(), inputs.end()) {}
 
-    void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
+    /// Binds the next body. Returns false if it binds dynamically.
+    bool bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
         const auto counted = plans.counted.find(&b);
         if (counted != plans.counted.end()) counter_ = counted->second;
-        bodies_.emplace_back(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments, inputs_);
+        auto bound = bound_region::bind(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments,
+                                        inputs_, space_);
+        if (bound) bodies_.push_back(std::move(*bound));
+        return bound.has_value();
     }
     std::span<const bound_region> bodies() const { return {bodies_.data(), bodies_.size()}; }
     /// Returns the result types of each body.
@@ -36,7 +40,7 @@ public:
     }
 
     std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
-        auto outputs = arrays_of(outputs_);
+        auto outputs = arrays_of(outputs_, space_);
         array_slots slots(inputs, outputs);
         const auto own = make_memory();
         note_iterations(context, run(*own, slots.args(context)));
@@ -50,6 +54,7 @@ protected:
     }
 
     region_attributes use_;
+    const memory_space* space_; // of inputs and outputs; null: the host's
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_region> bodies_;
     std::shared_ptr<const induction_variable> counter_; // of a loop; null if it has none

@@ -32,11 +32,11 @@ public:
     /// Returns the final state, then the stacked outputs: the body's results beyond the state.
     std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
         const auto parts = state_types().size();
-        auto outputs = arrays_of(state_types());
+        auto outputs = arrays_of(state_types(), space_);
         array_slots slots(inputs, outputs);
         vector<stacked_outputs> histories;
         for (auto r = parts; r < bodies_[1].types().size(); ++r)
-            histories.emplace_back(bodies_[1].types()[r], allocator_);
+            histories.emplace_back(bodies_[1].types()[r], allocator_, space_);
         memory own(*this);
         note_iterations(context, run(own, slots.args(context), histories));
         for (auto& h : histories) outputs.push_back(std::move(h).take());
@@ -46,7 +46,7 @@ public:
 private:
     struct memory : static_region_kernel::memory {
         explicit memory(const while_kernel& of)
-            : condition(of.bodies_[0]), step(of.bodies_[1]), state(of.state_types(), of.allocator_) {
+            : condition(of.bodies_[0]), step(of.bodies_[1]), state(of.state_types(), of.allocator_, of.space_) {
             if (of.counter_) counter.emplace(*of.counter_);
         }
         region_frame condition, step;

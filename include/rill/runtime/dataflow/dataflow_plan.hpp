@@ -9,6 +9,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/functionalize/flow_graph.hpp>
+#include <rill/passes/place.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
@@ -19,11 +20,11 @@ class plan;
 
 /// A plan for the dataflow executor: control-flow primitives, and the nodes between them, run node by node. Every value has a tag: its
 /// iteration in each enclosing loop. A node runs once per tag, when all its inputs are there. If one of them is dead, so are its outputs;
-/// merges are the exception. Several iterations of a loop may run at once.
+/// merges are the exception. Several iterations of a loop may run at once. All values between nodes lie in the host's memory.
 class dataflow_plan {
 public:
     dataflow_plan(const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
-                  const device_type& default_device);
+                  const std::shared_ptr<placement>& where);
     ~dataflow_plan();
 
     void close() const noexcept;
@@ -67,7 +68,7 @@ public:
 private:
     void add_step(const flow_graph& g, const node* n);
     void compile(const flow_graph& g, step& s, const session_options& options,
-                 const std::shared_ptr<resource_store>& resources, const device_type& default_device);
+                 const std::shared_ptr<resource_store>& resources, const std::shared_ptr<placement>& where);
     void connect(int from, int port, int to, int input);
     int brought(int from, int port, int into);
     int feed_step(int feed);

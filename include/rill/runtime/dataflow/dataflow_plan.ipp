@@ -16,7 +16,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD dataflow_plan::dataflow_plan(const plan_key& key, const session_options& options,
                                        const std::shared_ptr<resource_store>& resources,
-                                       const device_type& default_device)
+                                       const std::shared_ptr<placement>& where)
     : results_(key.fetches) {
     const flow_graph g({key.fetches, key.targets, key.feeds, key.within, key.functionalized});
     for (std::size_t f = 0; f < g.frames().size(); ++f) {
@@ -47,7 +47,7 @@ RILL_COLD dataflow_plan::dataflow_plan(const plan_key& key, const session_option
             else if (!steps_[to].runs || g.frame_of(e.from) != flow_graph::outside || detail::contains(args, input))
                 connect(number.at(e.from), e.port, to, input);
         };
-        if (!steps_[to].flow) compile(g, steps_[to], options, resources, default_device);
+        if (!steps_[to].flow) compile(g, steps_[to], options, resources, where);
         for (std::size_t i = 0; i < n->inputs.size(); ++i) take(g.of(n->inputs[i]), static_cast<int>(i));
         if (const auto back = g.back(n)) take(g.of(back), 1);
         for (const auto* c : g.control_inputs_of(n))
@@ -85,7 +85,7 @@ RILL_COLD void dataflow_plan::add_step(const flow_graph& g, const node* n) {
 /// Compiles a plan of one node. Computed inputs are its feeds; it reads variables and constants itself.
 RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const session_options& options,
                                       const std::shared_ptr<resource_store>& resources,
-                                      const device_type& default_device) {
+                                      const std::shared_ptr<placement>& where) {
     static const region alone; // an empty region: all control inputs have run
     const node* n = s.origin;
     plan_key key;
@@ -107,7 +107,7 @@ RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const sessio
         key.feeds.push_back(e);
         s.arguments.push_back(static_cast<int>(i));
     }
-    s.runs = detail::make_shared<plan>(key, options, resources, default_device);
+    s.runs = detail::make_shared<plan>(key, options, resources, where);
 }
 
 RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {

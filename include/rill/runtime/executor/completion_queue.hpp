@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rill/core/vector.hpp>
@@ -31,11 +31,14 @@ protected:
     ~step_part() = default;
 };
 
-/// The completion queue of a step: its ready stages, its deferred ops, and their completions. All runs of the step share it.
+/// The completion queue of a step: its ready stages, its deferred ops, and their completions. All runs of the step share it. One thread at
+/// a time uses it; completions come from any thread.
 class completion_queue {
 public:
-    completion_queue(std::chrono::nanoseconds progress_timeout, const step_context& context)
-        : progress_timeout_(progress_timeout), context_(context) {}
+    /// `resume` makes the step go on after wait_for_completions has returned false. Without it the step blocks its thread instead.
+    completion_queue(std::chrono::nanoseconds progress_timeout, const step_context& context,
+                     std::function<void()> resume = {})
+        : progress_timeout_(progress_timeout), context_(context), resume_(std::move(resume)) {}
     ~completion_queue();
 
     struct stage {
@@ -43,18 +46,23 @@ public:
         std::size_t number = 0;
     };
     void add(stage p) { ready_.push_back(p); }
-    /// Removes and returns the stage to run next. If none is ready, waits for completions, handles them, and returns an empty stage.
+    /// Removes and returns the stage to run next; an empty one if none is ready. Throws if the step is cancelled or its deadline is over.
     stage next();
     /// Removes and returns at most `most` of the ready stages that `wanted` accepts.
     std::vector<stage> take(std::size_t most, const std::function<bool(const stage&)>& wanted);
     /// Registers a deferred op of a stage, and returns the callback that completes it.
     completion defer(stage p, std::function<bool()> give_up);
+    /// Handles the completions that have come; if none has, waits for one. Returns false if the step has to leave its thread: `resume` is
+    /// called once when it can go on, possibly before this function returns. Throws if the step is cancelled, its deadline is over, or
+    /// nothing has come for as long as `progress_timeout`.
+    bool wait_for_completions();
     /// Returns the time in a trace of the completion that is being handled.
     std::int64_t came_at() const { return came_at_; }
     /// Withdraws the deferred ops that have not completed. Returns true if there were any.
     bool give_up() noexcept;
 
 private:
+    using time_point = environment::time_point;
     struct arrival {
         std::uint64_t ticket;
         std::int64_t at;
@@ -64,9 +72,18 @@ private:
     /// The completions so far. Shared with the callbacks, which may outlive the step.
     struct arrivals {
         std::mutex mutex;
-        std::condition_variable more;
         std::vector<arrival> all;
-        step_recorder* clock = nullptr; // set for a traced step, until it ends
+        bool awaited = false;                       // the step has left its thread: the next event resumes it
+        bool checks = false;                        // the step was cancelled, or a time is over: it checks which
+        std::function<void()> resume;               // null for a step that blocks its thread,
+        std::unique_ptr<environment::signal> event; // which waits for this
+        step_recorder* clock = nullptr;             // set for a traced step, until it ends
+
+        void add(arrival a);
+        void check();
+
+    private:
+        void wake();
     };
     struct started {
         std::uint64_t ticket; // a second completion for the same ticket is ignored
@@ -74,17 +91,30 @@ private:
         std::function<bool()> give_up;
     };
 
-    void wait();
-    void check_progress(environment::time_point since) const;
+    void listen();
+    void check_limits();
     std::string waited_for() const;
+    time_point next_limit() const {
+        return given_up_ ? time_point::max() : std::min(context_.deadline, progress_limit_);
+    }
 
     const std::chrono::nanoseconds progress_timeout_;
     const step_context& context_;
+    const std::function<void()> resume_;
     std::vector<stage> ready_;
     vector<started> started_;
     std::uint64_t last_ = 0;
     std::shared_ptr<arrivals> arrivals_; // null before the first deferred op
     std::int64_t came_at_ = 0;
+
+    // of a step that waits
+    bool listens_ = false;           // to cancellations and the deadline
+    bool waits_ = false;             // since the last completion
+    bool given_up_ = false;          // every op has completed, or is completing: no result is lost
+    time_point progress_limit_ = {}; // of the current wait
+    cancellation::registration session_, token_;
+    environment::timer deadline_, progress_; // of a step that does not block
+    time_point progress_at_ = {};            // when `progress_` calls
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -13,19 +13,37 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+RILL_COLD void completion_queue::arrivals::add(arrival a) {
+    const std::lock_guard lock(mutex);
+    if (clock) a.at = clock->now();
+    all.push_back(std::move(a));
+    wake();
+}
+
+RILL_COLD void completion_queue::arrivals::check() {
+    const std::lock_guard lock(mutex);
+    checks = true;
+    wake();
+}
+
+/// The caller holds the mutex.
+RILL_COLD void completion_queue::arrivals::wake() {
+    if (event) return event->notify();
+    if (std::exchange(awaited, false)) resume();
+}
+
 RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give_up) {
     if (!arrivals_) {
         arrivals_ = std::make_shared<arrivals>();
+        arrivals_->resume = resume_;
+        if (!resume_) arrivals_->event = context_.env().make_signal();
         if (context_.trace) arrivals_->clock = &context_.trace->to;
     }
     started_.push_back({++last_, p, std::move(give_up)});
     return
         [ticket = last_, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
-            const auto to = into.lock(); // null: the step has ended
-            if (!to) return;
-            const std::lock_guard lock(to->mutex);
-            to->all.push_back({ticket, to->clock ? to->clock->now() : 0, std::move(problem), std::move(outputs)});
-            to->more.notify_one();
+            if (const auto to = into.lock()) // null: the step has ended
+                to->add({ticket, 0, std::move(problem), std::move(outputs)});
         };
 }
 
@@ -36,10 +54,7 @@ RILL_COLD completion_queue::~completion_queue() {
 }
 
 RILL_COLD completion_queue::stage completion_queue::next() {
-    if (ready_.empty()) {
-        wait();
-        return {};
-    }
+    if (ready_.empty()) return {};
     context_.check();
     std::swap(ready_[context_.env().choose(ready_.size())], ready_.back());
     const stage p = ready_.back();
@@ -59,26 +74,25 @@ RILL_COLD std::vector<completion_queue::stage> completion_queue::take(std::size_
     return taken;
 }
 
-/// Waits for completions and handles them. It checks for cancellation every 10 ms.
-RILL_COLD void completion_queue::wait() {
-    constexpr auto look = std::chrono::milliseconds(10);
-    const auto begin = context_.env().now();
+RILL_COLD bool completion_queue::wait_for_completions() {
     std::vector<arrival> here;
-    for (;;) {
+    while (here.empty()) {
+        listen();
         {
             std::unique_lock lock(arrivals_->mutex);
-            if (arrivals_->all.empty()) context_.env().wait(lock, arrivals_->more, look);
+            if (arrivals_->all.empty() && !arrivals_->checks) {
+                if (resume_) {
+                    arrivals_->awaited = true;
+                    return false; // from here on another thread may run the step
+                }
+                arrivals_->event->wait(lock, next_limit());
+            }
             here = std::exchange(arrivals_->all, {});
+            arrivals_->checks = false;
         }
-        if (!here.empty()) break;
-        try {
-            context_.check();
-            check_progress(begin);
-        } catch (const error& why) {
-            const auto what = waited_for();
-            if (give_up()) throw_error(why.code(), std::string(why.what()) + "; it waits for " + what);
-        } // otherwise every op has completed, or is completing: no result is lost
+        if (here.empty()) check_limits();
     }
+    waits_ = given_up_ = false;
     for (auto& a : here) {
         const auto at = detail::find_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });
         if (at == started_.end()) continue;
@@ -87,14 +101,44 @@ RILL_COLD void completion_queue::wait() {
         came_at_ = a.at;
         p.of->on_completed(p.number, std::move(a.problem), std::move(a.outputs));
     }
+    return true;
 }
 
-RILL_COLD void completion_queue::check_progress(environment::time_point since) const {
-    if (progress_timeout_ == forever || context_.env().now() - since <= progress_timeout_) return;
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", std::chrono::duration<double>(progress_timeout_).count());
-    throw deadline_exceeded(std::string("nothing has come for ") + text +
-                            " s (session_options::progress_timeout) that the step waits for");
+/// Makes sure that the step is woken when it is cancelled, and unless it blocks its thread, when a time is over.
+RILL_COLD void completion_queue::listen() {
+    auto& env = context_.env();
+    const auto check = [to = std::weak_ptr(arrivals_)] {
+        if (const auto waiting = to.lock()) waiting->check();
+    };
+    if (!std::exchange(waits_, true)) progress_limit_ = env.now_plus(progress_timeout_);
+    if (!std::exchange(listens_, true)) {
+        if (context_.session) session_ = context_.session->on_cancel(check);
+        if (context_.token) token_ = context_.token->on_cancel(check);
+        if (resume_ && context_.deadline != time_point::max()) deadline_ = env.at(context_.deadline, check);
+    }
+    // one timer serves many short waits: it is set again only when it has called
+    if (resume_ && progress_limit_ != time_point::max() && progress_at_ <= env.now()) {
+        progress_at_ = progress_limit_;
+        progress_ = env.at(progress_at_, check);
+    }
+}
+
+/// Throws if the step must not wait any longer, unless every op has completed or is completing: then no result is lost.
+RILL_COLD void completion_queue::check_limits() {
+    if (given_up_) return;
+    try {
+        context_.check();
+        if (context_.env().now() >= progress_limit_) {
+            char text[32];
+            std::snprintf(text, sizeof text, "%g", std::chrono::duration<double>(progress_timeout_).count());
+            throw deadline_exceeded(std::string("nothing has come for ") + text +
+                                    " s (session_options::progress_timeout) that the step waits for");
+        }
+    } catch (const error& why) {
+        const auto what = waited_for();
+        if (give_up()) throw_error(why.code(), std::string(why.what()) + "; it waits for " + what);
+        given_up_ = true;
+    }
 }
 
 RILL_COLD std::string completion_queue::waited_for() const {

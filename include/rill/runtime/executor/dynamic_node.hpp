@@ -7,17 +7,19 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/passes/place.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/region_kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A dynamic node: bound to the types of its inputs when it runs.
+/// A dynamic node: bound to the types of its inputs when it runs, on its item's device. Inputs lie, and outputs are left, in that device's
+/// memory; host inputs lie in the host's.
 class dynamic_node {
 public:
     dynamic_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
-                 const device_type& default_device);
+                 const std::shared_ptr<placement>& where);
 
     const subgraph::item& item() const { return item_; }
     bool is_async() const { return item_.op->is_async(); }

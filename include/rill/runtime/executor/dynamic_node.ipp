@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +23,7 @@
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/runtime/plan/plan.hpp>
+#include <rill/runtime/segment/segment.hpp>
 #include <rill/runtime/tensor_list.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -30,15 +34,16 @@ struct dynamic_node::bound {
     region_binding region;       // of a node with bodies
     kernel run;                  // of other nodes
     std::size_t scratch = 0;
+    std::function<random_stream()> next_stream; // of a random op
 };
 
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
-                                     std::shared_ptr<resource_store> resources, const device_type& default_device)
+                                     std::shared_ptr<resource_store> resources, const std::shared_ptr<placement>& where)
     : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
     if (item_.is_write() && !item_.origin->bodies)
         throw unimplemented(
             error_at(*item_.origin, item_.op->label(), "a dynamic node without bodies writes a variable"));
-    compile_bodies(bodies_, item_, options, resources_, default_device);
+    compile_bodies(bodies_, item_, options, resources_, where);
 }
 
 /// The input values of a node that is about to run.
@@ -87,13 +92,16 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
             if (t.shape.complete() && !t.countable())
                 throw resource_exhausted(to_string(t) + " is more than memory can hold");
         const auto type = op.kernel_type(inputs, outputs);
-        const auto factory = find_kernel(cpu_device().name, op.kernel_name(), type);
+        const auto factory = find_kernel(item_.runs_on().name, op.kernel_name(), type);
         if (!factory)
-            throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type))));
+            throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type)) +
+                                               (item_.memory() ? " on device " + item_.runs_on().name : "")));
         kernel_request request{inputs, outputs};
         resources_->answer(request, op, *item_.origin);
+        request.space = item_.memory();
         made->run = (*factory)(op.attributes(), request);
         made->scratch = request.scratch_bytes;
+        made->next_stream = std::move(request.next_stream);
     }
     bound_.insert(bound_.begin(), made);
     if (bound_.size() > kept) bound_.pop_back();
@@ -104,18 +112,37 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
                                                           async_context* wait) const {
     const auto b = bound_to(inputs);
     if (b->region.step) return b->region.step->run_dynamic(inputs, context);
-    std::vector<any_array> none, outputs;
+    std::vector<any_array> outputs;
     if (item_.op->has_dynamic_outputs())
         outputs.resize(item_.origin->outputs.size());
     else
-        for (const auto& t : b->outputs) outputs.emplace_back(t.type, t.shape, memory_);
-    array_slots slots(inputs, item_.op->has_dynamic_outputs() ? none : outputs);
-    const memory_block scratch(memory_, b->scratch);
-    auto args = slots.args(context, scratch.data());
+        outputs = arrays_of(b->outputs, item_.memory(), memory_);
+    array_slots slots;
+    const auto unread = item_.shape_only_inputs(); // which may lie in another memory
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+        slots.input(detail::contains(unread, static_cast<std::int32_t>(k)) ? nullptr : inputs[k].data());
+    if (!item_.op->has_dynamic_outputs())
+        for (auto& out : outputs) slots.output(out.mutable_data());
+    const auto* space = item_.memory();
+    const memory_block scratch(blocks_of(space, memory_), b->scratch);
+    const auto stream = b->next_stream ? b->next_stream() : random_stream{};
+    execution_context on{.pool = resources_->threads().for_ops(), .scratch = scratch.data(), .random = &stream};
+    std::optional<device_block> there; // in a memory that the kernel can't share with the host
+    if (space) {
+        there.emplace(*space, 1);
+        there->begin({&stream, 1});
+        on.random = there->streams();
+        on.errors = there->errors();
+    }
+    auto args = slots.args(context, on);
     args.sized = outputs.data();
     args.wait = wait;
     if (item_.op->takes_ownership()) args.given = inputs.data();
     b->run(args);
+    if (const auto e = there ? there->recorded() : error_record{}; e.is_set()) {
+        const error problem = e.where->describe(e.found);
+        throw_error(problem.code(), problem.what());
+    }
     return outputs;
 }
 

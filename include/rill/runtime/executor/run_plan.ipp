@@ -29,7 +29,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
     if (detail::any_of(feeds, [](const any_array& f) { return f.empty(); })) {
         filled.assign(feeds.begin(), feeds.end());
         for (std::size_t i = 0; i < filled.size(); ++i)
-            if (filled[i].empty()) filled[i] = stand_in(type_of(p.graph().feeds[i]));
+            if (filled[i].empty()) filled[i] = stand_in(type_of(p.graph().feeds[i]), p.feed_space(i));
         feeds = filled;
     }
     if (!p.is_staged())
@@ -39,23 +39,9 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
         std::unique_ptr<execution_state> step;
         ~holder() { of.release(std::move(step)); }
     } held{p, p.acquire(feeds)};
-    std::vector<any_array> values;
-    auto& step = *held.step;
-    if (step.is_staged) { // binding has just shown it; none of its nodes waits
-        p.control().run(*step.is_staged, context ? *context : no_step);
-        for (std::size_t i = 0; i < p.graph().fetches.size(); ++i)
-            values.push_back(owned_copy(p.control().fetched(*step.is_staged, i)));
-        return values;
-    }
-    std::vector<const void*> data;
-    for (const auto& f : feeds) data.push_back(f.data());
-    step.memory->context = context ? context : &no_step;
-    step.of->run(*step.memory, data);
-    for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
-        const auto& type = step.of->fetch_type(i);
-        values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
-    }
-    return values;
+    // in stages only if binding has just shown it; none of its nodes waits
+    p.run(*held.step, feeds, context ? *context : no_step);
+    return p.fetched_values(*held.step);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
@@ -26,8 +29,11 @@ public:
     step_executor(const staged_plan& p, std::span<const any_array> feeds);
     RILL_INLINE ~step_executor() override;
 
-    /// Runs all stages, as a step of its own.
-    void run(const step_context& context);
+    /// Begins a step of its own. The context, except its undo functions, must live until the step has ended. `resume` makes the step go on
+    /// after drive() has returned false; without it drive() blocks its thread instead.
+    void start(const step_context& context, std::function<void()> resume = {});
+    /// Runs the stages of the step until it ends (true), or waits (false). Throws its error, after which it has ended.
+    bool drive();
     const any_array& fetched(std::size_t i) const;
 
 private:
@@ -38,10 +44,22 @@ private:
         int entry; // index in the trace
     };
 
+    /// The state of a step of its own. A nested run has none.
+    struct step_state {
+        step_context context;
+        std::vector<std::function<void()>> on_failure = {};
+        completion_queue events;
+
+        step_state(const step_context& of, std::chrono::nanoseconds progress_timeout, std::function<void()> resume)
+            : context(of), events(progress_timeout, context, std::move(resume)) {
+            if (!context.on_failure) context.on_failure = &on_failure;
+        }
+        step_state(const step_state&) = delete;
+    };
+
     void begin(completion_queue& events, const step_context& context);
     RILL_INLINE std::optional<std::vector<any_array>>
     begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) override;
-    void run_to_end();
     void run_stage(std::size_t p);
     /// Runs a ready stage. If it is a long static segment, runs other long ones in parallel.
     void run_ready(std::size_t p);
@@ -76,6 +94,7 @@ private:
     std::vector<wait> waits_;                  // of a traced run
     parent_run* parent_ = nullptr;             // the parent run; null for a step of its own
     std::size_t parent_number_ = 0;
+    std::optional<step_state> step_; // not of a nested run
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;

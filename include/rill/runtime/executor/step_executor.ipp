@@ -64,17 +64,23 @@ RILL_COLD step_executor::~step_executor() {
         if (held_[p]) plan_.line(p).release(std::move(held_[p]));
 }
 
-RILL_COLD void step_executor::run(const step_context& context) {
-    std::vector<std::function<void()>> on_failure;
-    auto mine = context;
-    if (!mine.on_failure) mine.on_failure = &on_failure;
-    completion_queue events(plan_.progress_timeout(), mine);
+RILL_COLD void step_executor::start(const step_context& context, std::function<void()> resume) {
+    step_.emplace(context, plan_.progress_timeout(), std::move(resume));
+    begin(step_->events, step_->context);
+}
+
+RILL_COLD bool step_executor::drive() {
     try {
-        begin(events, mine);
-        run_to_end();
+        while (left_ > 0) {
+            if (const auto [of, p] = events_->next(); of)
+                static_cast<step_executor*>(of)->run_ready(p);
+            else if (!events_->wait_for_completions())
+                return false;
+        }
+        return true;
     } catch (...) {
-        events.give_up();
-        for (const auto& undo : on_failure) undo();
+        step_->events.give_up();
+        for (const auto& undo : step_->on_failure) undo();
         throw;
     }
 }
@@ -95,12 +101,6 @@ step_executor::begin(parent_run& outer, std::size_t number, completion_queue& ev
     parent_number_ = number;
     begin(events, context);
     return left_ > 0 ? std::nullopt : std::optional(all_fetched());
-}
-
-RILL_COLD void step_executor::run_to_end() {
-    while (left_ > 0) {
-        if (const auto [of, p] = events_->next(); of) static_cast<step_executor*>(of)->run_ready(p);
-    }
 }
 
 RILL_COLD void step_executor::run_ready(std::size_t p) {
@@ -164,9 +164,10 @@ RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
     const int v = plan_.all_stages().all[p].takes[k];
     if (!values_[v].empty()) return values_[v];
     const auto [at, fresh] = absent_values_.try_emplace(v, any_array());
+    if (!fresh) return at->second;
     const auto* alone = plan_.alone(p);
-    if (fresh) at->second = stand_in(type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]));
-    return at->second;
+    const auto& type = type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]);
+    return at->second = stand_in(type, alone ? alone->item().input_memory(k) : plan_.line(p).feed_space(k));
 }
 
 RILL_COLD const segment& step_executor::hold(std::size_t p) {
@@ -229,8 +230,7 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < stage.gives.size(); ++k)
         if (auto& given = values_[stage.gives[k]]; !step.of->placed(*step.memory, k))
-            given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
-                              step.of->fetch_data(*step.memory, k), nullptr);
+            given = step.of->fetched(*step.memory, k);
 }
 
 RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
@@ -323,7 +323,7 @@ RILL_COLD const any_array& step_executor::fetched(std::size_t i) const {
 
 RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     std::vector<any_array> all;
-    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(owned_copy(fetched(i)));
+    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(kept_copy(fetched(i)));
     return all;
 }
 

@@ -9,6 +9,7 @@
 
 #include <rill/core/owned.hpp>
 #include <rill/runtime/options.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/segment/segment.hpp>
 
@@ -24,22 +25,25 @@ struct execution_state {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
     owned<step_executor> is_staged = owns_none<step_executor>();
+    std::vector<any_array> values = {}; // of a step that has ended
 };
 
-/// A compiled run: pruned, shared, ordered and placed once, then bound to shapes as they come.
+/// A compiled run: pruned, placed, shared and ordered once (compile_graph), then bound to shapes as they come.
 class plan {
 public:
-    /// Compiles a run. Nodes without a device of their own run on `default_device`.
+    /// Compiles a run. `where` is the placement of the session; `edges` gives the memories of feeds and fetches.
     plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
-         const device_type& default_device = rill::default_device());
+         std::shared_ptr<placement> where, const edge_devices& edges = {});
 
-    /// Compiles a static segment of a run in stages.
+    /// Compiles a static segment of a run in stages, whose items are placed.
     plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-         const device_type& default_device, const dynamic_runtime& control);
+         std::shared_ptr<placement> where, const dynamic_runtime& control);
 
     ~plan();
 
     const subgraph& graph() const noexcept { return graph_; }
+    /// Returns the memory in which feed `i` lies; null for the host's.
+    const memory_space* feed_space(std::size_t i) const;
     /// Returns the staged plan; null if the run is one static segment.
     const staged_plan* is_staged() const noexcept { return staged_.load(std::memory_order_acquire); }
     /// Returns the dataflow plan; null if the run does not use the dataflow executor.
@@ -51,6 +55,13 @@ public:
     /// lock.
     std::unique_ptr<execution_state> acquire(std::span<const any_array> feeds);
     void release(std::unique_ptr<execution_state> step) noexcept;
+    /// Runs an acquired step to its end, on this thread.
+    void run(execution_state& step, std::span<const void* const> feeds, const step_context& context);
+    void run(execution_state& step, std::span<const any_array> feeds, const step_context& context);
+    /// Returns a value that a run in stages has fetched.
+    const any_array& fetched(const execution_state& step, std::size_t i) const;
+    /// Returns copies of the values that a run has fetched, each in the memory where the run has left it.
+    std::vector<any_array> fetched_values(const execution_state& step) const;
 
     /// Drops the segments that no run uses; the others are freed with their runs.
     void close() noexcept;
@@ -61,21 +72,13 @@ public:
     /// Switches to stages for all later runs, if the plan has nodes that may be dynamic.
     void use_stages();
 
-    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Throws dynamic_shape_found if
-    /// these types show that a node is dynamic; the plan then runs in stages.
+    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Returns null if these types
+    /// show that a node binds dynamically; the plan then runs in stages.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:
-    /// The input of a later split into stages.
-    struct unsplit {
-        subgraph graph;
-        session_options options;
-        const device_type& default_device;
-    };
-
-    /// Places the ordered items on devices, and compiles their bodies.
-    void place_items(const session_options& options, const device_type& default_device);
-    void split_into_stages(const subgraph& g, const session_options& options, const device_type& default_device);
+    void compile_bodies(const session_options& options);
+    void split_into_stages(const session_options& options);
     void split_late();
     std::unique_ptr<execution_state> begin_staged(std::span<const any_array> feeds);
     std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step,
@@ -85,10 +88,11 @@ private:
 
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
-    std::shared_ptr<const functionalized_graph> flow_; // replacements of control-flow primitives
-    subgraph graph_;
-    body_plans bodies_; // of its nodes that have bodies
-    std::unique_ptr<const unsplit> unsplit_;
+    std::shared_ptr<placement> where_;                   // owns the devices of the items
+    std::shared_ptr<const functionalized_graph> flow_;   // replacements of control-flow primitives
+    subgraph graph_;                                     // placed and sorted, with copies between memories
+    body_plans bodies_;                                  // of its nodes that have bodies
+    std::unique_ptr<const session_options> splits_with_; // set if the plan may be split into stages later
     owned<const staged_plan> stages_ = owns_none<const staged_plan>();
     std::atomic<const staged_plan*> staged_{nullptr}; // the same, for readers without a lock
     owned<const dataflow_plan> frames_ = owns_none<const dataflow_plan>();

@@ -4,9 +4,7 @@
 #include <rill/runtime/plan/plan.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -14,94 +12,67 @@
 #include <utility>
 #include <vector>
 
-#include <rill/core/log.hpp>
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/passes/eliminate_common_subexpressions.hpp>
-#include <rill/passes/fold_operands.hpp>
+#include <rill/graph/graph.hpp>
 #include <rill/passes/insert_copies.hpp>
-#include <rill/passes/merge_region_variants.hpp>
-#include <rill/passes/order.hpp>
-#include <rill/passes/place.hpp>
-#include <rill/passes/prune.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Checks the result of a pass in debug builds, and returns it.
-inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
-#ifndef NDEBUG
-    check(g, ordered);
-#endif
-    return g;
-}
-
-inline const graph_state* graph_of(const plan_key& key) {
-    if (!key.fetches.empty()) return key.fetches[0].from->owner;
-    return key.targets.empty() ? nullptr : key.targets[0]->owner;
-}
-
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
-                     const device_type& default_device)
-    : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
+                     std::shared_ptr<placement> where, const edge_devices& edges)
+    : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
+      where_(std::move(where)) {
     const auto* in = graph_of(key);
     const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr;
     if (key.functionalized && key.functionalized->is_dataflow) {
-        frames_ = control->make_dataflow_plan(key, options, resources_, default_device);
+        frames_ = control->make_dataflow_plan(key, options, resources_, where_);
         return;
     }
-    if (const auto* primitive = control ? in->primitive() : nullptr) // another thread may add the graph's first one just now
-        flow_ = control->functionalize(key, primitive->functional_ops(), options.raise_primitives);
-    graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
-    if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
-    graph_ = checked_pass(merge_region_variants(std::move(graph_)), true);
-    graph_ = checked_pass(eliminate_common_subexpressions(std::move(graph_)), true);
-    graph_ = checked_pass(fold_producers(std::move(graph_)), true);
-    graph_ = checked_pass(serialize_lock_ops(std::move(graph_)), true);
-    graph_ = checked_pass(order_variable_accesses(std::move(graph_)), false);
-    graph_ = checked_pass(sort_items(std::move(graph_)), true);
+    auto made = compile_graph(key, control, options.raise_primitives, *where_, edges);
+    flow_ = std::move(made.flow);
+    // before the split: one copy serves all stages, and each value that passes between them lies where its readers need it
+    graph_ = checked_pass(insert_copies(std::move(made.items), edges.fetches), true);
     if (control && control->needs_stages(graph_)) {
-        split_into_stages(graph_, options, default_device);
-    } else {
-        if (control && control->may_need_stages(graph_)) unsplit_.reset(new unsplit{graph_, options, default_device});
-        place_items(options, default_device);
+        split_into_stages(options);
+        return;
     }
+    if (control && control->may_need_stages(graph_)) splits_with_ = std::make_unique<const session_options>(options);
+    compile_bodies(options);
 }
 
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-                     const device_type& default_device, const dynamic_runtime& control)
+                     std::shared_ptr<placement> where, const dynamic_runtime& control)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
-      graph_(checked_pass(std::move(part), true)) {
+      where_(std::move(where)), graph_(checked_pass(std::move(part), true)) {
     bodies_.control = &control;
-    place_items(options, default_device);
+    compile_bodies(options);
 }
 
-RILL_COLD void plan::place_items(const session_options& options, const device_type& default_device) {
-    std::function<void(const node&, const std::string&)> report;
-    if (options.log_device_placement)
-        report = [](const node& n, const std::string& device) {
-            log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
-        };
-    graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, default_device), true);
-    graph_ = checked_pass(insert_copies(std::move(graph_)), true);
+RILL_COLD void plan::compile_bodies(const session_options& options) {
     if (!bodies_.control) return;
-    for (const auto& it : graph_.items)
-        bodies_.control->compile_bodies(bodies_, it, options, resources_, default_device);
+    for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, where_);
 }
 
-RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options,
-                                       const device_type& default_device) {
-    stages_ = control().make_staged_plan(g, options, resources_, default_device);
+RILL_COLD const memory_space* plan::feed_space(std::size_t i) const {
+    const auto at = detail::find_if(graph_.items, [&](const auto& it) { return it.feed == static_cast<int>(i); });
+    return at == graph_.items.end() ? nullptr : at->memory();
+}
+
+RILL_COLD void plan::split_into_stages(const session_options& options) {
+    stages_ = control().make_staged_plan(graph_, options, resources_, where_);
     staged_.store(stages_.get(), std::memory_order_release);
 }
 
 RILL_COLD void plan::split_late() {
-    if (!unsplit_) throw internal("a static segment was split into stages too late");
-    split_into_stages(unsplit_->graph, unsplit_->options, unsplit_->default_device);
+    if (!splits_with_) throw internal("a static segment was split into stages too late");
+    split_into_stages(*splits_with_);
 }
 
 RILL_COLD void plan::use_stages() {
     const std::lock_guard lock(mutex_);
-    if (unsplit_ && !is_staged()) split_late();
+    if (splits_with_ && !is_staged()) split_late();
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
@@ -122,11 +93,8 @@ RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<exe
                                                              std::span<const any_array> feeds) {
     std::vector<tensor_type> types;
     for (const auto& f : feeds) types.push_back(f.type());
-    try {
-        step->of = bind(types);
-    } catch (const dynamic_shape_found&) {
-        return begin_staged(feeds);
-    }
+    step->of = bind(types);
+    if (!step->of) return begin_staged(feeds);
     step->memory = step->of->acquire();
     return step;
 }
@@ -146,6 +114,33 @@ RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
     step.release();
     // closed meanwhile? Both sides write first and read then, so that one of them sees the other
     if (closed_) delete ready_.exchange(nullptr);
+}
+
+RILL_INLINE void plan::run(execution_state& step, std::span<const void* const> feeds, const step_context& context) {
+    if (step.is_staged) {
+        control().start(*step.is_staged, context, nullptr);
+        control().drive(*step.is_staged);
+        return;
+    }
+    step.memory->context = &context;
+    step.of->run(*step.memory, feeds);
+}
+
+RILL_COLD void plan::run(execution_state& step, std::span<const any_array> feeds, const step_context& context) {
+    std::vector<const void*> data;
+    for (const auto& f : feeds) data.push_back(f.data());
+    run(step, std::span<const void* const>(data), context);
+}
+
+RILL_COLD const any_array& plan::fetched(const execution_state& step, std::size_t i) const {
+    return control().fetched(*step.is_staged, i);
+}
+
+RILL_COLD std::vector<any_array> plan::fetched_values(const execution_state& step) const {
+    std::vector<any_array> values;
+    for (std::size_t i = 0; i < graph_.fetches.size(); ++i)
+        values.push_back(kept_copy(step.is_staged ? fetched(step, i) : step.of->fetched(*step.memory, i)));
+    return values;
 }
 
 RILL_COLD void plan::close() noexcept {
@@ -184,13 +179,13 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
             return segments_.front();
         }
-    if (is_staged()) throw dynamic_shape_found{};
-    try {
-        segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
-    } catch (const dynamic_shape_found&) {
+    if (is_staged()) return nullptr;
+    auto made = segment::bind(graph_, feeds, *resources_, memory_, bodies_);
+    if (!made) {
         split_late();
-        throw;
+        return nullptr;
     }
+    segments_.push_front(std::move(made));
     if (segments_.size() > kept) segments_.pop_back();
     return segments_.front();
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <rill/passes/place.hpp>
 #include <rill/passes/split_into_stages.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
@@ -17,8 +18,9 @@ class dynamic_node;
 /// A compiled run in stages: static segments, and the dynamic nodes between them.
 class staged_plan {
 public:
+    /// Splits a placed and sorted subgraph with copies between memories.
     staged_plan(const subgraph& g, const session_options& options, std::shared_ptr<resource_store> resources,
-                const device_type& default_device);
+                const std::shared_ptr<placement>& where);
     ~staged_plan();
 
     const stages& all_stages() const { return stages_; }

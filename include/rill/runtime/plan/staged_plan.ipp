@@ -18,21 +18,20 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD staged_plan::staged_plan(const subgraph& g, const session_options& options,
-                                   std::shared_ptr<resource_store> resources, const device_type& default_device)
+                                   std::shared_ptr<resource_store> resources, const std::shared_ptr<placement>& where)
     : stages_(detail::split_into_stages(g)), resources_(std::move(resources)),
       progress_timeout_(options.progress_timeout) {
     for (auto& p : stages_.all) {
         const bool alone = p.alone.origin;
         lines_.push_back(alone ? nullptr
-                               : std::make_unique<plan>(std::move(p.part), options, resources_, default_device,
+                               : std::make_unique<plan>(std::move(p.part), options, resources_, where,
                                                         *registered_dynamic_runtime.load()));
-        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, default_device)
-                               : nullptr);
+        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, where) : nullptr);
     }
     find_pinned(g);
     first_values_.resize(static_cast<std::size_t>(stages_.values));
     for (const auto& h : stages_.handles) {
-        handles_.push_back(std::make_unique<dynamic_node>(h.of, options, resources_, default_device));
+        handles_.push_back(std::make_unique<dynamic_node>(h.of, options, resources_, where));
         first_values_[h.value] = std::move(handles_.back()->run({}, nullptr, nullptr)[0]);
     }
     find_order();

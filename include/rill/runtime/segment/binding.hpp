@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel_registry.hpp>
@@ -16,14 +18,18 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// A binder of subgraphs to concrete types: infers shapes, assigns slots, binds kernels, plans memory. A hot step does none of this.
 class binder : private bound_graph {
 public:
-    static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                            const body_plans& bodies = {});
+    /// Returns nothing if a node binds dynamically.
+    static std::optional<bound_graph> bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                           resource_store& resources, const body_plans& bodies = {});
 
 private:
-    void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
-    /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
+    bool infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
+    /// Returns the folded outputs of an item, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
+    bool reads(std::size_t item, std::size_t input) const {
+        return !detail::contains(shape_only_[item], static_cast<std::int32_t>(input));
+    }
     void find_fusion_groups();
     bool stays_in_block(std::size_t i, std::size_t port) const;
 
@@ -38,18 +44,26 @@ private:
 
     void bind_fusion_group(const chain& c, resource_store& resources);
 
-    /// Adds a bound step: its slot numbers, and its scratch memory.
-    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
-                  const kernel_request& request, bool is_folded);
+    /// Returns the slot of inputs that are not read: its address is null, and the step does not keep their memory.
+    int unread_slot();
+
+    /// Adds a bound step: its slot numbers, and its scratch memory. `cost` is that of its op, or of its fusion group.
+    void add_step(step s, std::span<const int> inputs, std::span<const int> outputs, const kernel_request& request,
+                  const op_cost& cost, bool is_folded);
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
+    /// Finds the memories besides the host's, and the steps before which the host looks at their error records.
+    void find_spaces();
+
     hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies
     constant_folder known_{graph, types};
+    vector<input_list> shape_only_; // per item
+    std::vector<char> needed_;      // per item
+    int unread_slot_ = -1;
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 
-    static const device_type& device_of(const subgraph::item& it);
     static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
     kernel copy_kernel(const subgraph::item& it) const;
 };

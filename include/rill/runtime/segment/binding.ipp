@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// size: the phases of one binding, which build the same bound graph one after the other
+
 #include <rill/runtime/segment/binding.hpp>
 
 #include <algorithm>
@@ -18,22 +20,26 @@
 #include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/passes/fusion_groups.hpp>
+#include <rill/passes/needed_items.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/segment/step_order.hpp>
 #include <rill/runtime/segment/variable_reads.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                                   const body_plans& bodies) {
+RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                                  resource_store& resources, const body_plans& bodies) {
     binder b;
     b.graph = g;
     b.control = bodies.control;
-    b.infer(feeds, bodies, resources.memory());
+    if (!b.infer(feeds, bodies, resources.memory())) return {};
     b.find_folded();
+    for (const auto& it : g.items) b.shape_only_.push_back(it.shape_only_inputs());
+    b.needed_ = needed_items(g, b.shape_only_);
     b.find_fusion_groups();
     b.assign_slots(resources);
     b.bind_steps(resources);
+    b.find_spaces();
     if (const auto& threads = resources.threads(); threads.pool) {
         for (const auto& c : b.costs_)
             b.microseconds += c.shared ? c.microseconds / threads.pool->threads() : c.microseconds;
@@ -56,7 +62,7 @@ private:
     const subgraph::item& at_;
 };
 
-RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory) {
+RILL_COLD bool binder::infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory) {
     std::vector<tensor_type> in;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
@@ -74,6 +80,7 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
             const asked_values values(known_, it);
             if (it.origin->bodies) {
                 auto bound = bodies.control->bind_region(it, in, bodies, memory);
+                if (!bound.step) return false;
                 types.push_back(std::move(bound.outputs));
                 changes.resize(i + 1);
                 changes[i] = std::move(bound.changes);
@@ -96,22 +103,20 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
                 throw unimplemented(it.op->label() + ": the shape " + to_string(t) + " depends on data (" +
                                     place_of(*it.origin) + ")");
     }
+    return true;
 }
 
 RILL_COLD const std::vector<any_array>* binder::known_value(std::size_t i) const {
     const auto& it = graph.items[i];
-    return it.after.empty() && !it.memory() ? known_.of_item(static_cast<int>(i)) : nullptr;
+    return it.after.empty() ? known_.of_item(static_cast<int>(i)) : nullptr;
 }
 
 RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        const bool pure =
-            it.is_copy() || (it.origin && !it.origin->bodies && graph.role(static_cast<int>(i)) == op_role::ordinary &&
-                             !it.op->stateful() && !it.is_write());
         folded[i] = known_value(i) != nullptr;
-        if (!folded[i] && pure && !it.inputs.empty() && it.after.empty())
+        if (!folded[i] && is_pure(graph, static_cast<int>(i)) && !it.inputs.empty() && it.after.empty())
             folded[i] = detail::all_of(
                 it.inputs, [&](const auto& v) { return graph.role(v.item) == op_role::constant || folded[v.item]; });
     }
@@ -119,7 +124,10 @@ RILL_COLD void binder::find_folded() {
 
 RILL_COLD void binder::find_fusion_groups() {
     chained.assign(graph.items.size(), -1);
-    const auto first = detail::find_fusion_groups(graph, types, folded);
+    auto no_members = folded;
+    for (std::size_t i = 0; i < needed_.size(); ++i)
+        if (!needed_[i]) no_members[i] = 1;
+    const auto first = detail::find_fusion_groups(graph, types, no_members);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
         auto& number = chained[first[i]];
@@ -140,7 +148,8 @@ RILL_COLD void binder::find_fusion_groups() {
         c.needed[c.member_of(v.item)][v.port] = 1;
     };
     for (std::size_t i = 0; i < graph.items.size(); ++i)
-        for (const auto& v : graph.items[i].inputs) need(v, chained[i]);
+        for (std::size_t k = 0; needed_[i] && k < graph.items[i].inputs.size(); ++k)
+            if (reads(i, k)) need(graph.items[i].inputs[k], chained[i]);
     for (const auto& v : graph.fetches) need(v, -1);
 }
 
@@ -167,7 +176,7 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
                 s.where = home::variable;
             else if (folded[i])
                 s.where = home::folded;
-            else if (s.type.type == dtype::string)
+            else if (s.type.type == dtype::string && needed_[i])
                 s.where = home::string;
             else if (stays_in_block(i, port))
                 s.where = home::block;
@@ -206,7 +215,7 @@ RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
 
 RILL_COLD bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
-    if (it.feed >= 0) return false;
+    if (it.feed >= 0 || !needed_[i]) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary && it.op->role() != op_role::resource) return false;
     if (known_value(i)) return false;
@@ -222,15 +231,22 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             if (c.items[0] == static_cast<int>(i)) bind_fusion_group(c, resources);
             continue;
         }
-        if (const auto* known = known_value(i))
-            for (std::size_t port = 0; port < known->size(); ++port)
-                folded_values.push_back({value_slot[i][port], (*known)[port]});
-        if (!is_step(i)) continue;
         const auto& it = graph.items[i];
+        if (const auto* known = known_value(i))
+            for (std::size_t port = 0; port < known->size(); ++port) {
+                const auto& value = (*known)[port];
+                folded_values.push_back({value_slot[i][port], it.memory() ? copied_to(value, it.memory()) : value});
+            }
+        if (!is_step(i)) continue;
         std::vector<tensor_type> in;
-        for (const auto& v : it.inputs) in.push_back(type_of(v));
+        std::vector<int> from;
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            in.push_back(type_of(it.inputs[k]));
+            from.push_back(reads(i, k) ? slot_of(it.inputs[k]) : unread_slot());
+        }
         kernel_request request{in, types[i]};
         if (it.origin) resources.answer(request, *it.op, *it.origin);
+        request.space = it.memory();
         step s;
         s.item = static_cast<std::int32_t>(i);
         if (const auto bodies = region_of_.find(static_cast<int>(i)); bodies != region_of_.end()) {
@@ -239,6 +255,10 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             regions.push_back(bodies->second);
         } else {
             s.run = it.origin ? bind_kernel(it, request) : copy_kernel(it);
+        }
+        if (request.next_stream) {
+            s.random = static_cast<std::int32_t>(streams.size());
+            streams.push_back(std::move(request.next_stream));
         }
         if (it.origin && it.is_write()) {
             s.plain = false;
@@ -251,8 +271,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
                 const auto& written = it.inputs[w];
                 write_list.push_back({variable_index(written, *it.origin), true});
                 for (std::size_t k = 0; k < it.inputs.size(); ++k) // an op that also reads it needs a value
-                    if (s.how == variable_write::initialises && !it.writes(k) &&
-                        slot_of(it.inputs[k]) == slot_of(written))
+                    if (s.how == variable_write::initialises && !it.writes(k) && from[k] == slot_of(written))
                         s.how = variable_write::replaces;
             }
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
@@ -262,11 +281,14 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             });
         }
         if (it.origin && it.op->in_place() && !it.is_write())
-            for (const auto& v : it.inputs) may_share_.push_back({steps.size(), v, {s.item, 0}});
+            for (std::size_t k = 0; k < it.inputs.size(); ++k)
+                if (reads(i, k)) may_share_.push_back({steps.size(), it.inputs[k], {s.item, 0}});
         for (int port = 0; port < static_cast<int>(types[i].size()); ++port)
-            if (const int from = changed_input({s.item, port}); from >= 0)
-                may_share_.push_back({steps.size(), it.inputs[from], {s.item, port}});
-        add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
+            if (const int changed = changed_input({s.item, port}); changed >= 0)
+                may_share_.push_back({steps.size(), it.inputs[changed], {s.item, port}});
+        const op_cost cost =
+            it.origin ? it.op->cost(in, types[i]) : op_cost{0, detail::total_bytes(in) + detail::total_bytes(types[i])};
+        add_step(std::move(s), from, value_slot[i], request, cost, folded[i] != 0);
     }
 }
 
@@ -275,6 +297,7 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // the number of an input
     hash_map<int, std::size_t> last_reader;               // per slot, as aliases are several inputs in one slot
+    std::vector<int> from;                                // per input: its slot; -1: no member reads it
     std::vector<tensor_type> in, out;
     std::vector<const any_array*> constants;
     std::vector<int> outputs;
@@ -283,7 +306,8 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
         const auto& it = graph.items[i];
         auto& member = members.members.emplace_back();
         member.spec = it.op->fused();
-        for (const auto& v : it.inputs) {
+        for (std::size_t input = 0; input < it.inputs.size(); ++input) {
+            const auto& v = it.inputs[input];
             if (chained[v.item] == chained[i]) {
                 member.inputs.push_back({static_cast<int>(c.member_of(v.item)), v.port});
                 continue;
@@ -292,10 +316,14 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
             if (fresh) {
                 inputs.push_back(v);
                 in.push_back(type_of(v));
-                const auto& from = graph.items[v.item].op;
-                constants.push_back(from ? from->constant() : nullptr);
+                from.push_back(-1);
+                const auto& made_by = graph.items[v.item].op;
+                constants.push_back(made_by ? made_by->constant() : nullptr);
             }
-            last_reader[slot_of(v)] = k;
+            if (reads(i, input)) {
+                from[known->second] = slot_of(v);
+                last_reader[slot_of(v)] = k;
+            }
             member.inputs.push_back({-1, static_cast<int>(known->second)});
         }
         for (std::size_t port = 0; port < types[i].size(); ++port) {
@@ -309,41 +337,69 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
     for (std::size_t k = 0; k < c.items.size(); ++k)
         if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1)
             for (const auto& v : inputs)
-                if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
+                if (const auto last = last_reader.find(slot_of(v)); last != last_reader.end() && last->second <= k)
+                    may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out, constants};
-    request.pool = resources.threads().for_ops();
+    request.on.pool = resources.threads().for_ops();
+    const auto& first = graph.items[c.items[0]];
+    request.space = first.memory();
     step s;
     s.item = c.items.back();
-    const auto& where = device_of(graph.items[c.items[0]]);
-    const auto chain_kernel = find_kernel(where.name, fusion_group::name, dtype::invalid);
-    if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where.name);
+    const auto& where = first.runs_on().name;
+    const auto chain_kernel = find_kernel(where, fusion_group::name, dtype::invalid);
+    if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where);
     s.run = (*chain_kernel)(&members, request);
-    add_step(std::move(s), inputs, outputs, request, false);
+    op_cost cost{0, detail::total_bytes(out)};
+    for (std::size_t k = 0; k < from.size(); ++k)
+        if (from[k] < 0)
+            from[k] = unread_slot();
+        else
+            cost.bytes += static_cast<double>(in[k].bytes());
+    add_step(std::move(s), from, outputs, request, cost, false);
 }
 
-RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
-                                const kernel_request& request, bool is_folded) {
-    s.inputs = static_cast<std::int32_t>(indices.size());
-    for (const auto& v : inputs) {
-        const int slot = slot_of(v);
-        indices.push_back(writes_variable(s, slots[slot].variable) ? slot - 1 : slot);
+RILL_COLD int binder::unread_slot() {
+    if (unread_slot_ < 0) {
+        unread_slot_ = static_cast<int>(slots.size());
+        slots.emplace_back();
     }
+    return unread_slot_;
+}
+
+RILL_COLD void binder::add_step(step s, std::span<const int> inputs, std::span<const int> outputs,
+                                const kernel_request& request, const op_cost& cost, bool is_folded) {
+    s.inputs = static_cast<std::int32_t>(indices.size());
+    for (const int slot : inputs) indices.push_back(writes_variable(s, slots[slot].variable) ? slot - 1 : slot);
     s.outputs = static_cast<std::int32_t>(indices.size());
     indices.insert(indices.end(), outputs.begin(), outputs.end());
     slot_value scratch;
     scratch.bytes = request.scratch_bytes;
     scratch.where = slot_value::home::scratch;
-    const auto& runs_on = device_of(graph.items[s.item]);
-    scratch.space = runs_on.host_memory ? nullptr : &runs_on;
+    scratch.space = graph.items[s.item].memory();
     indices.push_back(static_cast<std::int32_t>(slots.size()));
     slots.push_back(scratch);
     s.end = static_cast<std::int32_t>(indices.size());
+    s.number = static_cast<std::int32_t>((is_folded ? folded_steps : steps).size());
     if (is_folded) return folded_steps.push_back(std::move(s));
-    double bytes = std::max(request.moved_bytes, 0.);
-    if (request.moved_bytes < 0)
-        for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[indices[k]].bytes);
-    costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
+    const auto& runs_on = graph.items[s.item].runs_on();
+    costs_.push_back({std::max(request.microseconds, runs_on.microseconds(cost.flops, cost.bytes)), request.shared});
     steps.push_back(std::move(s));
+}
+
+RILL_COLD void binder::find_spaces() {
+    for (const auto& it : graph.items)
+        if (const auto* space = it.memory(); space && !detail::contains(spaces, space)) spaces.push_back(space);
+    if (spaces.empty()) return;
+    for (auto& s : steps) {
+        const auto& it = graph.items[s.item];
+        if (s.region >= 0) // the host runs the bodies, wherever their values lie
+            s.looks = true;
+        else if (!it.memory())
+            s.looks = it.is_copy() || it.is_write() || it.op->stateful() || types[s.item].empty();
+        else // a device knows its own record only
+            s.looks = spaces.size() > 1 && it.is_write();
+        if (s.looks) s.plain = false;
+    }
 }
 
 RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
@@ -352,18 +408,13 @@ RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const no
                            place_of(writer) + ")");
 }
 
-RILL_COLD const device_type& binder::device_of(const subgraph::item& it) {
-    return it.device ? *it.device : cpu_device();
-}
-
 RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& request) {
     const auto& op = *it.op;
-    const auto& device = device_of(it);
     const auto type = op.kernel_type(request.inputs, request.outputs);
-    const auto factory = find_kernel(device.name, op.kernel_name(), type);
+    const auto factory = find_kernel(it.runs_on().name, op.kernel_name(), type);
     if (!factory)
         throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type)) +
-                                               (device.host_memory ? "" : " on device " + device.name),
+                                               (it.memory() ? " on device " + it.runs_on().name : ""),
                                            place_of(*it.origin)));
     try {
         return (*factory)(op.attributes(), request);
@@ -375,11 +426,8 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
 RILL_COLD kernel binder::copy_kernel(const subgraph::item& it) const {
     const auto& from = slots[slot_of(it.inputs[0])];
     const auto& type = type_of(it.inputs[0]);
-    const auto* source = from.space ? from.space : &cpu_device();
-    const auto* target = &device_of(it);
-    return kernel([=, type = type.type, n = type.shape.size()](const kernel_args& a) {
-        copy_between(*source, a.in<void>(0), *target, a.out<void>(0), type, n);
-    });
+    return kernel([source = from.space, target = it.memory(), type = type.type, n = type.shape.size()](
+                      const kernel_args& a) { copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n); });
 }
 
 }}} // namespace rill::RILL_ABI::detail

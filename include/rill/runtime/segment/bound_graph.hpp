@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,12 +27,15 @@ struct bound_graph {
         std::int32_t writes = 0; // variables that it writes: from write_list[first_write] on
         std::int32_t first_write = 0;
         std::int32_t item = 0;    // of a fusion group, the last member
+        std::int32_t number = 0;  // its index in `steps` or `folded_steps`
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
+        std::int32_t random = -1; // of a random op: its index in `streams`
         std::int32_t slices_of =
             -1; // the variable of which it reads slices, without a version held by the step; -1: none
         std::int32_t first_release = 0, releases = 0;  // in `release_list`
         variable_write how = variable_write::elements; // how it writes
-        bool plain = true;                             // runs its kernel and does nothing else
+        bool looks = false; // must not run after a failure that it can't see: the host looks at the error records
+        bool plain = true;  // runs its kernel and does nothing else
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
     struct chain {
@@ -64,7 +68,7 @@ struct bound_graph {
         std::size_t bytes = 0;
         int first = -1, last = -1;
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
-        const device_type* space = nullptr; // the device whose memory it is in; null: the host's
+        const memory_space* space = nullptr; // null: the host's memory
         int in_place_of = -1;
         std::int32_t variable = -1; // the variable whose value it is; -1: none
         bool many_lanes = false;    // several lanes use it, in the window of its last use
@@ -75,9 +79,9 @@ struct bound_graph {
         any_array value;
     };
 
-    /// The memory of a step on one device.
+    /// The memory of a step in one space.
     struct arena {
-        const device_type* space = nullptr;
+        const memory_space* space = nullptr;
         std::size_t bytes = 0;
     };
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
@@ -97,13 +101,15 @@ struct bound_graph {
     std::vector<std::vector<int>> changes; // per item with bodies, and output: region_binding::changes
     vector<folded_value> folded_values;    // per slot: values that shape rules asked for
     vector<chain> chains;
-    std::vector<int> chained;          // per item: its fusion group, or -1
-    vector<parallel_regions> parallel; // windows of steps that run in several lanes
-    vector<arena> arenas;              // the host's is the first
-    std::size_t arena_bytes = 0;       // of all arenas
-    double microseconds = 0;           // estimated time of all steps, with helping threads; 0: no threads
-    std::size_t lower_bound = 0;       // largest number of bytes alive at once, if steps run in sequence
-    std::vector<std::size_t> offsets;  // per slot: its offset in the arena of its space, or npos
+    std::vector<int> chained;                       // per item: its fusion group, or -1
+    vector<parallel_regions> parallel;              // windows of steps that run in several lanes
+    vector<arena> arenas;                           // the host's is the first
+    std::vector<const memory_space*> spaces;        // besides the host's memory: each run keeps an error record in each
+    vector<std::function<random_stream()>> streams; // per random op: gives the stream of the next run
+    std::size_t arena_bytes = 0;                    // of all arenas
+    double microseconds = 0;                        // estimated time of all steps, with helping threads; 0: no threads
+    std::size_t lower_bound = 0;                    // largest number of bytes alive at once, if steps run in sequence
+    std::vector<std::size_t> offsets;               // per slot: its offset in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
     /// Returns the input of which `v` is a modified copy, and whose memory it may take; -1 if none, or if another input is in that memory.

@@ -48,9 +48,9 @@ private:
     }
     /// Slots that own memory, by the only lane that uses them.
     using lane_slots = std::map<lane, std::vector<std::size_t>>;
-    lane_slots owners(const device_type* space) const;
+    lane_slots owners(const memory_space* space) const;
     /// Assigns the offsets of one space; returns the size of its arena.
-    std::size_t lay_out(const device_type* space);
+    std::size_t lay_out(const memory_space* space);
     std::size_t bound(const lane_slots& groups) const;
     vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
 
@@ -89,7 +89,7 @@ RILL_COLD void lifetimes::share_places(std::span<const shared_place> may_share) 
     }
 }
 
-RILL_COLD lifetimes::lane_slots lifetimes::owners(const device_type* space) const {
+RILL_COLD lifetimes::lane_slots lifetimes::owners(const memory_space* space) const {
     constexpr lane unused{-2, 0};
     vector<lane> user(b_.slots.size(), unused);
     for_each_use([&](std::size_t slot, std::size_t k) {
@@ -123,7 +123,7 @@ RILL_COLD void lifetimes::lay_out() {
     for (std::size_t i = 0; i < b_.slots.size(); ++i) b_.offsets[i] = b_.offsets[owner_of(i)];
 }
 
-RILL_COLD std::size_t lifetimes::lay_out(const device_type* space) {
+RILL_COLD std::size_t lifetimes::lay_out(const memory_space* space) {
     auto groups = owners(space);
     b_.lower_bound += bound(groups);
     const auto shared = std::move(groups[anywhere]);

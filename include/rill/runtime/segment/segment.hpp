@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
 #include <rill/core/owned.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/execution_context.hpp>
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/segment/binding.hpp>
 
@@ -27,9 +30,45 @@ template <class Describe> [[noreturn]] void rethrow_described(const Describe& de
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
+/// What kernels that use another memory than the host's need there: the error record of the run, then the streams of random ops.
+class device_block {
+public:
+    /// Holds an empty record, and room for some streams.
+    device_block(const memory_space& space, std::size_t streams)
+        : space_(&space), memory_(*space.blocks, sizeof(error_record) + streams * sizeof(random_stream)) {
+        begin({});
+    }
+
+    const memory_space* space() const { return space_; }
+    /// The addresses lie in the space.
+    error_record* errors() const { return static_cast<error_record*>(memory_.data()); }
+    random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
+
+    /// Empties the record, and sets the streams of the next run.
+    void begin(std::span<const random_stream> streams_of_run) const {
+        const error_record none;
+        space_->from_host(*space_, &none, errors(), sizeof none);
+        if (!streams_of_run.empty())
+            space_->from_host(*space_, streams_of_run.data(), streams(), streams_of_run.size_bytes());
+    }
+    /// Returns the record as it is now.
+    error_record recorded() const {
+        error_record e;
+        space_->to_host(*space_, errors(), &e, sizeof e);
+        return e;
+    }
+
+private:
+    const memory_space* space_;
+    memory_block memory_;
+};
+
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
 struct frame {
     vector<void*> slots;
+    vector<execution_context> on;                     // per step
+    vector<random_stream> streams;                    // per random op: the stream of this run
+    vector<device_block> on_device;                   // per memory besides the host's
     vector<memory_block> arenas;                      // per space
     vector<element_block> strings;                    // string values, which need constructed elements
     vector<std::shared_ptr<element_block>> variables; // versions held; small ones also for the next step
@@ -48,14 +87,24 @@ struct frame {
 /// concurrent runs; each run has a frame.
 class segment {
 public:
-    segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory,
-            const body_plans& bodies = {});
+    /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically.
+    static std::shared_ptr<segment> bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                         resource_store& resources, allocator& memory, const body_plans& bodies = {});
+
+    segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources, allocator& memory);
 
     bool serves(std::span<const tensor_type> feeds) const;
     bool serves(std::span<const any_array> feeds) const;
 
     const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
     const void* fetch_data(const frame& f, std::size_t i) const;
+    /// Returns the memory that fetch `i` is left in; null for the host's.
+    const memory_space* fetch_space(std::size_t i) const { return b_.slots[slot_of_fetch(i)].space; }
+    /// Returns fetch `i` as an array that borrows its elements from the frame.
+    any_array fetched(const frame& f, std::size_t i) const {
+        const auto& type = fetch_type(i);
+        return any_array(type.type, type.shape, fetch_data(f, i), nullptr, fetch_space(i));
+    }
 
     /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena.
     void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
@@ -63,7 +112,8 @@ public:
 
     /// Returns true if no other fetch is in the same memory.
     bool fetched_alone(std::size_t i) const;
-    /// Returns true if a fetch can be computed in the caller's memory: it is neither a feed nor a variable, and fetched once.
+    /// Returns true if a fetch can be computed in memory of the caller's, in the space of the fetch: it is neither a feed nor a variable,
+    /// and fetched once.
     bool can_redirect(std::size_t i) const;
     /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and nothing else needs the
     /// old value. `along` receives the slots of all updates but the last: they need the same redirection.
@@ -97,7 +147,7 @@ private:
     /// Computes what depends on constants alone, once, when the segment is bound.
     void fold_constants();
 
-    allocator& memory_of(const device_type* space) const;
+    allocator& memory_of(const memory_space* space) const { return blocks_of(space, memory_); }
     std::unique_ptr<frame> make_frame() const;
 
     // ---- running -----------------------------------------------------------------------------------------------------------
@@ -107,7 +157,10 @@ private:
     void take_version(frame& f, std::size_t variable) const;
     /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
     template <class F> void run_all(const F& run_segment) const;
+    execution_context context_of(const frame& f, const step& s) const;
     kernel_args args_of(const frame& f, const step& s) const;
+    /// Takes the streams of the next run, and brings them to each memory with an empty error record.
+    void begin_run(frame& f) const;
     void run_step(frame& f, const step& s) const;
     /// Runs a step that has bodies, or that ends or borrows the hold of a version.
     void run_special(frame& f, const step& s, const kernel_args& args) const;
@@ -124,11 +177,20 @@ private:
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;
-    /// Rethrows the current exception of a kernel, with its place.
-    [[noreturn]] void rethrow_from(const step& s) const;
+    /// Rethrows the current exception of a kernel, with its place. If a device has recorded an error of this step or an earlier one,
+    /// throws that one instead.
+    [[noreturn]] void rethrow_from(const frame& f, const step& s) const;
+
+    // ---- errors that devices record: the first step that failed wins, as on the host ----------------------------------------
+
+    static error_record first_error(const frame& f);
+    /// Leaves the run if a device has recorded an error of step s or an earlier one. `rethrow_from` then finds it.
+    static void look(const frame& f, const step& s);
+    [[noreturn]] void throw_recorded(const error_record& e, const step& s) const;
 
     allocator& memory_;
-    thread_pool* pool_; // for parallel lanes
+    thread_pool* pool_;     // for parallel lanes
+    thread_pool* ops_pool_; // for the work of one op
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
     mutable std::mutex mutex_;

@@ -16,16 +16,25 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/array_slots.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                           allocator& memory, const body_plans& bodies)
-    : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
-      b_(binder::bind(g, feeds, resources, bodies)) {
+RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                                 resource_store& resources, allocator& memory,
+                                                 const body_plans& bodies) {
+    auto bound = binder::bind(g, feeds, resources, bodies);
+    return bound ? detail::make_shared<segment>(std::move(*bound), feeds, resources, memory) : nullptr;
+}
+
+RILL_COLD segment::segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources,
+                           allocator& memory)
+    : memory_(memory), pool_(resources.threads().pool.get()), ops_pool_(resources.threads().for_ops()),
+      feed_types_(feeds.begin(), feeds.end()), b_(std::move(bound)) {
     fold_constants();
 }
 
@@ -70,7 +79,7 @@ RILL_COLD bool segment::can_redirect(std::size_t i) const {
     for (std::size_t k = 0; k < i; ++k)
         if (b_.slot_of(b_.graph.fetches[k]) == slot) return false;
     const auto& value = b_.slots[slot];
-    return (value.where == home::arena || value.where == home::string) && !value.space;
+    return value.where == home::arena || value.where == home::string;
 }
 
 RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const {
@@ -160,8 +169,18 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
             take_version(f, i);
         }
     }
-    if (f.context->trace) return run_traced(f);
-    run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
+    if (!f.streams.empty() || !f.on_device.empty()) begin_run(f);
+    if (f.context->trace)
+        run_traced(f);
+    else
+        run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
+    if (f.on_device.empty()) return;
+    if (const auto e = first_error(f); e.is_set()) throw_recorded(e, b_.steps[e.step]);
+}
+
+RILL_INLINE void segment::begin_run(frame& f) const {
+    for (std::size_t i = 0; i < f.streams.size(); ++i) f.streams[i] = b_.streams[i]();
+    for (const auto& d : f.on_device) d.begin({f.streams.data(), f.streams.size()});
 }
 
 template <class F> inline void segment::run_all(const F& run_segment) const {
@@ -197,7 +216,7 @@ RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
     try {
         for (; begin < end; ++begin) run_step(f, b_.steps[begin]);
     } catch (...) {
-        rethrow_from(b_.steps[begin]);
+        rethrow_from(f, b_.steps[begin]);
     }
 }
 
@@ -208,23 +227,22 @@ RILL_COLD void segment::fold_constants() {
         const auto& outputs = b_.value_slot[s.item];
         for (const int o : outputs) {
             const auto& type = b_.slots[o].type;
-            any_array value(type.type, type.shape, memory_of(b_.slots[o].space));
+            auto value = array_in(b_.slots[o].space, type, memory_);
             f->slots[o] = value.mutable_data();
             b_.folded_values.push_back({o, std::move(value)});
         }
         const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
         const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
         f->slots[scratch_slot] = scratch.data();
+        const auto on = context_of(*f, s);
+        const std::int32_t* const numbers = b_.indices.data();
         try {
-            run_step(*f, s);
+            s.run({f->slots.data(), numbers + s.inputs, numbers + s.outputs, on, f->context});
+            look(*f, s);
         } catch (...) {
-            rethrow_from(s);
+            rethrow_from(*f, s);
         }
     }
-}
-
-RILL_INLINE allocator& segment::memory_of(const device_type* space) const {
-    return space && space->memory ? *space->memory : memory_;
 }
 
 RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
@@ -257,29 +275,49 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
             f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
+    f->streams.resize(b_.streams.size());
+    for (const auto* space : b_.spaces) f->on_device.emplace_back(*space, f->streams.size());
+    f->on.reserve(b_.steps.size());
+    for (const auto& s : b_.steps) f->on.push_back(context_of(*f, s));
     return f;
+}
+
+RILL_COLD execution_context segment::context_of(const frame& f, const step& s) const {
+    const auto scratch = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
+    execution_context on{.pool = ops_pool_, .scratch = f.slots[scratch], .step = s.number};
+    const random_stream* streams = f.streams.data();
+    for (const auto& d : f.on_device)
+        if (d.space() == b_.slots[scratch].space) { // the memory of the step
+            on.errors = d.errors();
+            streams = d.streams();
+        }
+    if (s.random >= 0) on.random = streams + s.random;
+    return on;
 }
 
 inline kernel_args segment::args_of(const frame& f, const step& s) const {
     const std::int32_t* const numbers = b_.indices.data();
-    return {f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
+    return {f.slots.data(), numbers + s.inputs, numbers + s.outputs, f.on[s.number], f.context};
 }
 
 RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     const kernel_args args = args_of(f, s);
     if (s.plain) return s.run(args);
-    if (s.region < 0 && s.writes > 0) return write(f, s, args);
-    run_special(f, s, args);
+    if (s.region >= 0 || s.writes == 0) return run_special(f, s, args);
+    if (s.looks) look(f, s);
+    write(f, s, args);
 }
 
 RILL_NO_INLINE RILL_INLINE void segment::run_special(frame& f, const step& s, const kernel_args& args) const {
     if (s.region >= 0) return void(run_bodies(f, s, args));
+    if (s.looks) look(f, s);
     if (s.slices_of >= 0) return read_slices(f, s, args);
     s.run(args);
     for (std::int32_t r = 0; r < s.releases; ++r) f.variables[b_.release_list[s.first_release + r]].reset();
 }
 
 RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
+    if (s.looks) look(f, s);
     // the bodies write the variables: their first writes should find no holder
     const auto number = static_cast<std::size_t>(s.region);
     const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
@@ -304,6 +342,8 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     f.slots[v.slot - 1] = const_cast<void*>(writer.was());
     f.slots[v.slot] = writer.data();
     write(f, s, args, w + 1);
+    if (!f.on_device.empty() && writer.is_new())
+        look(f, s); // after a failure the device has not filled the new version
     writer.commit();
 }
 
@@ -354,7 +394,7 @@ RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t it
         scope.to.end(first, {.bytes = bytes, .iterations = run_bodies(f, s, args)});
     } catch (...) {
         scope.to.end(first, count);
-        rethrow_from(s);
+        rethrow_from(f, s);
     }
 }
 
@@ -376,8 +416,30 @@ RILL_COLD std::string segment::described(const step& s, const std::string& what)
     return n->op->label() + ": " + what + " (" + place_of(*n) + written + ")";
 }
 
-RILL_COLD void segment::rethrow_from(const step& s) const {
+RILL_COLD void segment::rethrow_from(const frame& f, const step& s) const {
+    if (const auto e = first_error(f); e.step <= s.number)
+        throw_recorded(e, e.step == s.number ? s : b_.steps[e.step]); // s may be a folded step
     rethrow_described([&](const std::string& what) { return described(s, what); });
+}
+
+RILL_COLD error_record segment::first_error(const frame& f) {
+    error_record first;
+    for (const auto& d : f.on_device) {
+        if (const auto e = d.recorded(); e.step < first.step) first = e;
+    }
+    return first;
+}
+
+/// Thrown to leave a run whose error a device has recorded.
+struct error_is_recorded {};
+
+RILL_COLD void segment::look(const frame& f, const step& s) {
+    if (first_error(f).step <= s.number) throw error_is_recorded{};
+}
+
+RILL_COLD void segment::throw_recorded(const error_record& e, const step& s) const {
+    const error problem = e.where->describe(e.found);
+    throw_error(problem.code(), described(s, problem.what()));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -66,6 +66,15 @@ struct trace_scope {
     std::int64_t iteration_of(const void* body);
 };
 
+/// The recorder of a whole step, whose context it makes a traced one.
+struct traced_step {
+    traced_step(step_trace& into, step_context& context) : to(into, context.env()) { context.trace = &all; }
+    traced_step(const traced_step&) = delete;
+
+    step_recorder to;
+    trace_scope all{to};
+};
+
 /// Returns the size of the elements in bytes; for strings, without their characters.
 std::int64_t bytes_of(std::span<const any_array> all);
 

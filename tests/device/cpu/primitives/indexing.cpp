@@ -11,20 +11,6 @@
 
 using namespace rill;
 
-TEST_CASE("indexing: the first id outside") {
-    const std::vector<int> ids{0, 4, 3, 5, -1};
-    CHECK(first_outside(ids.data(), 5, 6).at == 4);
-    CHECK(first_outside(ids.data(), 5, 5).at == 3);
-    CHECK(first_outside(ids.data(), 4, 6).at == -1);
-    CHECK(first_outside(ids.data(), 0, 0).at == -1);
-    CHECK(first_outside(ids.data(), 1, 0).at == 0);
-    const std::vector<int> large{0, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
-    CHECK(first_outside(large.data(), 3, index_t(1) << 40).at == 2); // an extent that no id reaches
-    const std::vector<std::int64_t> wide{0, std::int64_t(1) << 33, -1};
-    CHECK(first_outside(wide.data(), 3, index_t(1) << 40).at == 2);
-    CHECK(first_outside(wide.data(), 3, index_t(1) << 33).at == 1);
-}
-
 TEST_CASE("indexing: gather and scatter_add undo one another") {
     const std::vector<int> ids{2, 0, 2};
     for (const index_t inner : {1, 3, 50}) {

@@ -30,9 +30,10 @@ template <class Op, class T> void run_rows(index_t rows, index_t columns, const 
     kernel_request request{type, type};
     const kernel k = Op{}.template bind<cpu, T>(request);
     std::vector<std::byte> scratch(request.scratch_bytes);
-    void* slots[] = {const_cast<T*>(x), y, scratch.data()};
-    const std::int32_t numbers[] = {0, 1, 2};
-    k({slots, numbers, numbers + 1, numbers + 2, nullptr});
+    void* slots[] = {const_cast<T*>(x), y};
+    const std::int32_t numbers[] = {0, 1};
+    const execution_context on{.scratch = scratch.data()};
+    k({slots, numbers, numbers + 1, on, nullptr});
 }
 
 /// Many rows at once and one at a time give the same, whichever layout either takes.

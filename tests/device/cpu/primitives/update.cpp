@@ -18,6 +18,7 @@ struct step {
         s[0] = s[0] - c[0] * s[1];
     }
 };
+constexpr float half_rate = 0.5f;
 } // namespace test_update
 
 TEST_CASE("update: several arrays in one pass, in place or apart from the old ones, tails included") {
@@ -27,12 +28,13 @@ TEST_CASE("update: several arrays in one pass, in place or apart from the old on
         const std::vector<float> g(count, 2.f), old_x = x, old_slot = slot;
         const std::array<const float*, 2> was{x.data(), slot.data()};
         const std::array<const float*, 1> in{g.data()};
-        update_arrays<test_update::step>(n, was, std::array{new_x.data(), new_slot.data()}, in, std::array{0.5f});
+        const update_constants<float, 1> rate{&test_update::half_rate};
+        update_arrays<test_update::step>(n, was, std::array{new_x.data(), new_slot.data()}, in, rate);
         CHECK(x == old_x);
         CHECK(slot == old_slot);
         CHECK(new_x == std::vector<float>(count, 8.5f));
         CHECK(new_slot == std::vector<float>(count, 3.f));
-        update_arrays<test_update::step>(n, was, std::array{x.data(), slot.data()}, in, std::array{0.5f});
+        update_arrays<test_update::step>(n, was, std::array{x.data(), slot.data()}, in, rate);
         CHECK(x == new_x);
         CHECK(slot == new_slot);
     }
@@ -46,7 +48,7 @@ TEST_CASE("update: with help, the same") {
         std::vector<float> x(g.size(), 10.f), slot(g.size(), 1.f);
         update_arrays<test_update::step>(n, std::array<const float*, 2>{x.data(), slot.data()},
                                          std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()},
-                                         std::array{0.5f}, pool);
+                                         update_constants<float, 1>{&test_update::half_rate}, pool);
         return x;
     };
     thread_pool two(1), four(3);
@@ -62,11 +64,12 @@ TEST_CASE("update: by rows, one after the other, or what belongs to one row adde
         std::vector<double> g(static_cast<std::size_t>(count * inner));
         for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<double>(i % 13) - 4;
         std::vector<std::byte> room(update_rows_scratch_bytes<double>(count, inner, 1));
+        const double rate = 0.5;
         const auto updated = [&](bool added) {
             std::vector<double> x(static_cast<std::size_t>(4 * inner), 10.), slot(x.size(), 1.);
             update_array_rows<test_update::step>(ids.data(), count, inner, std::array{x.data(), slot.data()},
-                                                 std::array<const double*, 1>{g.data()}, std::array{0.5},
-                                                 added ? room.data() : nullptr);
+                                                 std::array<const double*, 1>{g.data()},
+                                                 update_constants<double, 1>{&rate}, added ? room.data() : nullptr);
             return std::pair(x, slot);
         };
         std::vector<double> x(static_cast<std::size_t>(4 * inner), 10.), slot(x.size(), 1.), added = x,

@@ -83,10 +83,11 @@ template <class R> std::vector<R> run(const fusion_group& chain, std::vector<flo
             slots.push_back(&values[r]);
     }
     std::vector<std::byte> scratch(request.scratch_bytes + 64);
-    slots.push_back(scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64);
+    const execution_context on{.scratch =
+                                   scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64};
     std::vector<std::int32_t> at;
     for (std::size_t i = 0; i < slots.size(); ++i) at.push_back(static_cast<std::int32_t>(i));
-    k({slots.data(), at.data(), at.data() + in.size(), at.data() + in.size() + results, nullptr});
+    k({slots.data(), at.data(), at.data() + in.size(), on, nullptr});
     if constexpr (std::is_same_v<R, bool>)
         for (std::size_t r = 0; r < results; ++r) values[r] = truths[r];
     return values;

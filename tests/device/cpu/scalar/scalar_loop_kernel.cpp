@@ -36,11 +36,10 @@ struct fixture {
         std::int64_t count = -1;
         operands.insert(operands.begin(), &most);
         operands.push_back(&count);
-        operands.push_back(scratch.data());
         std::vector<std::int32_t> numbers(operands.size());
         std::iota(numbers.begin(), numbers.end(), 0);
         try {
-            k({operands.data(), numbers.data(), numbers.data() + inputs + 1, &numbers.back(), step});
+            k({operands.data(), numbers.data(), numbers.data() + inputs + 1, {.scratch = scratch.data()}, step});
         } catch (const cancelled&) {
             return -1 - count;
         }
@@ -78,8 +77,9 @@ TEST_CASE_METHOD(test_number_loop_kernel_fixture,
     CHECK(run(loop, 0, {&limit, &a, &b, seen.data(), sums.data()}, 1) == 0);
     CHECK(a == 3);
     CHECK(b == 2);
-    const std::atomic<bool> ended{true};
-    const step_context step{&ended};
+    cancellation ended;
+    ended.cancel();
+    const step_context step{.session = &ended};
     CHECK(run(loop, 2, {&limit, &a, &b, seen.data(), sums.data()}, 1, &step) == -1);
 }
 

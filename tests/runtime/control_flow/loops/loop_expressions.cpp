@@ -39,7 +39,7 @@ TEST_CASE("loop_expressions: where an expression's operands are, and the functio
     void* const operands[] = {&count, &value, &by};
     const std::int32_t numbers[] = {0, 1, 2};
     detail::loop_tables tables(all);
-    tables.fill(all, {operands, numbers, nullptr, nullptr, nullptr});
+    tables.fill(all, {operands, numbers, nullptr, {}, nullptr});
     void* state[] = {&count, &value};
     CHECK((*function)({tables.all(), state, 2, nullptr}) == 2);
     CHECK(count == 2);

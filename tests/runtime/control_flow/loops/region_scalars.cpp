@@ -23,8 +23,8 @@ std::optional<detail::region_scalars> numbers(const std::vector<any_tensor>& fet
     detail::resource_store resources(default_allocator());
     std::vector<tensor_type> types;
     for (const auto& f : feeds) types.push_back(type_of(f));
-    const detail::segment s(sort_items(prune(fetches, {}, feeds)), types, resources, default_allocator());
-    return detail::numbers_of(s.bound());
+    const auto s = detail::segment::bind(sort_items(prune(fetches, {}, feeds)), types, resources, default_allocator());
+    return detail::numbers_of(s->bound());
 }
 
 TEST_CASE("region_scalars: a chain over feeds and constants, whatever steps it is cut into") {

@@ -33,9 +33,10 @@ bool is_one_kernel(const any_tensor& loop) {
             arguments[i].shape = rules::slice(arguments[i].shape);
     detail::body_plans plans;
     const auto resources = std::make_shared<detail::resource_store>(default_allocator());
-    detail::compile_bodies(plans, it, {}, resources, cpu_device());
+    detail::compile_bodies(plans, it, {}, resources, detail::make_placement({}));
     detail::vector<detail::bound_region> bodies;
-    for (const auto& b : *it.origin->bodies) bodies.emplace_back(b, plans.at(b), arguments, inputs);
+    for (const auto& b : *it.origin->bodies)
+        bodies.push_back(*detail::bound_region::bind(b, plans.at(b), arguments, inputs));
     const auto outputs = loop.node()->outputs;
     return detail::bind_scalar_loop(use, {bodies.data(), bodies.size()}, inputs, {outputs.begin(), outputs.end()},
                                     default_allocator()) != nullptr;

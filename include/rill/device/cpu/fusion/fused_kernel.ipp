@@ -83,8 +83,8 @@ private:
     /// Divides the blocks into pieces for threads by shape alone. Sums are therefore independent of the number of threads.
     void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
 
-    /// Runs all pieces on this thread, or shares them with the pool.
-    void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
+    /// Runs all pieces on this thread, or shares them with a pool.
+    void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch, thread_pool* pool) const;
     void run_stage(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
                    std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
@@ -103,7 +103,7 @@ private:
     vector<wide_sum> wide_;    // per result
     vector<scaled_leaf> means_;
 
-    thread_pool* pool_ = nullptr;
+    bool shared_ = false; // with the pool of the context
     index_t blocks_ = 0, pieces_ = 1;
     bool at_once_ = false;
     std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
@@ -173,13 +173,10 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     if (at_once_)
         run_at_once(leaf, out, scratch + own_at_);
     else if (layout_.total > 0)
-        run_pieces(leaf, out, scratch);
+        run_pieces(leaf, out, scratch, shared_ ? a.on.pool : nullptr);
     for (std::size_t r = 0; r < results_; ++r)
         if (count_[r] >= 0) reducers_[r].divide(a.out<void>(static_cast<int>(r)), out[r], result_size_[r], count_[r]);
-    if (stages_->may_divide() && (sticky_errors() & integer_division_by_zero)) {
-        sticky_errors() &= ~integer_division_by_zero;
-        throw invalid_argument("integer division by zero");
-    }
+    if (stages_->may_divide()) refuse_zero_division(a.on);
 }
 
 RILL_COLD void fused_kernel::plan_means(const dims& space, std::span<const tensor_type> leaves,
@@ -255,13 +252,13 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
     // Waking threads costs some microseconds, about as long as 2^19 additions.
     const double additions = stages_->work() * static_cast<double>(l.total);
     request.microseconds = additions * 5e-5;
-    request.shared = request.pool && request.pool->threads() > 1 && pieces_ > 1 && additions >= 1 << 19;
-    if (request.shared) pool_ = request.pool;
+    const int threads = request.on.pool ? request.on.pool->threads() : 1;
+    shared_ = request.shared = threads > 1 && pieces_ > 1 && additions >= 1 << 19;
 
     const auto reserve = [&](std::size_t bytes) {
         return std::exchange(request.scratch_bytes, request.scratch_bytes + bytes);
     };
-    own_at_ = reserve(own_bytes_ * static_cast<std::size_t>(pool_ ? pool_->threads() : 1));
+    own_at_ = reserve(own_bytes_ * static_cast<std::size_t>(shared_ ? threads : 1));
     if (partial_bytes_ > 0 && pieces_ > 1) partial_at_ = reserve(partial_bytes_ * static_cast<std::size_t>(pieces_));
 }
 
@@ -273,19 +270,20 @@ RILL_INLINE reducer fused_kernel::find_reducer(combine how, dtype type) {
     return *found;
 }
 
-RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const {
+RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch,
+                                          thread_pool* pool) const {
     const auto begin = [&](std::byte* own) { stages_->begin(own, layout_.rows * layout_.row_size); };
-    if (!pool_) {
+    if (!pool) {
         std::byte* own = scratch + own_at_;
         begin(own);
         if (partial_bytes_ == 0 || pieces_ == 1) return run_blocks(0, blocks_, leaf, out, own);
         for (index_t p = 0; p < pieces_; ++p) run_stage(p, leaf, out, scratch, own);
     } else {
         // The pieces of a map are single blocks; threads take several at a time.
-        const index_t together = partial_bytes_ > 0 ? 1 : std::max<index_t>(1, pieces_ / (8 * pool_->threads()));
+        const index_t together = partial_bytes_ > 0 ? 1 : std::max<index_t>(1, pieces_ / (8 * pool->threads()));
         std::atomic<index_t> next{0};
         std::atomic<unsigned> problems{0};
-        pool_->run(pool_->threads(), [&](int t) {
+        pool->run(pool->threads(), [&](int t) {
             index_t p = next.fetch_add(together, std::memory_order_relaxed);
             if (p >= pieces_) return;
             std::byte* own = scratch + own_at_ + own_bytes_ * static_cast<std::size_t>(t);

@@ -52,7 +52,7 @@ public:
     fused_stages(fused_stages&&) = default; // no copies: scalars_ points into values_
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
-    /// Returns the group's distinct leaves, in the order of first use.
+    /// Returns the group's distinct leaves that its nodes read, in the order of first use.
     static vector<leaf> leaves_of(const fusion_group& chain);
     /// Returns the types of the leaves, given the group's space and inputs. A reduced view has the shape of the reduction.
     static std::vector<tensor_type> leaf_types(const fusion_group& chain, const dims& space,

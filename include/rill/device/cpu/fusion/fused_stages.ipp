@@ -60,9 +60,12 @@ RILL_COLD fused_stages::fused_stages(const fusion_group& chain, std::size_t resu
 RILL_COLD auto fused_stages::leaves_of(const fusion_group& chain) -> vector<leaf> {
     vector<leaf> all;
     for (const auto& member : chain.members)
-        for (const auto& l : member.spec->leaves)
-            if (const auto from = member.inputs[l.input]; from.member < 0)
-                if (const leaf it{from.index, l.view}; !detail::contains(all, it)) all.push_back(it);
+        for (std::size_t k = 0; k < member.spec->leaves.size(); ++k) {
+            const auto& l = member.spec->leaves[k];
+            const auto from = member.inputs[l.input];
+            if (from.member >= 0 || !member.spec->reads_leaf(k)) continue;
+            if (const leaf it{from.index, l.view}; !detail::contains(all, it)) all.push_back(it);
+        }
     return all;
 }
 
@@ -83,7 +86,7 @@ RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_functi
     for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
     for (const auto& member : chain.members) {
         values_.append(member.spec->scalars);
-        for (const auto& i : member.spec->body->code) work_ += i.op->cost;
+        work_ += member.spec->body->work();
     }
     masks_.resize(results_);
     for (std::size_t r = 0; r < results_; ++r) placed_.push_back({r, leaves_.size() + r});
@@ -104,9 +107,10 @@ RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
     values_.append(spec.scalars);
     for (const auto& l : spec.leaves) {
         const auto from = member.inputs[l.input];
-        std::size_t operand;
+        std::size_t operand = 0; // any operand stands in for a leaf that the program does not read
         if (from.member < 0) {
-            operand = static_cast<std::size_t>(detail::find(leaves_, leaf{from.index, l.view}) - leaves_.begin());
+            const auto at = detail::find(leaves_, leaf{from.index, l.view});
+            if (at != leaves_.end()) operand = static_cast<std::size_t>(at - leaves_.begin());
         } else {
             operand = operand_of[from.member][from.index];
             if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;
@@ -127,7 +131,7 @@ RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
         if (adjoint) masks_[place] = spec.results[r].mask;
     }
     may_divide_ = may_divide_ || divides_integers(*spec.body);
-    for (const auto& i : spec.body->code) work_ += i.op->cost;
+    work_ += spec.body->work();
 }
 
 RILL_COLD std::size_t fused_stages::place_buffers(std::size_t at, index_t block) {

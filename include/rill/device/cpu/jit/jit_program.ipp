@@ -115,7 +115,7 @@ RILL_COLD program join_links(const fusion_group& chain, std::size_t results, pro
             }
             const auto found = detail::find(leaves, fused_stages::leaf{from.index, l.view});
             value.push_back(static_cast<int>(found - leaves.begin()));
-            all.leaves[static_cast<std::size_t>(value.back())] = body.leaves[k];
+            if (found != leaves.end()) all.leaves[static_cast<std::size_t>(value.back())] = body.leaves[k];
         }
         for (std::size_t k = 0; k < body.scalars.size(); ++k) value.push_back(scalars++);
         if (nodes) nodes->begins.push_back(static_cast<int>(all.code.size()));

@@ -8,33 +8,6 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Returns the position and value of the first id outside [0, extent), or position -1 if all are inside.
-template <class I> outside_index first_outside(const I* ids, index_t n, index_t extent) {
-    using U = std::make_unsigned_t<I>;
-    constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
-    const U end = extent > most ? U(static_cast<U>(most) + 1) : static_cast<U>(extent); // a negative id becomes large
-    bool wrong = false;
-    for (index_t i = 0; i < n; ++i) wrong |= static_cast<U>(ids[i]) >= end;
-    if (!wrong) return {};
-    const I* const first = std::find_if(ids, ids + n, [&](I id) { return static_cast<U>(id) >= end; });
-    return {first - ids, static_cast<std::int64_t>(*first)};
-}
-
-/// Returns the position of the first element that is infinite (value 0) or NaN (value 1), or position -1.
-template <class T> outside_index first_not_finite(const T* x, index_t n) {
-    using C = compute_type<T>;
-    const auto finite = [](const T& v) {
-        const C wide = static_cast<C>(v);
-        return wide - wide == C(0);
-    };
-    bool all = true; // branch-free, so that it vectorizes
-    for (index_t i = 0; i < n; ++i) all &= finite(x[i]);
-    if (all) return {};
-    const T* const first = std::find_if_not(x, x + n, finite);
-    const C wide = static_cast<C>(*first);
-    return {first - x, wide != wide};
-}
-
 /// Gathers slices: to[o, k, :] = table[o, ids[k], :].
 template <class T, class I>
 void gather_slices(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {

@@ -26,10 +26,10 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
 /// Applies F::run to the elements i … end - 1, `Lanes` at a time.
 template <class F, int Lanes, class T, std::size_t S, std::size_t I, std::size_t C>
 void update_range(index_t i, index_t end, const std::array<const T*, S>& was, const std::array<T*, S>& state,
-                  const std::array<const T*, I>& in, const std::array<T, C>& constants) {
+                  const std::array<const T*, I>& in, const update_constants<T, C>& constants) {
     using V = pack<T, Lanes>;
     std::array<V, C> c{};
-    for (std::size_t k = 0; k < C; ++k) c[k] = V(constants[k]);
+    for (std::size_t k = 0; k < C; ++k) c[k] = V(constants.at[k]);
     const auto step = [&](int count) {
         auto s = load_all<V>(was, i, count, Lanes);
         F::run(s, load_all<V>(in, i, count, Lanes), c);
@@ -60,7 +60,8 @@ inline namespace RILL_ISA {
 /// F::run is generic over value types. The pool, if given, shares the work on long arrays.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
 void update_arrays(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
-                   const std::array<const T*, I>& in, const std::array<T, C>& constants, thread_pool* pool = nullptr) {
+                   const std::array<const T*, I>& in, const update_constants<T, C>& constants,
+                   thread_pool* pool = nullptr) {
     const auto run = [&](index_t i, index_t end) {
         detail::update_range<F, lanes_for<T>>(i, end, was, state, in, constants);
     };
@@ -81,7 +82,8 @@ template <class T> std::size_t update_rows_scratch_bytes(index_t count, index_t 
 /// and updates once per id. Without it, each slice is an update of its own, in order.
 template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
 void update_array_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
-                       const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch = nullptr) {
+                       const std::array<const T*, N>& in, const update_constants<T, C>& constants,
+                       void* scratch = nullptr) {
     const auto step = [&](index_t k, const std::array<const T*, N>& from) {
         auto at = state;
         std::array<const T*, S> was;
@@ -109,7 +111,7 @@ void update_array_rows(const I* ids, index_t count, index_t inner, const std::ar
                     std::copy_n(from[n], inner, sum);
                     for (index_t other = rows.next(k); other >= 0; other = rows.next(other))
                         update_arrays<detail::add_to>(inner, std::array<const T*, 1>{sum}, std::array{sum},
-                                                      std::array{slices(other)[n]}, std::array<T, 0>{});
+                                                      std::array{slices(other)[n]}, no_constants<T>{});
                     from[n] = sum;
                 }
             }

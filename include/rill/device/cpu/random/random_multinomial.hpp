@@ -36,18 +36,18 @@ namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// Draws classes from the rows of logits [rows, classes], by binary search in the running sums of their probabilities.
 /// `scratch` holds `classes` doubles. A class of probability 0 adds nothing to the sum, so the search never finds it.
-/// Draw i, counted over all rows, uses half of random block i / 2. Returns the first row that has no class to draw.
-/// Its value is 1 if the row contains a NaN, or 0 if all its logits are -inf.
+/// Draw i, counted over all rows, uses half of random block i / 2. Returns the first row that has no class to draw, with its
+/// largest logit: NaN if it contains a NaN, else -inf.
 template <class T>
-outside_index draw_classes(const T* logits, index_t rows, index_t classes, index_t draws, const random_stream& s,
-                           std::int64_t* to, double* scratch) {
+refused_element draw_classes(const T* logits, index_t rows, index_t classes, index_t draws, const random_stream& s,
+                             std::int64_t* to, double* scratch) {
     using C = compute_type<T>;
     if (draws == 0) return {};
     for (index_t row = 0; row < rows; ++row, logits += classes) {
         T most = max_combine::identity<T>();
         detail::combine_fold<max_combine, T>(&most, logits, classes);
         const auto top = static_cast<C>(most);
-        if (!(top > -std::numeric_limits<C>::infinity())) return {row, top != top};
+        if (!(top > -std::numeric_limits<C>::infinity())) return refused_element::of(row, top);
         detail::running_probabilities(logits, classes, top, scratch);
         const double sum = scratch[classes - 1];
         const index_t last = std::lower_bound(scratch, scratch + classes, sum) - scratch; // last that can be drawn

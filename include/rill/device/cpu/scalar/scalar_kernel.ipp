@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
 #include <rill/device/cpu/scalar/scalar_frame_layout.hpp>
-#include <rill/device/numbers.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -72,10 +70,7 @@ RILL_INLINE void number_kernel::operator()(const kernel_args& a) const {
         c.run(args);
     }
     for (const auto& s : stores_) std::memcpy(a.out<void>(s.number), memory[s.where.in] + bytes(s.where.at), s.element);
-    if (may_divide_ && (sticky_errors() & integer_division_by_zero)) {
-        sticky_errors() &= ~integer_division_by_zero;
-        throw invalid_argument("integer division by zero");
-    }
+    if (may_divide_) refuse_zero_division(a.on);
 }
 
 RILL_COLD kernel scalar_kernel(const fusion_group& chain, kernel_request& request) {

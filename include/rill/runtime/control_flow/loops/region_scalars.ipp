@@ -55,7 +55,7 @@ private:
         const auto& it = b_.graph.items[i];
         const fused_spec* spec = it.origin ? it.op->fused() : nullptr;
         const auto& results = b_.types[i];
-        if (!spec || divides_integers(*spec->body) || (it.device && it.device != &cpu_device()) ||
+        if (!spec || divides_integers(*spec->body) || &it.runs_on() != &cpu_device() ||
             !detail::all_of(results, is_number))
             return false;
         fusion_group::member member;

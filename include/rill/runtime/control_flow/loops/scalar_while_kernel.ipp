@@ -45,7 +45,7 @@ public:
         run_ = make(&loop, request);
         scratch_ = request.scratch_bytes;
         first_out_ = 1 + static_cast<std::size_t>(loop.slices) + invariants_.size();
-        numbers_.resize(first_out_ + outputs_.size() + 2);
+        numbers_.resize(first_out_ + outputs_.size() + 1);
         std::iota(numbers_.begin(), numbers_.end(), 0);
     }
 
@@ -94,9 +94,11 @@ public:
 
 private:
     struct memory : static_region_kernel::memory {
-        memory(allocator& from, std::size_t bytes, std::size_t operands) : scratch(from, bytes), slots(operands) {}
+        memory(allocator& from, std::size_t bytes, std::size_t operands)
+            : scratch(from, bytes), on{.scratch = scratch.data()}, slots(operands) {}
         std::int64_t most = 0, count = 0;
         memory_block scratch;
+        execution_context on;
         std::vector<void*> slots; // of the kernel
     };
 
@@ -127,15 +129,14 @@ private:
                 *at++ = first_slice(args.out<void>(number), outputs_[i].type);
             }
         }
-        m.slots[m.slots.size() - 2] = &m.count;
-        m.slots.back() = m.scratch.data();
+        m.slots.back() = &m.count;
     }
 
     std::int64_t run(memory& m, const step_context* step, std::int64_t most, std::int64_t before = 0) const {
         m.most = most;
         const auto* const n = numbers_.data();
         try {
-            run_({m.slots.data(), n, n + first_out_, n + numbers_.size() - 1, step});
+            run_({m.slots.data(), n, n + first_out_, m.on, step});
         } catch (...) {
             rethrow_from_iteration(before + m.count);
         }

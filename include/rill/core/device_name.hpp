@@ -36,5 +36,5 @@ device_name merge(const device_name& outer, const device_name& inner);
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
-#include <rill/graph/device_name.ipp>
+#include <rill/core/device_name.ipp>
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <rill/graph/device_name.hpp>
+#include <rill/core/device_name.hpp>
 
 #include "catch.hpp"
 

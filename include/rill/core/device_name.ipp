@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/graph/device_name.hpp>
+#include <rill/core/device_name.hpp>
 
 #include <cctype>
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/executor.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+struct executor::shared {
+    struct timed {
+        time_point when;
+        std::uint64_t number;
+        task run;
+    };
+
+    const int max_threads;
+    mutable std::mutex mutex;
+    std::condition_variable more;
+    std::deque<task> ready;
+    std::vector<timed> later; // the latest first; of those at one time, the youngest first
+    std::uint64_t last = 0;   // number of the youngest timed task
+    int idle = 0, blocked = 0;
+    bool stop = false;
+    std::vector<std::thread> threads;
+
+    explicit shared(int most) : max_threads(most) {}
+
+    /// The executor that the calling thread belongs to, or null.
+    static shared*& of_this_thread() {
+        thread_local shared* current = nullptr;
+        return current;
+    }
+
+    // The caller of the functions below holds the mutex.
+    /// Makes sure that a thread comes for each of n tasks, within the maximum.
+    void provide_threads(std::size_t n) {
+        if (n > static_cast<std::size_t>(idle) && static_cast<int>(threads.size()) - blocked < max_threads)
+            threads.emplace_back([this] { work(); });
+        else
+            more.notify_one();
+    }
+    void take_due() {
+        const auto now = std::chrono::steady_clock::now();
+        while (!later.empty() && later.back().when <= now) {
+            ready.push_back(std::move(later.back().run));
+            later.pop_back();
+        }
+    }
+
+    void work() {
+        of_this_thread() = this;
+        std::unique_lock lock(mutex);
+        while (!stop) {
+            if (!later.empty()) take_due();
+            if (!ready.empty()) {
+                {
+                    const task f = std::move(ready.front());
+                    ready.pop_front();
+                    if (!ready.empty()) provide_threads(ready.size());
+                    lock.unlock();
+                    f();
+                } // a task is destroyed without the lock: it may own what posts or withdraws others
+                lock.lock();
+                continue;
+            }
+            ++idle;
+            if (later.empty()) {
+                more.wait(lock);
+            } else {
+                const auto until = later.back().when; // a copy: the list changes meanwhile
+                more.wait_until(lock, until);
+            }
+            --idle;
+        }
+    }
+};
+
+RILL_COLD executor::executor(int max_threads) : shared_(std::make_unique<shared>(max_threads)) {}
+
+RILL_COLD executor::~executor() {
+    {
+        const std::lock_guard lock(shared_->mutex);
+        shared_->stop = true;
+    }
+    shared_->more.notify_all();
+    for (auto& t : shared_->threads) t.join();
+}
+
+RILL_COLD void executor::post(task f) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->ready.push_back(std::move(f));
+    shared_->provide_threads(shared_->ready.size());
+}
+
+RILL_COLD std::uint64_t executor::post_at(time_point when, task f) {
+    auto& s = *shared_;
+    const std::lock_guard lock(s.mutex);
+    auto place = s.later.size();
+    while (place > 0 && s.later[place - 1].when <= when) --place;
+    s.later.insert(s.later.begin() + static_cast<std::ptrdiff_t>(place), {when, ++s.last, std::move(f)});
+    if (place + 1 == s.later.size()) s.provide_threads(1); // it is the next one: a thread must wait for its time
+    return s.last;
+}
+
+RILL_COLD void executor::withdraw(std::uint64_t number) {
+    task gone; // destroyed after the lock is released: its destructor may call this executor
+    const std::lock_guard lock(shared_->mutex);
+    const auto at = detail::find_if(shared_->later, [&](const auto& t) { return t.number == number; });
+    if (at == shared_->later.end()) return;
+    gone = std::move(at->run);
+    shared_->later.erase(at);
+}
+
+RILL_COLD int executor::threads() const {
+    const std::lock_guard lock(shared_->mutex);
+    return static_cast<int>(shared_->threads.size());
+}
+
+RILL_COLD executor::blocked_thread::blocked_thread() {
+    if (auto* s = shared::of_this_thread()) {
+        const std::lock_guard lock(s->mutex);
+        ++s->blocked;
+        if (const auto n = s->ready.size() + !s->later.empty(); n > 0) s->provide_threads(n);
+    }
+}
+RILL_COLD executor::blocked_thread::~blocked_thread() {
+    if (auto* s = shared::of_this_thread()) {
+        const std::lock_guard lock(s->mutex);
+        --s->blocked;
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include <rill/core/allocator.hpp>
+#include <rill/core/dims.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A memory that the host can't address: the allocator of its blocks, and functions that copy to and from it. Code that holds a pointer to
+/// a space uses null for the host's memory. A space must live until the process ends.
+struct memory_space {
+    std::string name;            // "far:1", for messages
+    allocator* blocks = nullptr; // never null for a space in use
+    // Copies of n bytes. The first argument is the space itself, so that several spaces may share one function.
+    void (*from_host)(const memory_space& space, const void* host, void* to, std::size_t n) = nullptr;
+    void (*to_host)(const memory_space& space, const void* from, void* host, std::size_t n) = nullptr;
+    void (*within)(const memory_space& space, const void* from, void* to, std::size_t n) = nullptr;
+};
+
+namespace detail {
+
+/// Copies n elements between blocks of host memory that don't overlap.
+inline void copy_elements(dtype type, const void* from, void* to, index_t n) {
+    if (type == dtype::string)
+        std::copy_n(static_cast<const std::string*>(from), n, static_cast<std::string*>(to));
+    else if (n > 0)
+        std::memcpy(to, from, static_cast<std::size_t>(n) * size_of(type));
+}
+
+/// Copies bytes between two memories, at least one of which is a space. Two different spaces copy through host memory.
+void copy_bytes(const memory_space* from_space, const void* from, const memory_space* to_space, void* to,
+                std::size_t bytes);
+
+/// Copies n elements between two memories; null is the host's. The blocks must not overlap.
+inline void copy_between(const memory_space* from_space, const void* from, const memory_space* to_space, void* to,
+                         dtype type, index_t n) {
+    if (!from_space && !to_space) return copy_elements(type, from, to, n);
+    if (n > 0) copy_bytes(from_space, from, to_space, to, static_cast<std::size_t>(n) * size_of(type));
+}
+
+/// Returns the allocator of a memory; `host` is that of the host's.
+inline allocator& blocks_of(const memory_space* space, allocator& host) { return space ? *space->blocks : host; }
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/memory_space.ipp>
+#endif

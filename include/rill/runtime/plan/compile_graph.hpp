@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rill/passes/eliminate_common_subexpressions.hpp>
+#include <rill/passes/fold_operands.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
+#include <rill/passes/merge_region_variants.hpp>
+#include <rill/passes/order.hpp>
+#include <rill/passes/place.hpp>
+#include <rill/runtime/options.hpp>
+#include <rill/runtime/plan_key.hpp>
+
+// From a graph to the items of a run: the passes that every run goes through, whether one process runs it or several. They place all
+// items. What follows (copies between memories, stages, binding) keeps the devices.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+struct dynamic_runtime;
+
+/// A pass over the items of a run.
+struct graph_pass {
+    std::string_view name;
+    subgraph (*run)(subgraph g, placement& where);
+    bool sorted = true; // the result is in topological order
+};
+
+/// The passes in the order in which they run. Before them, control-flow primitives are functionalized (if the graph has any), and the graph
+/// is pruned to what the run needs. Bodies of loops and branches are runs of their own: the same passes compile them.
+inline constexpr graph_pass graph_passes[] = {
+    // one run of a loop or branch serves all nodes that read from it
+    {"merge_region_variants", [](subgraph g, placement&) { return merge_region_variants(std::move(g)); }},
+    // each item gets its device; no later pass changes it
+    {"place", [](subgraph g, placement& where) { return place(std::move(g), where); }},
+    // equal items on one device become one
+    {"eliminate_common_subexpressions",
+     [](subgraph g, placement&) { return eliminate_common_subexpressions(std::move(g)); }},
+    // a product reads a transposed operand, and adds the bias that follows it
+    {"fold_operands", [](subgraph g, placement&) { return fold_producers(std::move(g)); }},
+    // ops on one lock run in order of creation
+    {"serialize_lock_ops", [](subgraph g, placement&) { return serialize_lock_ops(std::move(g)); }},
+    // reads of a variable come before its writes, or read a copy
+    {"order_variable_accesses", [](subgraph g, placement&) { return order_variable_accesses(std::move(g)); }, false},
+    {"sort_items", [](subgraph g, placement&) { return sort_items(std::move(g)); }},
+};
+
+/// The memories at the edges of a run, each named by a device with that memory; null is the host's.
+struct edge_devices {
+    std::vector<const device*> feeds = {}; // per feed: where it lies. Empty: all in the host's memory
+    const device* fetches = nullptr;       // where the fetches are left
+};
+
+struct compiled_graph {
+    subgraph items;                                             // placed and sorted
+    std::shared_ptr<const functionalized_graph> flow = nullptr; // owns nodes of the items; null if it has made none
+};
+
+/// Compiles a run up to its placed and sorted items. `control` is the runtime of dynamic nodes; null if the graph has none.
+compiled_graph compile_graph(const plan_key& key, const dynamic_runtime* control, bool raise_primitives,
+                             placement& where, const edge_devices& edges = {});
+
+/// Returns the graph of a run; null if it has neither fetches nor targets.
+const graph_state* graph_of(const plan_key& key);
+
+/// Returns the placement of a new session. It logs each node that it places if the options say so.
+std::shared_ptr<placement> make_placement(const session_options& options);
+
+/// Checks the result of a pass in debug builds, and returns it.
+inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool sorted) {
+#ifndef NDEBUG
+    check(g, sorted);
+#endif
+    return g;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/plan/compile_graph.ipp>
+#endif

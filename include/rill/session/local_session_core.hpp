@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+
+#include <rill/device/device.hpp>
+#include <rill/session/session_core.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class variable_state;
+struct local_session_state;
+
+/// A session in this process.
+class local_session_core final : public session_core {
+public:
+    /// `task`: see make_session_core.
+    local_session_core(const rill::graph& g, const session_options& options,
+                       std::shared_ptr<container_set> task = nullptr);
+    RILL_INLINE ~local_session_core() override;
+
+    /// Returns the default device, for nodes that name none. It is fixed at construction, because variables stay where they are.
+    const rill::device& device() const noexcept { return device_; }
+    bool closed() const noexcept;
+
+    RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key) override;
+    RILL_INLINE void close(const std::source_location& where = {}) noexcept override;
+    RILL_INLINE std::string memory_report() override;
+    RILL_INLINE bool first_time(const std::string& what) override;
+    RILL_INLINE bool has_value(const node* variable) const override;
+
+    /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
+    void share(const node* variable, const std::shared_ptr<variable_state>& value);
+    /// Returns the state of a variable; null before its first use.
+    std::shared_ptr<variable_state> shared(const node* variable);
+
+private:
+    void check_key(const plan_key& key) const;
+
+    session_options options_;
+    std::shared_ptr<local_session_state> state_; // shared with the runs
+    const rill::device& device_;                 // owned by the state
+};
+
+std::shared_ptr<local_session_core> make_local_session_core(const rill::graph& g, const session_options& options,
+                                                            std::shared_ptr<container_set> task = nullptr);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/session/local_session_core.ipp>
+#endif

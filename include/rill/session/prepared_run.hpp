@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/runtime/fetch_place.hpp>
+#include <rill/runtime/options.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+// Forward declarations only: user programs do not compile the runtime.
+class plan;
+struct execution_state;
+
+/// A step of a plan and, after run(), its fetched values. The values stay in the step's frame until this object is destroyed. The plan must
+/// outlive it.
+class step_result {
+public:
+    step_result(plan& p, std::unique_ptr<execution_state> step);
+    /// The result of a step that has ended, with these values.
+    explicit step_result(std::vector<any_array> values);
+    step_result(step_result&&) noexcept;
+    ~step_result();
+
+    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, const step_context& context);
+
+    const tensor_type& type(std::size_t i) const;
+    const void* data(std::size_t i) const;
+    /// Returns true if the run has written value i into its fetch_place.
+    bool placed(std::size_t i) const;
+
+private:
+    const any_array& value(std::size_t i) const;
+
+    plan* plan_ = nullptr;
+    std::unique_ptr<execution_state> step_;
+};
+
+/// A run with fixed fetches, targets and feeds, prepared by a session for any number of steps. Thread-safe.
+class prepared_run {
+public:
+    virtual ~prepared_run() = default;
+    /// Runs a step; the fetched values are borrowed from the result. `places` has one entry for each fetch, or none.
+    virtual step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places = {},
+                            const run_options* how = nullptr) = 0;
+    /// Starts a step and returns. The step keeps the feeds, which own their elements, and calls `done` once at its end, with the
+    /// fetched values in order or an error, on a thread of the session's environment. A trace in `how` must live until then.
+    virtual void start(std::vector<any_array> feeds, const run_options& how, completion done) = 0;
+    virtual std::string memory_report() = 0;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/session/prepared_run.ipp>
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/device_set.hpp>
+
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_device_set {
+
+const memory_space left{"test_pair:0"}, right{"test_pair:1"};
+
+/// A type of device with two memories.
+inline const device_type& pair() {
+    static const device_type type{"test_pair", {&left, &right}};
+    register_device(type);
+    return type;
+}
+
+inline std::vector<std::string> names_of(const device_set& all, const std::string& type) {
+    std::vector<std::string> names;
+    for (const auto* d : all.all())
+        if (d->type->name == type) names.push_back(to_string(d->full));
+    return names;
+}
+
+} // namespace test_device_set
+
+TEST_CASE("device_set: one device of each type, or as many as requested, under their names") {
+    using namespace test_device_set;
+    using names = std::vector<std::string>;
+    pair();
+    const std::string here = "/job:localhost/replica:0/task:0/device:";
+    const device_set usual;
+    CHECK(names_of(usual, "cpu") == names{here + "cpu:0"});
+    CHECK(names_of(usual, "test_pair") == names{here + "test_pair:0"});
+    CHECK(usual.all().front() == &usual.cpu());
+    const device_set many({{"cpu", 3}, {"test_pair", 2}});
+    CHECK(names_of(many, "cpu") == names{here + "cpu:0", here + "cpu:1", here + "cpu:2"});
+    CHECK(names_of(many, "test_pair") == names{here + "test_pair:0", here + "test_pair:1"});
+    const device_set of_a_task({}, {"worker", 0, 2, "", -1});
+    CHECK(to_string(of_a_task.cpu().full) == "/job:worker/replica:0/task:2/device:cpu:0");
+}
+
+TEST_CASE("device_set: CPUs share the host's memory, other devices have one each") {
+    using namespace test_device_set;
+    pair();
+    const device_set all({{"cpu", 2}, {"test_pair", 2}});
+    CHECK(all.find(parse_device("/cpu:1"))->space == nullptr);
+    CHECK(all.find(parse_device("/test_pair:0"))->space == &left);
+    CHECK(all.find(parse_device("/test_pair:1"))->space == &right);
+}
+
+TEST_CASE("device_set: a device is found by any parts of its name") {
+    using namespace test_device_set;
+    const device_set all({{"cpu", 2}});
+    CHECK(all.find({}) == &all.cpu());
+    CHECK(all.find(parse_device("/cpu:1"))->index == 1);
+    CHECK(all.find(parse_device("/cpu")) == &all.cpu());
+    CHECK(all.find(parse_device("/job:localhost/task:0/device:cpu:1"))->index == 1);
+    for (const auto* none : {"/cpu:2", "/nothing:0", "/job:ps/cpu:0", "/replica:1", "/task:1"}) {
+        INFO(none);
+        CHECK(all.find(parse_device(none)) == nullptr);
+    }
+    CHECK(all.first(cpu_device()) == &all.cpu());
+    const device_type late{"test_registered_never"};
+    CHECK(all.first(late) == nullptr);
+}
+
+TEST_CASE("device_set: wrong numbers of devices are refused in words") {
+    using namespace test_device_set;
+    pair();
+    const auto refused = [](const device_counts& counts) { CHECK_THROWS_AS(device_set(counts), invalid_argument); };
+    refused({{"test_nowhere", 1}});
+    refused({{"cpu", 0}});
+    refused({{"cpu", -1}});
+    refused({{"cpu", 2}, {"cpu", 3}});
+    refused({{"test_pair", 3}});
+    CHECK_THROWS_WITH(device_set({{"test_nowhere", 1}}), contains("'test_nowhere'") && contains("cpu"));
+    CHECK_THROWS_WITH(device_set({{"test_pair", 3}}), contains("3 devices") && contains("there are 2"));
+    CHECK_THROWS_WITH(device_set({{"cpu", 2}, {"cpu", 3}}), contains("twice"));
+}
