@@ -32,6 +32,7 @@ inline void write(variable_state& v, version& mine, std::int32_t value, variable
     REQUIRE(w.ready());
     std::fill_n(static_cast<std::int32_t*>(w.data()), v.type().shape.size(), value);
     w.commit();
+    CHECK_FALSE(w.is_new());
 }
 inline void assign(variable_state& v, std::int32_t value) {
     version none;
@@ -43,6 +44,7 @@ inline bool add(variable_state& v, version& mine, std::int32_t value, bool keeps
     REQUIRE(w.ready());
     const auto* was = static_cast<const std::int32_t*>(w.was());
     auto* to = static_cast<std::int32_t*>(w.data());
+    CHECK(w.is_new() == (was != to));
     for (index_t i = 0; i < v.type().shape.size(); ++i) to[i] = was[i] + value;
     w.commit();
     return was != to;
@@ -92,6 +94,7 @@ TEST_CASE("resources: a reader keeps the version it began with") {
         version mine = v.read();
         {
             variable_state::writer w(v, mine, variable_write::elements);
+            CHECK(w.is_new());
             CHECK(static_cast<std::int32_t*>(w.data())[0] == 1); // begins as a copy
             static_cast<std::int32_t*>(w.data())[0] = 5;
             CHECK(ints(reader)[0] == 1);
@@ -114,6 +117,7 @@ TEST_CASE("resources: a write that is not committed leaves no trace where somebo
     version mine;
     {
         variable_state::writer w(v, mine, variable_write::initialises);
+        CHECK(w.is_new());
         static_cast<std::int32_t*>(w.data())[0] = 9;
     }
     CHECK(v.read() == nullptr);
@@ -347,6 +351,7 @@ TEST_CASE("resources: a write beside the value that fails leaves the old one, an
     version mine = held;
     try {
         variable_state::writer w(v, mine, variable_write::replaces);
+        CHECK(w.is_new());
         std::fill_n(static_cast<std::int32_t*>(w.data()), many / 2, 9);
         throw out_of_range("half way");
     } catch (const out_of_range&) {}
