@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Queues and shared variables: a pair of enqueue and dequeue, batches beside the copy of their bytes, two sessions with a queue between
-// them, and threads that push into one large variable.
+// them, and threads that push into one large variable, which another one pulls.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+
+#include <rill/session/local_session_core.hpp>
 
 #include "models.hpp"
 
@@ -131,5 +138,71 @@ void pushes(benchmark::State& state) {
     state.SetBytesProcessed(state.iterations() * large * static_cast<std::int64_t>(sizeof(float)));
 }
 BENCHMARK(pushes)->ArgName("in_place")->Arg(0)->Arg(1)->Threads(5)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+/// Four threads push gradients into 10^7 floats: the items are pushes. With a reader, a fifth thread takes a reference every millisecond and
+/// holds it until the next, as a send in flight does. `read_us` and `longest_read_us` are how long that takes: next to nothing but locks.
+void pushes_beside_pulls(benchmark::State& state) {
+    struct shared_state {
+        std::shared_ptr<detail::local_session_core> core;
+        std::shared_ptr<detail::prepared_run> push;
+        std::shared_ptr<detail::variable_state> value;
+        any_array gradient;
+        std::atomic<bool> done{false};
+        std::thread reader;
+        double reads = 0, all_us = 0, longest_us = 0;
+
+        void push_once() { push->run(std::span(&gradient, 1)); }
+        void pull() {
+            std::shared_ptr<detail::element_block> held;
+            for (; !done; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+                const auto begin = std::chrono::steady_clock::now();
+                auto now = value->read();
+                const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+                held = std::move(now);
+                ++reads;
+                all_us += took.count();
+                longest_us = std::max(longest_us, took.count());
+            }
+        }
+    };
+    static std::unique_ptr<shared_state> s;
+    if (state.thread_index() == 0) {
+        s = std::make_unique<shared_state>();
+        const graph g;
+        const graph_scope here(g);
+        const variable<float, large> v("v", fill<large>(0.f));
+        const placeholder<float, large> gradient("gradient");
+        const auto* push = v.assign_sub(gradient * 0.01f).node();
+        s->core = detail::make_local_session_core(g, {.inter_op_threads = 0, .intra_op_threads = 1});
+        s->core->find_run({{}, {v.initializer().node()}, {}})->run({});
+        s->push = s->core->find_run({{}, {push}, {gradient}});
+        s->value = s->core->shared(v.node());
+        s->gradient = any_array(dtype::float32, dims{large});
+        std::fill_n(static_cast<float*>(s->gradient.mutable_data()), large, 1.f);
+        s->push_once();
+        if (state.range(0)) {
+            const auto held = s->value->read(); // a first reader: the writes that follow expect more
+            s->push_once();
+            s->reader = std::thread([] { s->pull(); });
+        }
+    }
+    for (auto _ : state) s->push_once();
+    state.SetItemsProcessed(state.iterations());
+    if (state.thread_index() != 0) return;
+    s->done = true;
+    if (s->reader.joinable()) {
+        s->reader.join();
+        state.counters["read_us"] = s->all_us / s->reads;
+        state.counters["longest_read_us"] = s->longest_us;
+    }
+    s.reset();
+}
+BENCHMARK(pushes_beside_pulls)
+    ->ArgName("reader")
+    ->Arg(0)
+    ->Arg(1)
+    ->Threads(4)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

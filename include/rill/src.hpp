@@ -135,6 +135,7 @@
 #include <rill/runtime/segment/parallel_regions.ipp>
 #include <rill/runtime/segment/segment.ipp>
 #include <rill/runtime/segment/step_order.ipp>
+#include <rill/runtime/segment/variable_reads.ipp>
 #include <rill/runtime/tensor_list.ipp>
 #include <rill/runtime/trace/step_recorder.ipp>
 #include <rill/runtime/trace/trace.ipp>

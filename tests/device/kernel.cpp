@@ -8,6 +8,18 @@
 
 using namespace rill;
 
+TEST_CASE("kernel: the slot behind a variable's has the address of its new value") {
+    float was = 1.f, now = 2.f, other = 3.f;
+    void* slots[] = {&other, &was, &now};
+    const std::int32_t inputs[] = {0, 1}, outputs[] = {2};
+    const execution_context on;
+    const kernel_args args{slots, inputs, outputs, on, nullptr};
+    CHECK(args.variable_was<float>(1) == &was);
+    CHECK(args.variable<float>(1) == &now);
+    CHECK(args.in<float>(1) == &was);
+    CHECK(args.out<float>(0) == &now);
+}
+
 TEST_CASE("kernel: closures small and large, run through slots, destroyed once") {
     auto counted = std::make_shared<int>(0);
     float in = 3.f, out = 0.f;

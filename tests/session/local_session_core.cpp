@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/session/local_session_core.hpp>
 
+#include <memory>
+#include <vector>
+
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/state/variable.hpp>
 
 #include "catch.hpp"
+#include "counting_allocator.hpp"
 #include "session/core_fixture.hpp"
 
 using namespace rill;
@@ -66,6 +71,56 @@ TEST_CASE_METHOD(test_session_core_fixture, "local session core: closed means ca
     CHECK(core.closed());
     CHECK_THROWS_AS(p->run(values), cancelled);
     CHECK_THROWS_AS(core.find_run({{y}, {}, {x}}), cancelled);
+}
+
+TEST_CASE("local session core: writes of a variable leave the version that is held alone, and copy nothing") {
+    constexpr index_t n = 3000;
+    using values = std::vector<float>;
+    counting_allocator memory(n * sizeof(float));
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, n> x("x");
+    const variable<float, n> v("v", 3.f);
+    const std::vector<const node*> writes{v.assign(x).node(), v.assign_add(x).node(), v.assign_sub(x * 0.25f).node(),
+                                          v.assign(v * x + 1.f).node(), v.initializer().node()};
+    any_array fed(dtype::float32, dims{n});
+    for (index_t i = 0; i < n; ++i) static_cast<float*>(fed.mutable_data())[i] = static_cast<float>(i % 89) * 0.3f;
+    const auto written = [&](bool held, int& blocks) {
+        const auto core = detail::make_local_session_core(g, {.memory = &memory});
+        const std::vector<any_array> one{fed}, none;
+        const auto run = [&](const node* write) {
+            const bool takes = write != writes.back();
+            const auto p = core->find_run({{}, {write}, takes ? std::vector<endpoint>{x} : std::vector<endpoint>{}});
+            p->run(takes ? one : none);
+        };
+        const auto of = [](const std::shared_ptr<detail::element_block>& version) {
+            const auto* const data = static_cast<const float*>(version->data());
+            return values(data, data + n);
+        };
+        std::vector<values> all;
+        run(writes.back());
+        for (const auto* w : writes) run(w); // makes the frames
+        const auto state = core->shared(v.node());
+        std::shared_ptr<detail::element_block> reader;
+        const int before = memory.blocks();
+        for (const auto* w : writes) {
+            if (held) reader = state->read();
+            const values was = of(state->read());
+            run(w);
+            if (held) CHECK(of(reader) == was);
+            all.push_back(of(state->read()));
+        }
+        blocks = memory.blocks() - before;
+        return all;
+    };
+    int without = 0, with = 0;
+    const auto alone = written(false, without), beside = written(true, with);
+    CHECK(alone == beside);
+    CHECK(alone[0][4] == 1.2f);
+    CHECK(alone[4][4] == 3.f);
+    CHECK(without == 0);
+    CHECK(with == 1);
+    CHECK(memory.in_use() == 0);
 }
 
 TEST_CASE("local session core: closing gives memory back, though callables hold runs") {

@@ -126,8 +126,8 @@ TEST_CASE("update_rows_op: gradients of one row are one step by their sum, unles
     std::vector<double> x{1, 2, 3, 4, 5, 6}, slot(6, 7.), g{1, 2, 10, 20, 2, 3, 4, 5, 20, 30};
     std::vector<std::int64_t> at{2, 0, 2, 2, 0};
     double rate = 0.5;
-    void* slots[] = {x.data(), slot.data(), &rate, g.data(), at.data()};
-    const std::int32_t inputs[] = {0, 1, 2, 3, 4}, outputs[] = {0};
+    void* slots[] = {x.data(), x.data(), slot.data(), slot.data(), &rate, g.data(), at.data()}; // before and after
+    const std::int32_t inputs[] = {0, 2, 4, 5, 6}, outputs[] = {1};
     const step_context step;
     k({slots, inputs, outputs, {.scratch = room.data()}, &step});
     const std::vector<double> sums{30, 50, 0, 0, 7, 10};
@@ -280,8 +280,8 @@ TEST_CASE("update_rows_op: by hand, with a slot, and what it refuses") {
     std::vector<float> x{0, 1, 2, 3, 4, 5, 6, 7}, g{1, 2, 10, 20, 100, 200};
     std::vector<std::int32_t> at{3, 0, 3};
     float rate = 0.5f;
-    void* slots[] = {x.data(), &rate, g.data(), at.data()};
-    const std::int32_t inputs[] = {0, 1, 2, 3}, outputs[] = {0};
+    void* slots[] = {x.data(), x.data(), &rate, g.data(), at.data()}; // the table before and after
+    const std::int32_t inputs[] = {0, 2, 3, 4}, outputs[] = {1};
     const step_context step;
     std::vector<std::byte> room(request.scratch_bytes);
     k({slots, inputs, outputs, {.scratch = room.data()}, &step});

@@ -64,7 +64,8 @@ protected:
     ~async_context() = default;
 };
 
-/// The arguments of one run of a bound kernel: the slots of its step's frame.
+/// The arguments of one run of a bound kernel: the slots of its step's frame. A variable that the op writes has two slots. The one
+/// among the inputs has the address of its old value, the next one that of its new value.
 struct kernel_args {
     void* const* slots;
     const std::int32_t* inputs;  // slot numbers
@@ -83,8 +84,12 @@ struct kernel_args {
         return given && given[i].is_sole() ? std::move(given[i]) : array(type, i);
     }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
-    /// Returns variable input i for writing; the op must list it in `writes`.
-    template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }
+    /// Returns the address of the new value of variable input i. The op must list the input in `writes`. The old value is there too,
+    /// unless the op says that it `replaces_variables`.
+    template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i] + 1]); }
+    /// Returns the address of the old value of variable input i, for an op that `replaces_variables`. It is that of the new value, or
+    /// that of another block: read each element before you write it.
+    template <class T> const T* variable_was(int i) const { return in<T>(i); }
     /// Returns the scratch memory; its size was requested when the kernel was bound.
     template <class T = void> T* scratch() const { return static_cast<T*>(on.scratch); }
 };

@@ -122,7 +122,8 @@ concept device_primitives =
         { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;
         D::rows(on, n, n, std::array{x}, std::array{y}, row_numbers<float>{}, detail::empty_row{});
         D::compute_scalars(on, detail::same_scalars{}, std::array{x}, y);
-        D::template update<detail::no_update>(on, n, std::array{y}, std::array{x}, update_constants<float, 1>{x});
+        D::template update<detail::no_update>(on, n, std::array{x}, std::array{y}, std::array{x},
+                                              update_constants<float, 1>{x});
         D::template update_rows<detail::no_update>(on, ids, n, n, std::array{y}, std::array{x},
                                                    update_constants<float, 1>{x}, equal_ids::added);
         { D::template update_rows_scratch<float>(n, n, 1) } -> std::same_as<std::size_t>;

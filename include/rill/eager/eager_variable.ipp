@@ -30,7 +30,7 @@ RILL_COLD void eager_state::write(const any_array& value) {
         throw invalid_argument("eager_variable: '" + name_ + "' is " + to_string(state_->type()) + ", the value " +
                                to_string(value.type()));
     std::shared_ptr<element_block> mine;
-    variable_state::writer writer(*state_, mine, true);
+    variable_state::writer writer(*state_, mine, variable_write::initialises, false);
     copy_elements(value.dtype(), value.data(), writer.data(), value.size());
     writer.commit();
 }

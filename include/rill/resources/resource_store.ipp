@@ -131,7 +131,7 @@ RILL_INLINE std::size_t resource_store::variable_bytes() {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
     for (const auto& [n, v] : variables_)
-        if (v.state && v.state->read()) bytes += v.state->type().bytes();
+        if (v.state && v.state->has_value()) bytes += v.state->type().bytes();
     return bytes;
 }
 

@@ -246,7 +246,7 @@ RILL_INLINE bool local_session_core::closed() const noexcept { return state_->cl
 
 RILL_COLD bool local_session_core::has_value(const node* variable) const {
     const auto known = state_->resources->known_variable(variable);
-    return known && known->read();
+    return known && known->has_value();
 }
 
 RILL_INLINE void local_session_core::close(const std::source_location& where) noexcept {

@@ -74,7 +74,7 @@ template <class Rule> struct update_op {
     using domain_type = domains::real_floating;
     using compiled_types = detail::rule_compiled_types<Rule>;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true;
+    static constexpr bool stateful = true, replaces_variables = true;
     static constexpr int alias = 0;
     static constexpr int slots = static_cast<int>(Rule::slots.size()), first_number = 1 + slots,
                          gradient_at = first_number + Rule::numbers, inputs = gradient_at + 1;
@@ -97,8 +97,8 @@ template <class Rule> struct update_op {
         request.shared = request.on.pool && n >= update_shared_from;
         return kernel([=, rule = rule](const kernel_args& a) {
             const auto constants = compute_constants<D, T>(rule, a);
-            D::template update<detail::rule_step<Rule>>(a.on, n, state<T>(a), std::array{a.template in<T>(gradient_at)},
-                                                        constants);
+            D::template update<detail::rule_step<Rule>>(a.on, n, old_state<T>(a), state<T>(a),
+                                                        std::array{a.template in<T>(gradient_at)}, constants);
         });
     }
     /// Has the device compute the rule's constants from the numbers of this run, at the beginning of the scratch memory.
@@ -113,6 +113,12 @@ template <class Rule> struct update_op {
     template <class T>
     static constexpr std::size_t scratch_of_constants =
         detail::aligned_size(detail::rule_constants<Rule>::count * sizeof(T));
+    /// Returns the old values of the variable and its slots.
+    template <class T> static std::array<const T*, 1 + slots> old_state(const kernel_args& a) {
+        std::array<const T*, 1 + slots> all;
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = a.template variable_was<T>(static_cast<int>(i));
+        return all;
+    }
     /// Returns the variable and its slots, for writing.
     template <class T> static std::array<T*, 1 + slots> state(const kernel_args& a) {
         std::array<T*, 1 + slots> all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Graphs on a device whose memory the host can't read: what they compute is what the CPU computes, bit for bit.
 #include <rill/rill.hpp>
+#include <rill/session/local_session_core.hpp>
 
 #include <csignal>
 #include <numeric>
@@ -83,9 +84,8 @@ TEST_CASE("far: its memory is read by nobody but its primitives") {
     float on_host = 0;
     CHECK_THROWS_AS(far::fill({}, 1, &on_host, 2.f), internal);
     using numbers = update_constants<float, 1>; // neither are constants of updates and random streams the host's
-    CHECK_THROWS_AS(far::update<detail::take_times>({}, 1, std::array{block}, std::array<const float*, 1>{block},
-                                                    numbers{&on_host}),
-                    internal);
+    const std::array<const float*, 1> was{block};
+    CHECK_THROWS_AS(far::update<detail::take_times>({}, 1, was, std::array{block}, was, numbers{&on_host}), internal);
     const random_stream stream;
     CHECK_THROWS_AS(far::random_uniform({}, 1, &stream, 0, 1, block), internal);
     the_memory().deallocate(block, 64);
@@ -404,6 +404,41 @@ TEST_CASE("far: variables are kept there") {
         CHECK(s.memory_report().starts_with("variables: 28 bytes"));
         return got;
     });
+}
+
+TEST_CASE("far: a variable that is held is written beside its value, in its memory, and not after a bad id") {
+    const by_default there("far");
+    const graph g;
+    const graph_scope here_too(g);
+    constexpr index_t n = 2000;
+    const variable<float, n> v("v", constant_initializer(1.f));
+    placeholder<int, 2> ids("ids");
+    const tensor row = gather(v, ids);
+    const auto add = [&] {
+        const control_dependencies after(row);
+        return v.assign_add(1.f);
+    }();
+    const auto core = detail::make_local_session_core(g, {});
+    core->find_run({{}, {v.initializer().node()}, {}})->run({});
+    const auto step = core->find_run({{}, {add.node()}, {ids}});
+    const auto run = [&](int second) {
+        any_array at(dtype::int32, dims{2});
+        static_cast<int*>(at.mutable_data())[0] = 0;
+        static_cast<int*>(at.mutable_data())[1] = second;
+        step->run(std::span(&at, 1));
+    };
+    const auto state = core->shared(v.node());
+    const auto last = [](const auto& version) { return here(static_cast<const float*>(version->data()))[n - 1]; };
+    run(1);
+    const auto held = state->read();
+    const auto before = the_memory().bytes_in_use();
+    CHECK_THROWS_WITH(run(n), contains("is outside [0, 2000)"));
+    CHECK(state->read() == held);
+    CHECK(last(held) == 2.f);
+    run(1);
+    CHECK(last(held) == 2.f);
+    CHECK(last(state->read()) == 3.f);
+    CHECK(the_memory().bytes_in_use() == before + n * sizeof(float));
 }
 
 TEST_CASE("far: variables of both memories in one step") {

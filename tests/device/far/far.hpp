@@ -194,9 +194,10 @@ public:
         if (const auto here = at(on)) cpu::compute_scalars(*here, f, at(from), at(to));
     }
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(const execution_context& on, index_t n, const std::array<T*, S>& state,
-                       const std::array<const T*, I>& in, const update_constants<T, C>& constants) {
-        if (const auto here = at(on)) cpu::update<F>(*here, n, at(state), at(in), at(constants));
+    static void update(const execution_context& on, index_t n, const std::array<const T*, S>& was,
+                       const std::array<T*, S>& state, const std::array<const T*, I>& in,
+                       const update_constants<T, C>& constants) {
+        if (const auto here = at(on)) cpu::update<F>(*here, n, at(was), at(state), at(in), at(constants));
     }
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
     static void update_rows(const execution_context& on, const I* ids, index_t count, index_t inner,

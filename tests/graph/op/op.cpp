@@ -19,8 +19,8 @@ struct plain {
 /// Two inputs, attributes of every kind, and everything that may be said besides.
 struct rich {
     static constexpr auto name = "Rich", label = "wealthy";
-    static constexpr bool stateful = true, initialises = true;
-    static constexpr int alias = 1, version = 3;
+    static constexpr bool stateful = true, initialises = true, replaces_variables = true;
+    static constexpr int alias = 1, version = 3, reads_slices_of = 1;
     static constexpr auto role = op_role::variable;
     int steps = 1;
     double rate = 0.5;
@@ -60,6 +60,8 @@ TEST_CASE("op: what a struct leaves out gets the usual meaning") {
     CHECK(o->host_inputs().empty());
     CHECK(o->version() == 1);
     CHECK_FALSE(o->initialises());
+    CHECK_FALSE(o->replaces_variables());
+    CHECK(o->reads_slices_of() == -1);
     CHECK(o->role() == op_role::ordinary);
     CHECK(o->constant() == nullptr);
     CHECK(o->seed() == 0);
@@ -80,6 +82,8 @@ TEST_CASE("op: what a struct says is passed on") {
     CHECK(o->host_inputs() == input_list{1});
     CHECK(o->version() == 3);
     CHECK(o->initialises());
+    CHECK(o->replaces_variables());
+    CHECK(o->reads_slices_of() == 1);
     CHECK(o->role() == op_role::variable);
     CHECK(o->seed() == 7);
     CHECK(o->in_place());

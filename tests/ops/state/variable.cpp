@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/state/variable.hpp>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
+#include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/session/session.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
+#include "counting_allocator.hpp"
 
 using namespace rill;
 
@@ -129,6 +132,42 @@ TEST_CASE("variable: updated in place, by several sessions at once") {
     const session refused(other);
     CHECK_THROWS_WITH(refused.run(versioned), contains("updated in place"));
     session::reset();
+}
+
+TEST_CASE("variable: look-ups beside updates of rows see whole updates, and the table is not copied") {
+    constexpr index_t rows = 1000, width = 8;
+    counting_allocator memory(rows * width * sizeof(float));
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, rows, width> table("table", constant_initializer(0.));
+    const placeholder<int, 2> ids("ids");
+    const tensor found = gather(table, ids);
+    const operation add(table.scatter_add(ids, fill<2, width>(1.f)).node());
+    const session s(g, {.memory = &memory});
+    s.run(global_variables_initializer());
+    const std::vector<int> first{0, 1}, second{2, 3};
+    s.run(add, feed(ids, first));
+    s.run(add, feed(ids, second));
+    s.run(found, feed(ids, first));
+    const int before = memory.blocks();
+    std::atomic<bool> torn{false};
+    std::vector<std::thread> all;
+    for (const auto& of : {first, second}) {
+        all.emplace_back([&, of] {
+            for (int k = 0; k < 200; ++k) s.run(add, feed(ids, of));
+        });
+        all.emplace_back([&, of] {
+            for (int k = 0; k < 200; ++k) {
+                const auto seen = s.run(found, feed(ids, of));
+                for (const float x : seen)
+                    if (x != seen(0, 0)) torn = true;
+            }
+        });
+    }
+    for (auto& t : all) t.join();
+    CHECK_FALSE(torn);
+    CHECK(memory.blocks() == before);
+    CHECK(s.run(found, feed(ids, second))(1, width - 1) == 201.f);
 }
 
 TEST_CASE("variable: of a shape that only run time knows") {

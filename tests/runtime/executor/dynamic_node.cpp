@@ -49,6 +49,16 @@ TEST_CASE("dynamic_node: what goes wrong names the node") {
     CHECK_THROWS_WITH(alone.run(one, nullptr, nullptr), contains("nowhere") && contains("node 'host_call'"));
 }
 
+TEST_CASE("dynamic_node: a write without bodies is refused") {
+    const graph_scope here{graph()};
+    const variable<float> v("v", 1.f);
+    const auto store = std::make_shared<detail::resource_store>(default_allocator());
+    const auto write = item_of(v.assign_add(1.f).node());
+    CHECK_THROWS_AS(detail::dynamic_node(write, {}, store, detail::make_placement({})), unimplemented);
+    CHECK_THROWS_WITH(detail::dynamic_node(write, {}, store, detail::make_placement({})),
+                      contains("writes a variable") && contains("'assign_add'"));
+}
+
 TEST_CASE("dynamic_node: one that keeps its operands takes over what nobody shares, and copies the rest") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<float, dyn>> q;

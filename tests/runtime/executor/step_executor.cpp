@@ -13,6 +13,7 @@
 #include <rill/session/session.hpp>
 #include <rill/train/initializers.hpp>
 
+#include "counting_allocator.hpp"
 #include "seeds.hpp"
 #include "virtual_environment.hpp"
 
@@ -55,32 +56,49 @@ TEST_CASE("step_executor: concurrent runs of one session") {
     CHECK(wrong == 0);
 }
 
-/// Counts the blocks that could hold a large variable.
-struct counting_allocator final : allocator {
-    static constexpr std::size_t large = std::size_t(1) << 18;
-    std::atomic<int> blocks{0};
-
-    void* allocate(std::size_t bytes) override {
-        blocks += bytes >= large;
-        return default_allocator().allocate(bytes);
-    }
-    void deallocate(void* block, std::size_t bytes) noexcept override { default_allocator().deallocate(block, bytes); }
-};
-
 TEST_CASE("step_executor: a variable that earlier lines of the step read is written where it is") {
-    counting_allocator memory;
+    constexpr index_t large = 1 << 16;
+    counting_allocator memory(large * sizeof(float));
     const graph g;
     const graph_scope here(g);
-    variable<float, counting_allocator::large / sizeof(float)> w("w", constant_initializer(1.f));
+    variable<float, large> w("w", constant_initializer(1.f));
     const tensor read = gather(w, constant({1, 2}));
     const tensor sum = reduce_sum(boolean_mask(read, read > 0.f)); // data decides how many: another line
     const auto write = w.scatter_add(constant({0}), expand_dims<0>(sum));
     const session s(g, {.memory = &memory});
     s.run(global_variables_initializer());
-    const int before = memory.blocks;
+    const int before = memory.blocks();
     for (int i = 0; i < 3; ++i) s.run(operation(write.node()));
-    CHECK(memory.blocks == before);
+    CHECK(memory.blocks() == before);
     CHECK(s.run(gather(w, constant(0))) == 1.f + 3 * 2.f);
+}
+
+TEST_CASE("step_executor: a large table that is looked up once is not held while the step waits") {
+    constexpr index_t large = 1 << 14;
+    counting_allocator memory(large * sizeof(float));
+    const graph g;
+    const graph_scope here(g);
+    variable<float, large> w("w", constant_initializer(1.f));
+    const operation add(w.scatter_add(constant({3}), constant({1.f})).node());
+    const session* running = nullptr;
+    const auto meanwhile = [&](int, host_result<int> done) { // while the step waits, another one updates the row
+        running->run(add);
+        done(3);
+    };
+    const tensor<int> id{any_tensor(host_call<int>(meanwhile, constant(0)))};
+    const tensor row = gather(w, id);
+    const session s(g, {.memory = &memory});
+    running = &s;
+    s.run(global_variables_initializer());
+    s.run(row);
+    const int before = memory.blocks();
+    CHECK(s.run(row) == 3.f); // the version that is current when it runs
+    CHECK(memory.blocks() == before);
+    const auto [at_start, sum] = s.run(std::tuple(row, reduce_sum(w))); // two uses: the version of the step's start
+    CHECK(at_start == 3.f);
+    CHECK(sum == static_cast<float>(large) + 2.f);
+    CHECK(memory.blocks() == before + 1);
+    CHECK(s.run(row) == 5.f);
 }
 
 /// Passes on its input; it says of itself that it takes long. If told so, each run of it waits for one that runs at the same time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/segment/segment.hpp>
 
+#include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
@@ -36,6 +37,22 @@ template <what What> struct trap_op {
         });
     }
     friend bool operator==(const trap_op&, const trap_op&) = default;
+};
+
+/// Adds one to the first half of a variable, then throws.
+struct half_op {
+    static constexpr auto name = "Half";
+    static constexpr auto no_gradient = "it never returns";
+    static constexpr int inputs = 1, alias = 0;
+    static constexpr bool stateful = true, replaces_variables = true;
+    input_list writes() const { return {0}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([n = r.inputs[0].shape.size()](const kernel_args& a) {
+            for (index_t i = 0; i < n / 2; ++i) a.variable<T>(0)[i] = a.variable_was<T>(0)[i] + T(1);
+            throw out_of_range("half way");
+        });
+    }
 };
 
 struct fixture {
@@ -74,6 +91,14 @@ struct fixture {
         }
         s.release(std::move(f));
         return out;
+    }
+    /// Gives a variable of floats its first value: ones.
+    std::shared_ptr<detail::variable_state> begin(const any_tensor& v) {
+        const auto state = resources.variable(v.node());
+        any_array ones(dtype::float32, state->type().shape);
+        std::fill_n(static_cast<float*>(ones.mutable_data()), ones.size(), 1.f);
+        state->begin_with(ones);
+        return state;
     }
     template <what What> tensor<float> trap(const tensor<float>& x, const std::string& name) {
         require_kernel<trap_op<What>, float>();
@@ -140,6 +165,55 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: strings have memory of their ow
     }
     const tensor folded = identity(constant({std::string("one"), std::string(100, '2')}));
     CHECK(run<std::string>(*bind({folded}))[1].size() == 100);
+}
+
+TEST_CASE_METHOD(test_segment_fixture, "segment: a frame holds a large version for as long as a step reads it") {
+    constexpr index_t n = 2000;
+    const variable<float, n> once("once", 0.f), twice("twice", 0.f), whole("whole", 0.f), trained("trained", 0.f),
+        added("added", 0.f), fetched("fetched", 0.f);
+    const variable<float, 4> small("small", 0.f);
+    for (const auto& v : std::vector<any_tensor>{once, twice, whole, trained, added, fetched, small}) begin(v);
+    const tensor ids = constant({1, 3}), others = constant({5, 3});
+    const tensor found = gather(once, ids);
+    const tensor sum = reduce_sum(found) + reduce_sum(gather(twice, ids)) + reduce_sum(gather(twice, others)) +
+                       reduce_sum(whole) + reduce_sum(gather(trained, ids)) + reduce_sum(gather(small, ids));
+    const tensor more = fetched.assign_add(1.f);
+    const std::vector<endpoint> fetches{sum, more}, feeds;
+    const std::vector<const node*> targets{trained.scatter_add(ids, found).node(), added.assign_add(1.f).node()};
+    const std::vector<tensor_type> no_types;
+    const auto s = detail::segment::bind(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types,
+                                         resources, memory);
+    using start = detail::bound_graph::bound_variable::start;
+    const auto f = s->acquire();
+    for (int k = 0; k < 2; ++k) {
+        s->run(*f, {});
+        CHECK(*static_cast<const float*>(s->fetch_data(*f, 0)) ==
+              static_cast<float>(n) + 10.f + (k == 0 ? 0.f : 2.f)); // rows of `trained` were added to
+        CHECK(static_cast<const float*>(s->fetch_data(*f, 1))[n - 1] == static_cast<float>(k) + 2.f);
+        for (std::size_t i = 0; i < s->bound().variables.size(); ++i) {
+            const auto& v = s->bound().variables[i];
+            const auto& name = v.origin->name;
+            INFO(name);
+            const bool one_look_up = name == "once" || name == "trained", unread = name == "added" || name == "fetched";
+            CHECK(v.reads == (one_look_up ? start::slices : unread ? start::unread : start::held));
+            CHECK(v.needs_value);
+            CHECK(bool(f->variables[i]) == (name == "whole" || name == "fetched" || name == "small"));
+        }
+    }
+    s->finish(*f);
+}
+
+TEST_CASE_METHOD(test_segment_fixture, "segment: a kernel that fails half way leaves the version that somebody holds") {
+    constexpr index_t n = 2000;
+    require_kernel<test_segment::half_op, float>();
+    const variable<float, n> v("v", 0.f);
+    const auto state = begin(v);
+    const auto s = bind({endpoint{detail::add_node(g, make_op(test_segment::half_op{}), {v}, "half"), 0}});
+    const auto held = state->read();
+    CHECK_THROWS_AS(run<float>(*s), out_of_range);
+    CHECK_THROWS_WITH(run<float>(*s), contains("half way") && contains("it writes 'v'"));
+    CHECK(state->read() == held);
+    CHECK(std::count(static_cast<const float*>(held->data()), static_cast<const float*>(held->data()) + n, 1.f) == n);
 }
 
 TEST_CASE_METHOD(test_segment_fixture, "segment: no elements, and results without elements") {

@@ -69,11 +69,13 @@ struct cpu {
         for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<double>(*from[i]);
         for (const double x : f(in)) *to++ = detail::convert<T>(x);
     }
-    /// Updates the arrays of `state` in place, from the arrays `in` and some constants.
+    /// Computes new values of the arrays `was`, from these, the arrays `in` and some constants, and writes them to `state`. A new array
+    /// is in the place of its old one, or apart from it.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(const execution_context& on, index_t n, const std::array<T*, S>& state,
-                       const std::array<const T*, I>& in, const update_constants<T, C>& constants) {
-        update_arrays<F>(n, state, in, constants, on.pool);
+    static void update(const execution_context& on, index_t n, const std::array<const T*, S>& was,
+                       const std::array<T*, S>& state, const std::array<const T*, I>& in,
+                       const update_constants<T, C>& constants) {
+        update_arrays<F>(n, was, state, in, constants, on.pool);
     }
     /// Applies the update to slices: slice ids[k] of each state, with slice k of the inputs. Only `added` needs scratch memory.
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>

@@ -60,6 +60,12 @@ public:
     bool follows_from_types() const { return row_.known; }
     /// Returns true if the op assigns a variable's whole value: the variable need not be initialized before.
     bool initialises() const { return row_.initialises; }
+    /// Returns true if the op writes every element of the variables in `writes`. It reads old elements at kernel_args::variable_was only.
+    /// Such a write copies nothing while others read the variable.
+    bool replaces_variables() const { return row_.replaces_variables; }
+    /// Returns the input of which the op reads only some slices, or -1. If it is a variable, a concurrent write of other slices copies
+    /// nothing.
+    int reads_slices_of() const { return row_.reads_slices_of; }
     op_role role() const { return row_.role; }
     /// Returns the value of a constant; null for all other ops.
     const any_array* constant() const { return row_.constant ? &row_.constant(self_) : nullptr; }

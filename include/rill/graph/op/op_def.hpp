@@ -130,11 +130,11 @@ struct op_def {
     const char* no_gradient = nullptr;
     int version = 1;
     input_bounds inputs;
-    int alias = -1, updates = -1, colocated_input = -1;
+    int alias = -1, updates = -1, reads_slices_of = -1, colocated_input = -1;
     op_role role = op_role::ordinary;
     step_ordering ordering = step_ordering::none;
-    bool takes_handle = false, stateful = false, untyped = false, initialises = false, has_dynamic_outputs = false,
-         is_async = false, takes_ownership = false, consumes = false;
+    bool takes_handle = false, stateful = false, untyped = false, initialises = false, replaces_variables = false,
+         has_dynamic_outputs = false, is_async = false, takes_ownership = false, consumes = false;
 
     void (*destroy)(const op* made) = nullptr;
     // exactly one of these three is set

@@ -59,6 +59,8 @@ template <class Op> constexpr op_def row_of() {
     if constexpr (requires { Op::ordering; }) r.ordering = Op::ordering;
     if constexpr (requires { Op::stateful; }) r.stateful = Op::stateful;
     if constexpr (requires { Op::initialises; }) r.initialises = Op::initialises;
+    if constexpr (requires { Op::replaces_variables; }) r.replaces_variables = Op::replaces_variables;
+    if constexpr (requires { Op::reads_slices_of; }) r.reads_slices_of = Op::reads_slices_of;
     if constexpr (requires { Op::has_dynamic_outputs; }) r.has_dynamic_outputs = Op::has_dynamic_outputs;
     if constexpr (requires { Op::is_async; }) r.is_async = Op::is_async;
     if constexpr (requires { Op::consumes; }) r.consumes = Op::consumes;

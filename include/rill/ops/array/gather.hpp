@@ -15,7 +15,7 @@ struct reshape_op;
 /// added up where the ids say. An id outside the table is invalid_argument.
 struct gather_op {
     static constexpr auto name = "Gather";
-    static constexpr int inputs = 2;
+    static constexpr int inputs = 2, reads_slices_of = 0;
     using domain_type = domains::every;
     using compiled_types = types::moved;
     using brings =

@@ -58,8 +58,8 @@ template <class D, class T> struct orthonormal_rows {
             for (int time = 0; time < 2 && i > 0; ++time) {
                 D::gemm(alone, false, true, 1, i, length, row, v, along_each);
                 D::gemm(alone, false, false, 1, length, i, along_each, v, along);
-                D::template update<take_away>(alone, length, std::array{row}, std::array<const T*, 1>{along},
-                                              no_constants<T>{});
+                D::template update<take_away>(alone, length, std::array<const T*, 1>{row}, std::array{row},
+                                              std::array<const T*, 1>{along}, no_constants<T>{});
             }
             D::rows(alone, 1, length, std::array<const T*, 1>{row}, std::array{row}, row_numbers<T>{}, unit_row{});
         }
@@ -122,7 +122,8 @@ struct orthogonal_op {
             D::copy(on, static_cast<const T*>(v), a.out<T>(0), back);
             T* const factor = static_cast<T*>(on.scratch); // which the vectors no longer need
             D::fill(on, 1, factor, gain);
-            D::template update<detail::take_times>(on, n, std::array{a.out<T>(0)}, std::array<const T*, 1>{a.out<T>(0)},
+            const std::array<const T*, 1> made{a.out<T>(0)};
+            D::template update<detail::take_times>(on, n, made, std::array{a.out<T>(0)}, made,
                                                    update_constants<T, 1>{factor});
         });
     }

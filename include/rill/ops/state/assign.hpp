@@ -8,13 +8,13 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 /// What writes of variables share. Inputs: the variable, then what the value is computed from. The value is the program's
-/// result, written where the variable lies, in one pass; without a program it is input 1 as it is. The variable itself may be
+/// result, written in one pass to where the new value goes; without a program it is input 1 as it is. The variable itself may be
 /// a later input too: each element is read before it is written. The output is the variable after the write.
 struct fused_write {
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true;
+    static constexpr bool stateful = true, replaces_variables = true;
     static constexpr int alias = 0;
     fused_spec spec;
 

@@ -36,7 +36,7 @@ struct count_up_to_op {
     using domain_type = domains::index;
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true;
+    static constexpr bool stateful = true, replaces_variables = true;
     std::int64_t limit = 0;
 
     static void fields(auto& op, auto& visit) { visit("limit", op.limit); }
@@ -44,10 +44,10 @@ struct count_up_to_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([limit = detail::below_limit{limit}, where = detail::limit_site(limit)](const kernel_args& a) {
-            const T* const now = a.in<T>(0);
+            const T* const now = a.variable_was<T>(0);
             D::check(a.on, now, 1, limit, *where);
             D::copy(a.on, dtype_of<T>, now, a.out<T>(0), 1);
-            D::template update<detail::count_step>(a.on, 1, std::array{a.variable<T>(0)},
+            D::template update<detail::count_step>(a.on, 1, std::array{now}, std::array{a.variable<T>(0)},
                                                    std::array<const T*, 1>{a.out<T>(0)}, no_constants<T>{});
         });
     }

@@ -38,9 +38,10 @@ struct variable_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
 };
 
-/// What a write does while others read. Versioned: who reads sees one whole version; a large variable is copied where a reader still
-/// holds the last one. In place: nobody copies and nobody waits; who reads meanwhile may see part of a write, and of two writes of one
-/// element at once one may be lost, as training that needs no order allows.
+/// The ways in which writes treat readers. Versioned: a reader sees one whole version. If a reader still holds the last one, a write of
+/// every element goes to a second block, and a write of rows copies the value first. A `gather` that is its step's only use of the
+/// variable holds no version. In place: nobody copies and nobody waits. A reader may then see part of a write. Of two writes of one
+/// element at once, one may be lost. Training that needs no order allows both.
 enum class variable_updates { versioned, in_place };
 
 struct variable_options {

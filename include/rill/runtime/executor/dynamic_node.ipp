@@ -40,6 +40,9 @@ struct dynamic_node::bound {
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
                                      std::shared_ptr<resource_store> resources, const std::shared_ptr<placement>& where)
     : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
+    if (item_.is_write() && !item_.origin->bodies)
+        throw unimplemented(
+            error_at(*item_.origin, item_.op->label(), "a dynamic node without bodies writes a variable"));
     compile_bodies(bodies_, item_, options, resources_, where);
 }
 

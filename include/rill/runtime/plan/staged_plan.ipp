@@ -47,9 +47,19 @@ RILL_COLD void staged_plan::find_pinned(const subgraph& g) {
         if (it.op->ordering() != step_ordering::none) return; // later nodes read variables at their turn
         for (const int w : it.op->writes()) written.push_back(g.items[it.inputs[w].item].origin);
     }
+    std::vector<int> uses(g.items.size()), of_slices(g.items.size());
     for (const auto& it : g.items)
-        if (it.origin && it.op->role() == op_role::variable && !detail::contains(written, it.origin))
-            pinned_.push_back(it.origin);
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            ++uses[it.inputs[k].item];
+            if (it.op && it.op->reads_slices_of() == static_cast<int>(k)) ++of_slices[it.inputs[k].item];
+        }
+    for (const auto& f : g.fetches) ++uses[f.item];
+    for (std::size_t i = 0; i < g.items.size(); ++i) {
+        const auto& it = g.items[i];
+        if (!it.origin || it.op->role() != op_role::variable || detail::contains(written, it.origin)) continue;
+        const bool large = it.origin->outputs[0].bytes() > variable_state::small_bytes;
+        if (!large || uses[i] != 1 || of_slices[i] != 1) pinned_.push_back(it.origin);
+    }
 }
 
 RILL_COLD void staged_plan::find_order() {

@@ -56,9 +56,6 @@ private:
     /// Finds the memories besides the host's, and the steps before which the host looks at their error records.
     void find_spaces();
 
-    /// Marks the variables that are read before any write of this step: they need a value when it starts.
-    void note_start_reads();
-
     hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies
     constant_folder known_{graph, types};
     vector<input_list> shape_only_; // per item

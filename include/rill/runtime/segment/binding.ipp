@@ -23,6 +23,7 @@
 #include <rill/passes/needed_items.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/segment/step_order.hpp>
+#include <rill/runtime/segment/variable_reads.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -46,6 +47,7 @@ RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<c
             b.parallel = find_parallel_regions(order_of_steps(b), b.costs_, threads.lanes);
     }
     plan_memory(b, b.may_share_);
+    plan_variable_reads(b);
     return std::move(static_cast<bound_graph&>(b));
 }
 
@@ -178,6 +180,10 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
                 s.where = home::string;
             else if (stays_in_block(i, port))
                 s.where = home::block;
+            if (s.where == home::variable) {
+                s.variable = static_cast<std::int32_t>(variables.size());
+                slots.push_back(s); // of the old value, while a kernel writes the variable
+            }
             value_slot[i].push_back(static_cast<int>(slots.size()));
             slots.push_back(s);
         }
@@ -185,10 +191,8 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
             feed_slots.resize(std::max(feed_slots.size(), static_cast<std::size_t>(it.feed) + 1));
             feed_slots[it.feed] = value_slot[i][0];
         }
-        if (role == op_role::variable) {
-            slots.back().variable = static_cast<std::int32_t>(variables.size());
-            variables.push_back({resources.variable(it.origin, it.memory()), it.origin, value_slot[i][0], false});
-        }
+        if (role == op_role::variable)
+            variables.push_back({resources.variable(it.origin, it.memory()), it.origin, value_slot[i][0]});
     }
 }
 
@@ -258,18 +262,22 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         if (it.origin && it.is_write()) {
             s.plain = false;
-            s.initialises = it.op->initialises() || s.region >= 0; // bodies check for a value at run time
+            if (it.op->initialises() || s.region >= 0) // bodies check for a value at run time
+                s.how = variable_write::initialises;
+            else if (it.op->replaces_variables())
+                s.how = variable_write::replaces;
             s.first_write = static_cast<std::int32_t>(write_list.size());
             for (const int w : it.op->writes()) {
                 const auto& written = it.inputs[w];
-                write_list.push_back(variable_index(written, *it.origin));
+                write_list.push_back({variable_index(written, *it.origin), true});
                 for (std::size_t k = 0; k < it.inputs.size(); ++k) // an op that also reads it needs a value
-                    if (!it.writes(k) && from[k] == slot_of(written)) s.initialises = false;
+                    if (s.how == variable_write::initialises && !it.writes(k) && from[k] == slot_of(written))
+                        s.how = variable_write::replaces;
             }
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
             // lock in one order for all ops, so that concurrent steps can't deadlock
-            std::sort(write_list.begin() + s.first_write, write_list.end(), [&](auto x, auto y) {
-                return std::less<>()(variables[x].state.get(), variables[y].state.get());
+            std::sort(write_list.begin() + s.first_write, write_list.end(), [&](const auto& x, const auto& y) {
+                return std::less<>()(variables[x.variable].state.get(), variables[y.variable].state.get());
             });
         }
         if (it.origin && it.op->in_place() && !it.is_write())
@@ -282,7 +290,6 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             it.origin ? it.op->cost(in, types[i]) : op_cost{0, detail::total_bytes(in) + detail::total_bytes(types[i])};
         add_step(std::move(s), from, value_slot[i], request, cost, folded[i] != 0);
     }
-    note_start_reads();
 }
 
 RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resources) {
@@ -362,7 +369,7 @@ RILL_COLD int binder::unread_slot() {
 RILL_COLD void binder::add_step(step s, std::span<const int> inputs, std::span<const int> outputs,
                                 const kernel_request& request, const op_cost& cost, bool is_folded) {
     s.inputs = static_cast<std::int32_t>(indices.size());
-    indices.insert(indices.end(), inputs.begin(), inputs.end());
+    for (const int slot : inputs) indices.push_back(writes_variable(s, slots[slot].variable) ? slot - 1 : slot);
     s.outputs = static_cast<std::int32_t>(indices.size());
     indices.insert(indices.end(), outputs.begin(), outputs.end());
     slot_value scratch;
@@ -399,28 +406,6 @@ RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const no
     if (const auto at = slots[slot_of(v)].variable; at >= 0) return at;
     throw invalid_argument(writer.op->label() + ": input '" + graph.name_of(v.item) + "' is not a variable (" +
                            place_of(writer) + ")");
-}
-
-RILL_COLD void binder::note_start_reads() {
-    std::vector<char> written(slots.size());
-    const auto read = [&](int slot) {
-        if (const auto at = slots[slot].variable; at >= 0 && !written[slot]) variables[at].read_at_start = true;
-    };
-    for (const auto& s : steps) {
-        const auto& it = graph.items[s.item];
-        const auto writes = [&](std::int32_t k) {
-            return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs));
-        };
-        input_list may_lack;
-        if (it.op) may_lack = it.op->may_be_uninitialized();
-        for (std::int32_t k = s.inputs; k < s.outputs; ++k) {
-            const bool lacks = detail::contains(may_lack, k - s.inputs);
-            if (!lacks && !(s.initialises && writes(k))) read(indices[k]);
-        }
-        for (std::int32_t k = s.inputs; k < s.outputs; ++k)
-            if (writes(k)) written[indices[k]] = 1;
-    }
-    for (const auto& f : graph.fetches) read(slot_of(f));
 }
 
 RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& request) {

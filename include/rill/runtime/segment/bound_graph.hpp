@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/subgraph.hpp>
@@ -27,9 +30,12 @@ struct bound_graph {
         std::int32_t number = 0;  // its index in `steps` or `folded_steps`
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
         std::int32_t random = -1; // of a random op: its index in `streams`
-        bool initialises = false; // assigns the whole value of what it writes
-        bool looks = false;       // must not run after a failure that it can't see: the host looks at the error records
-        bool plain = true;        // neither writes variables nor runs bodies nor looks at error records
+        std::int32_t slices_of =
+            -1; // the variable of which it reads slices, without a version held by the step; -1: none
+        std::int32_t first_release = 0, releases = 0;  // in `release_list`
+        variable_write how = variable_write::elements; // how it writes
+        bool looks = false; // must not run after a failure that it can't see: the host looks at the error records
+        bool plain = true;  // runs its kernel and does nothing else
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
     struct chain {
@@ -41,10 +47,21 @@ struct bound_graph {
         }
     };
     struct bound_variable {
+        /// The reads of the version that is current when a run of the segment starts.
+        enum class start : std::uint8_t {
+            unread, // it is written first, or not used
+            slices, // one kernel reads slices: it takes the version that is current then
+            held    // the frame holds it
+        };
         std::shared_ptr<variable_state> state;
         const node* origin;
-        std::int32_t slot;
-        bool read_at_start;
+        std::int32_t slot; // the slot before it has the old value while a kernel writes the variable
+        start reads = start::unread;
+        bool needs_value = false; // when a run starts
+    };
+    struct written_variable {
+        std::int32_t variable;
+        bool keeps; // the frame goes on to hold the new version
     };
     struct slot_value {
         tensor_type type;
@@ -74,7 +91,9 @@ struct bound_graph {
     std::vector<std::vector<int>> value_slot; // per item and port
     std::vector<char> folded;                 // per item: computed while binding, from constants or for shape rules
     vector<slot_value> slots;
-    std::vector<std::int32_t> feed_slots, indices, write_list;
+    std::vector<std::int32_t> feed_slots, indices;
+    std::vector<written_variable> write_list;
+    std::vector<std::int32_t> release_list; // variables whose version no later step reads
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
     vector<std::shared_ptr<const static_region_kernel>> regions; // of steps that run bodies
@@ -108,6 +127,14 @@ struct bound_graph {
         return input;
     }
     int slot_of(const subgraph::value& v) const { return value_slot[v.item][v.port]; }
+    std::span<const written_variable> written_by(const step& s) const {
+        return std::span(write_list)
+            .subspan(static_cast<std::size_t>(s.first_write), static_cast<std::size_t>(s.writes));
+    }
+    /// Returns true if the step's kernel writes the variable. The old value then has a slot of its own.
+    bool writes_variable(const step& s, std::int32_t variable) const {
+        return s.region < 0 && detail::any_of(written_by(s), [&](const auto& w) { return w.variable == variable; });
+    }
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -125,7 +125,7 @@ public:
     std::unique_ptr<frame> acquire();
     /// Ends a run: the frame releases all that the next run need not keep.
     void finish(frame& f) const noexcept;
-    /// Releases the variables that another segment writes next. Otherwise its first write would copy them.
+    /// Releases the variables that another segment writes next, so that its first write finds no holder.
     void let_go(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
@@ -153,6 +153,8 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     bool use_pinned(frame& f, std::size_t variable) const;
+    /// Takes the version of a variable that a run reads, unless it is the newest that the frame holds.
+    void take_version(frame& f, std::size_t variable) const;
     /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
     template <class F> void run_all(const F& run_segment) const;
     execution_context context_of(const frame& f, const step& s) const;
@@ -160,10 +162,14 @@ private:
     /// Takes the streams of the next run, and brings them to each memory with an empty error record.
     void begin_run(frame& f) const;
     void run_step(frame& f, const step& s) const;
+    /// Runs a step that has bodies, or that ends or borrows the hold of a version.
+    void run_special(frame& f, const step& s, const kernel_args& args) const;
     void run_steps(frame& f, int begin, int end) const;
 
     /// Runs a step while it holds the variables that the step writes, from the w-th on.
     void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;
+    /// Runs a step that reads slices of a variable whose version the frame does not hold.
+    void read_slices(frame& f, const step& s, const kernel_args& args) const;
     std::int64_t run_bodies(frame& f, const step& s, const kernel_args& args) const;
 
     void run_traced(frame& f) const;

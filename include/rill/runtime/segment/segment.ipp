@@ -135,19 +135,18 @@ RILL_INLINE std::size_t segment::frames() const {
 }
 
 RILL_INLINE void segment::finish(frame& f) const noexcept {
-    // A version that is held makes the next write by another holder copy it, which is cheap for small ones. To release and take a version
-    // again, four atomic operations, is most of the step time of a small model.
-    constexpr std::size_t small = 4096; // bytes
+    // The next write by another step uses another block than that of a version that is held. This is cheap for small ones. To release
+    // and take a version again, four atomic operations, is most of the step time of a small model.
     for (std::size_t i = 0; i < b_.variables.size(); ++i)
-        if (b_.slots[b_.variables[i].slot].bytes > small) f.variables[i].reset();
+        if (b_.slots[b_.variables[i].slot].bytes > variable_state::small_bytes) f.variables[i].reset();
     for (const auto& m : f.moved) f.slots[m.slot] = m.own;
     f.moved.clear();
 }
 
 RILL_COLD void segment::let_go(frame& f, const segment& writer) const noexcept {
-    for (const auto w : writer.b_.write_list)
+    for (const auto& w : writer.b_.write_list)
         for (std::size_t i = 0; i < b_.variables.size(); ++i)
-            if (b_.variables[i].state == writer.b_.variables[w].state) f.variables[i].reset();
+            if (b_.variables[i].state == writer.b_.variables[w.variable].state) f.variables[i].reset();
 }
 
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
@@ -161,13 +160,14 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
     for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[b_.feed_slots[i]] = const_cast<void*>(feeds[i]);
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
-        if (!v.state->is_newest(f.variables[i]) && !use_pinned(f, i)) f.variables[i] = v.state->read();
-        if (f.variables[i])
+        if (v.reads != bound_graph::bound_variable::start::held) {
+            if (v.needs_value && !v.state->has_value()) throw_uninitialised(i);
+            if (v.reads == bound_graph::bound_variable::start::slices && !use_pinned(f, i)) f.variables[i].reset();
+        } else if (v.state->is_newest(f.variables[i])) {
             f.slots[v.slot] = f.variables[i]->data();
-        else if (v.read_at_start)
-            throw_uninitialised(i);
-        else
-            f.slots[v.slot] = nullptr; // an earlier run that failed in a write may have left a pointer
+        } else {
+            take_version(f, i);
+        }
     }
     if (!f.streams.empty() || !f.on_device.empty()) begin_run(f);
     if (f.context->trace)
@@ -193,6 +193,15 @@ template <class F> inline void segment::run_all(const F& run_segment) const {
         at = b.last;
     }
     run_segment(at, static_cast<int>(b_.steps.size()), -1);
+}
+
+RILL_NO_INLINE RILL_INLINE void segment::take_version(frame& f, std::size_t variable) const {
+    const auto& v = b_.variables[variable];
+    auto& version = f.variables[variable];
+    if (!use_pinned(f, variable)) v.state->read(version);
+    if (!version && v.needs_value) throw_uninitialised(variable);
+    f.slots[v.slot] =
+        version ? version->data() : nullptr; // an earlier run that failed in a write may have left a pointer
 }
 
 RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
@@ -294,35 +303,60 @@ inline kernel_args segment::args_of(const frame& f, const step& s) const {
 RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     const kernel_args args = args_of(f, s);
     if (s.plain) return s.run(args);
-    if (s.region >= 0) return void(run_bodies(f, s, args));
+    if (s.region >= 0 || s.writes == 0) return run_special(f, s, args);
     if (s.looks) look(f, s);
     write(f, s, args);
 }
 
+RILL_NO_INLINE RILL_INLINE void segment::run_special(frame& f, const step& s, const kernel_args& args) const {
+    if (s.region >= 0) return void(run_bodies(f, s, args));
+    if (s.looks) look(f, s);
+    if (s.slices_of >= 0) return read_slices(f, s, args);
+    s.run(args);
+    for (std::int32_t r = 0; r < s.releases; ++r) f.variables[b_.release_list[s.first_release + r]].reset();
+}
+
 RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
     if (s.looks) look(f, s);
-    // the bodies write the variables: a version held here would make each first write a copy
+    // the bodies write the variables: their first writes should find no holder
     const auto number = static_cast<std::size_t>(s.region);
     const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
-    for (const auto w : written) f.variables[w].reset();
+    for (const auto& w : written) f.variables[w.variable].reset();
     const auto iterations = b_.control->run_region(*b_.regions[number], *f.regions[number], args);
-    for (const auto w : written) {
-        f.variables[w] = b_.variables[w].state->read();
-        if (f.variables[w]) f.slots[b_.variables[w].slot] = f.variables[w]->data();
+    for (const auto& w : written) {
+        if (!w.keeps) continue;
+        auto& now = f.variables[w.variable];
+        b_.variables[w.variable].state->read(now);
+        f.slots[b_.variables[w.variable].slot] = now ? now->data() : nullptr;
     }
     return iterations;
 }
 
 RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args, std::int32_t w) const {
     if (w == s.writes) return s.run(args);
-    const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
-    variable_state::writer writer(*b_.variables[at].state, f.variables[at], s.initialises);
+    const auto& written = b_.write_list[s.first_write + w];
+    const auto at = static_cast<std::size_t>(written.variable);
+    const auto& v = b_.variables[at];
+    variable_state::writer writer(*v.state, f.variables[at], s.how, written.keeps);
     if (!writer.ready()) throw_uninitialised(at);
-    f.slots[b_.variables[at].slot] = writer.data();
+    f.slots[v.slot - 1] = const_cast<void*>(writer.was());
+    f.slots[v.slot] = writer.data();
     write(f, s, args, w + 1);
     if (!f.on_device.empty() && writer.is_new())
         look(f, s); // after a failure the device has not filled the new version
     writer.commit();
+}
+
+RILL_INLINE void segment::read_slices(frame& f, const step& s, const kernel_args& args) const {
+    const auto at = static_cast<std::size_t>(s.slices_of);
+    const auto& v = b_.variables[at];
+    if (f.variables[at]) { // a version that the whole step reads
+        f.slots[v.slot] = f.variables[at]->data();
+        return s.run(args);
+    }
+    const variable_state::slice_reader reader(*v.state);
+    f.slots[v.slot] = const_cast<void*>(reader.data());
+    s.run(args);
 }
 
 RILL_COLD void segment::run_traced(frame& f) const {
@@ -376,7 +410,7 @@ RILL_COLD std::string segment::described(const step& s, const std::string& what)
     if (!n) return what;
     std::string written;
     for (int w = 0; w < s.writes; ++w) {
-        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
+        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w].variable);
         written += (w == 0 ? "; it writes '" : ", '") + b_.variables[at].origin->name + "'";
     }
     return n->op->label() + ": " + what + " (" + place_of(*n) + written + ")";

@@ -47,7 +47,10 @@ RILL_COLD vector<step_order> order_of_steps(const bound_graph& b) {
         const auto& s = b.steps[k];
         auto& after = order[k].after;
         const auto each = [&](std::int32_t begin, std::int32_t end, auto&& f) {
-            for (auto j = begin; j < end; ++j) f(static_cast<std::size_t>(b.indices[j]));
+            for (auto j = begin; j < end; ++j) {
+                const auto variable = b.slots[b.indices[j]].variable; // one place, though of two slots
+                f(static_cast<std::size_t>(variable < 0 ? b.indices[j] : b.variables[variable].slot));
+            }
         };
         each(s.inputs, s.end, [&](std::size_t slot) {
             if (writer[slot] >= 0) after.push_back(writer[slot]);

@@ -21,14 +21,22 @@ struct step {
 constexpr float half_rate = 0.5f;
 } // namespace test_update
 
-TEST_CASE("update: several arrays in place in one pass, tails included") {
+TEST_CASE("update: several arrays in one pass, in place or apart from the old ones, tails included") {
     for (const index_t n : {1, 7, 16, 33, 100}) {
         const auto count = static_cast<std::size_t>(n);
-        std::vector<float> x(count, 10.f), slot(count, 1.f), g(count, 2.f);
-        update_arrays<test_update::step>(n, std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()},
-                                         update_constants<float, 1>{&test_update::half_rate});
-        CHECK(x == std::vector<float>(count, 8.5f));
-        CHECK(slot == std::vector<float>(count, 3.f));
+        std::vector<float> x(count, 10.f), slot(count, 1.f), new_x(count), new_slot(count);
+        const std::vector<float> g(count, 2.f), old_x = x, old_slot = slot;
+        const std::array<const float*, 2> was{x.data(), slot.data()};
+        const std::array<const float*, 1> in{g.data()};
+        const update_constants<float, 1> rate{&test_update::half_rate};
+        update_arrays<test_update::step>(n, was, std::array{new_x.data(), new_slot.data()}, in, rate);
+        CHECK(x == old_x);
+        CHECK(slot == old_slot);
+        CHECK(new_x == std::vector<float>(count, 8.5f));
+        CHECK(new_slot == std::vector<float>(count, 3.f));
+        update_arrays<test_update::step>(n, was, std::array{x.data(), slot.data()}, in, rate);
+        CHECK(x == new_x);
+        CHECK(slot == new_slot);
     }
 }
 
@@ -38,7 +46,8 @@ TEST_CASE("update: with help, the same") {
     for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<float>(i % 97) * 0.37f;
     const auto run = [&](thread_pool* pool) {
         std::vector<float> x(g.size(), 10.f), slot(g.size(), 1.f);
-        update_arrays<test_update::step>(n, std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()},
+        update_arrays<test_update::step>(n, std::array<const float*, 2>{x.data(), slot.data()},
+                                         std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()},
                                          update_constants<float, 1>{&test_update::half_rate}, pool);
         return x;
     };

@@ -25,13 +25,13 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
 
 /// Applies F::run to the elements i … end - 1, `Lanes` at a time.
 template <class F, int Lanes, class T, std::size_t S, std::size_t I, std::size_t C>
-void update_range(index_t i, index_t end, const std::array<T*, S>& state, const std::array<const T*, I>& in,
-                  const update_constants<T, C>& constants) {
+void update_range(index_t i, index_t end, const std::array<const T*, S>& was, const std::array<T*, S>& state,
+                  const std::array<const T*, I>& in, const update_constants<T, C>& constants) {
     using V = pack<T, Lanes>;
     std::array<V, C> c{};
     for (std::size_t k = 0; k < C; ++k) c[k] = V(constants.at[k]);
     const auto step = [&](int count) {
-        auto s = load_all<V>(state, i, count, Lanes);
+        auto s = load_all<V>(was, i, count, Lanes);
         F::run(s, load_all<V>(in, i, count, Lanes), c);
         for (std::size_t k = 0; k < S; ++k) {
             if (count == Lanes)
@@ -55,16 +55,18 @@ struct add_to {
 
 inline namespace RILL_ISA {
 
-/// Updates several arrays in place in one pass, from other arrays and constants: an optimizer's update.
+/// Updates several arrays in one pass, from their old values in `was`, other arrays and constants: an optimizer's update. A new array
+/// is in the place of its old one, or apart from it.
 /// F::run is generic over value types. The pool, if given, shares the work on long arrays.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
-                   const update_constants<T, C>& constants, thread_pool* pool = nullptr) {
+void update_arrays(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
+                   const std::array<const T*, I>& in, const update_constants<T, C>& constants,
+                   thread_pool* pool = nullptr) {
     const auto run = [&](index_t i, index_t end) {
-        detail::update_range<F, lanes_for<T>>(i, end, state, in, constants);
+        detail::update_range<F, lanes_for<T>>(i, end, was, state, in, constants);
     };
     // A single element goes by scalars: a partial vector load after a scalar store would stall (failed store forwarding).
-    if (n == 1) return detail::update_range<F, 1>(0, 1, state, in, constants);
+    if (n == 1) return detail::update_range<F, 1>(0, 1, was, state, in, constants);
     constexpr index_t part = 1 << 14;
     if (!pool || n < update_shared_from) return run(0, n);
     const auto parts = static_cast<int>((n + part - 1) / part);
@@ -84,8 +86,9 @@ void update_array_rows(const I* ids, index_t count, index_t inner, const std::ar
                        void* scratch = nullptr) {
     const auto step = [&](index_t k, const std::array<const T*, N>& from) {
         auto at = state;
-        for (auto& s : at) s += static_cast<index_t>(ids[k]) * inner;
-        update_arrays<F>(inner, at, from, constants);
+        std::array<const T*, S> was;
+        for (std::size_t s = 0; s < S; ++s) was[s] = at[s] += static_cast<index_t>(ids[k]) * inner;
+        update_arrays<F>(inner, was, at, from, constants);
     };
     const auto slices = [&](index_t k) {
         auto at = in;
@@ -107,8 +110,8 @@ void update_array_rows(const I* ids, index_t count, index_t inner, const std::ar
                     T* const sum = room + static_cast<index_t>(n) * inner;
                     std::copy_n(from[n], inner, sum);
                     for (index_t other = rows.next(k); other >= 0; other = rows.next(other))
-                        update_arrays<detail::add_to>(inner, std::array{sum}, std::array{slices(other)[n]},
-                                                      no_constants<T>{});
+                        update_arrays<detail::add_to>(inner, std::array<const T*, 1>{sum}, std::array{sum},
+                                                      std::array{slices(other)[n]}, no_constants<T>{});
                     from[n] = sum;
                 }
             }
