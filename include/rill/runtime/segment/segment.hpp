@@ -202,4 +202,5 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/runtime/segment/segment.ipp>
+#include <rill/runtime/segment/segment_reports.ipp>
 #endif
