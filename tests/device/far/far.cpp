@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Graphs on a device whose memory the host can't read: what they compute is what the CPU computes, bit for bit.
 #include <rill/rill.hpp>
-#include <rill/resources/variable_state.hpp>
 #include <rill/session/local_session_core.hpp>
 
 #include <csignal>
