@@ -12,6 +12,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <rill/resources/variable_state.hpp>
 #include <rill/session/local_session_core.hpp>
 
 #include "models.hpp"

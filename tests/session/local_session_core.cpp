@@ -6,6 +6,7 @@
 
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/resources/variable_state.hpp>
 
 #include "catch.hpp"
 #include "counting_allocator.hpp"

@@ -8,6 +8,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/resources/variable_state.hpp>
 #include <rill/session/local_session_core.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
