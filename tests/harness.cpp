@@ -189,13 +189,23 @@ static std::vector<char> touched_inputs(const op& o, const std::vector<any_array
     const bool ran = guarded.watch(o.writes(), [&] {
         const kernel run = (*factory)(o.attributes(), request);
         const rill::detail::memory_block scratch(default_allocator(), request.scratch_bytes);
-        rill::detail::array_slots slots;
-        for (std::size_t i = 0; i < in.size(); ++i) slots.input(guarded.data(i));
+        std::vector<void*> slots;
+        std::vector<std::int32_t> numbers;
+        const auto value_at = [&](void* data) {
+            numbers.push_back(static_cast<std::int32_t>(slots.size()));
+            slots.push_back(data);
+        };
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            value_at(guarded.data(i));
+            if (rill::detail::contains(o.writes(), static_cast<std::int32_t>(i)))
+                slots.push_back(guarded.data(i)); // the new value, in the place of the old one
+        }
         if (!o.has_dynamic_outputs())
-            for (auto& r : results) slots.output(r.mutable_data());
+            for (auto& r : results) value_at(r.mutable_data());
         const random_stream stream = request.next_stream ? request.next_stream() : random_stream{};
         const execution_context on{.scratch = scratch.data(), .random = &stream};
-        auto args = slots.args(nullptr, on);
+        const step_context step;
+        kernel_args args{slots.data(), numbers.data(), numbers.data() + in.size(), on, &step};
         args.sized = results.data();
         run(args);
     });
