@@ -6,6 +6,7 @@
 
 #include <rill/device/compiled_expressions.hpp>
 #include <rill/device/devices.hpp>
+#include <rill/device/structure_key.hpp>
 #include <rill/expr/handle.hpp>
 #include <rill/expr/tracer.hpp>
 #include <rill/graph/op/op_registry.hpp>

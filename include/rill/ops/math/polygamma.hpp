@@ -20,7 +20,9 @@ struct polygamma_op {
     static constexpr auto name = "Polygamma";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> RILL_FN static T scalar(const T& n, const T& x) { return static_cast<T>(detail::polygamma(n, x)); }
+    template <class T> RILL_FN static T scalar(const T& n, const T& x) {
+        return static_cast<T>(detail::polygamma(n, x));
+    }
     template <class V> RILL_FN static auto pullback(const V& n, const V& x, const V&, const V& g) {
         return adjoints<V, V>(V(0), g * polygamma(n + V(1), x));
     }
