@@ -42,7 +42,8 @@ test:
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
 # adding an op, carried out; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
-# (under valgrind). consumer.conan is skipped where conan is neither installed nor to be downloaded.
+# (under valgrind); rill under nvcc. consumer.conan is skipped where conan is neither installed nor to be downloaded, nvcc.* where
+# nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
 space := $(subst ,, )
 unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))

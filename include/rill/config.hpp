@@ -90,7 +90,10 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 
 // ---- host and device -------------------------------------------------------------------------------------------------
 // RILL_FN marks a value function: it runs on the host, inside SIMD loops and inside GPU kernels, and is always inlined
-// (kernel speed then does not depend on what the optimiser thinks of a call).
+// (kernel speed then does not depend on what the optimiser thinks of a call). A large one is RILL_HOST_DEVICE: the compiler decides.
+// RILL_FRONT marks a function that users call with tensors and value functions call with numbers, as tanh(x). It may call functions of
+// the host, which RILL_FN must not. It must not compute anything itself: nvcc compiles a constexpr function that calls a function of the
+// host into nothing, in silence.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define RILL_FORCE_INLINE __forceinline
 #define RILL_NO_INLINE __declspec(noinline)
@@ -99,10 +102,12 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #define RILL_NO_INLINE __attribute__((noinline))
 #endif
 #if defined(__CUDACC__)
-#define RILL_FN __host__ __device__ RILL_FORCE_INLINE
+#define RILL_HOST_DEVICE __host__ __device__
 #else
-#define RILL_FN RILL_FORCE_INLINE
+#define RILL_HOST_DEVICE
 #endif
+#define RILL_FN RILL_HOST_DEVICE RILL_FORCE_INLINE
+#define RILL_FRONT constexpr RILL_FORCE_INLINE
 
 // RILL_INLINE marks the definitions in *.ipp files, RILL_COLD those among them that run once a plan: header-only programs
 // compile them for size, which takes a tenth less time and a sixth less code.
@@ -157,7 +162,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 #pragma detect_mismatch(RILL_DETAIL_CLASH, RILL_DETAIL_TEXT(RILL_COMPILED))
 #endif
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+// A file of nvcc has no SIMD registers: nvcc refuses vector types in all that a GPU might call. Its kernels for the CPU are plain loops;
+// those of rill::kernels take precedence where they are linked.
+#if defined(__CUDACC__)
+#define RILL_SIMD_REGISTERS 0
+#else
+#define RILL_SIMD_REGISTERS RILL_WITH_XSIMD
+#endif
+#if defined(__CUDACC__)
+#define RILL_ISA_LEVEL 0
+#define RILL_ISA_BASE isa_nvcc
+#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define RILL_ISA_LEVEL 4
 #define RILL_ISA_BASE isa_avx512
 #elif defined(__AVX2__) && defined(__FMA__)

@@ -60,7 +60,7 @@
 #include <rill/device/kernel_registry.ipp>
 #include <rill/device/numbers.ipp>
 #include <rill/device/strided_layout.ipp>
-#include <rill/device/structure.ipp>
+#include <rill/device/structure_key.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
 #include <rill/expr/adjoint_of.ipp>

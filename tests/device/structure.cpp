@@ -12,11 +12,9 @@
 
 using namespace rill;
 
-TEST_CASE("structure: keys spell the expression out, extents don't matter") {
+TEST_CASE("structure: operands and derivatives are counted") {
     using product = structure<mul_op, float, leaf<float>, scalar_leaf<float>>;
     using sum = structure<add_op, float, product, structure<tanh_op, float, leaf<float>>>;
-    CHECK(key_of<sum>() == "Add(Mul($0:float32,s0:float32),Tanh($1:float32))");
-    CHECK(key_of<structure<greater_op, bool, leaf<int>, leaf<int>>>() == "Greater($0:int32,$1:int32):bool");
     static_assert(sum::leaves == 2 && sum::scalars == 1);
     static_assert(detail::differentiable_structure<sum>);
     static_assert(!detail::differentiable_structure<structure<greater_op, bool, leaf<float>, leaf<float>>>);

@@ -11,7 +11,9 @@ NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare")
 # changed file -> kinds that it reaches, kinds that it does not
 REACHED = {
     "include/rill/core/error.hpp": ("headers compile_errors consumers instructions", "adding_an_op"),
-    "include/rill/device/cpu/cpu.hpp": ("headers levels far rare benchmarks instructions", "consumers"),
+    "include/rill/device/cpu/cpu.hpp": ("headers levels far rare benchmarks instructions", "consumers nvcc"),
+    "include/rill/ops/math/tanh.hpp": ("headers nvcc", "consumers benchmarks instructions"),
+    "tests/nvcc/read_ptx.py": ("nvcc", "headers far levels consumers"),
     "include/rill/session/feed.hpp": ("headers compile_errors far random benchmarks instructions", "consumers levels"),
     "include/rill/ops/string/string_length.hpp": ("headers", "compile_errors consumers adding_an_op benchmarks instructions"),
     "bench/instructions/baseline.json": ("instructions benchmarks", "headers far"),

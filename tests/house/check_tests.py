@@ -14,7 +14,7 @@ COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_ker
 COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads": "session/session_core",
                "runtime/executor/nested_run": "runtime/executor/run_plan"}
 TESTS_WITHOUT_HEADER = {}
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "rare", "saved", "tensorflow")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 
 

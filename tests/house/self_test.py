@@ -55,6 +55,14 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_tests.py", {"tests/graph/node.cpp": "\n"}, "no TEST_CASE"),
     ("check_tests.py", {"tests/graph/node.cpp": 'TEST_CASE("a; b") {}\n'}, "semicolon"),
     ("check_tests.py", {"include/rill/graph/edge.ipp": "\n"}, "has no header"),
+    ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "struct less_op {\n    template <class T> static T scalar(const T& x) "
+                                  "{ return x; }\n};\n"}, "less.hpp:2: `scalar` lacks RILL_FN"),
+    ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "template <class X> RILL_FN auto less(const X& x) "
+                                  "{ return apply<less_op>(x); }\n"}, "`less` applies an op: RILL_FRONT"),
+    ("check_value_functions.py", {"include/rill/train/sgd.hpp": "struct sgd_rule {\n    std::array<double, 1> constants("
+                                  "const std::array<double, 1>& n) const { return n; }\n};\n"}, "`constants` lacks RILL_FN"),
+    ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "D::rows(a.on, 1, 1, in, out, none, detail::soft_row{});\n"},
+     "functors.cu does not compile soft_row"),
     ("check_gradients.py", {"tests/ops/math/add.cpp": 'TEST_CASE("add: values") {}\n'}, "add_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": "template <class T>\nstruct less_op {\n};\n"}, "less_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": 'struct less_op {\n    int no_gradient = "";\n};\n'}, "needs a reason"),

@@ -8,6 +8,10 @@
 //     TEST_CASE("tanh: values") { op_test::unary<float, double>("tanh", f, [](auto x) { return std::tanh(x); }); }
 //     TEST_CASE("tanh: gradient") { op_test::gradients(f, {{-2, 2}}); }
 //
+// The functions of an op's struct are compiled for GPUs too, and must be RILL_FN. They may call one another, the functions of other ops by
+// their plain names, and what CUDA has of <cmath>: docs/adding_an_op.md has the rules. tests/house/check_value_functions.py looks for
+// RILL_FN, tests/nvcc compiles the ops of the catalogue.
+//
 // Of an op that is a node of its own, op_test::node checks values and gradients over whole arrays. It also checks that the kernels of all
 // nodes, those of gradients too, read the inputs that their ops say they read.
 

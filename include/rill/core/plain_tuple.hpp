@@ -21,7 +21,7 @@ template <std::size_t I, class T> struct tuple_place {
 template <class Indices, class... T> struct plain_tuple_of;
 template <std::size_t... I, class... T> struct plain_tuple_of<std::index_sequence<I...>, T...> : tuple_place<I, T>... {
     plain_tuple_of() = default;
-    RILL_FN constexpr explicit(sizeof...(T) == 1) plain_tuple_of(const T&... values)
+    RILL_FRONT explicit(sizeof...(T) == 1) plain_tuple_of(const T&... values)
         requires(sizeof...(T) > 0)
         : tuple_place<I, T>{values}... {}
 };

@@ -77,7 +77,7 @@ struct scalar_value {
     alignas(8) std::array<std::byte, 16> bytes{};
 
     scalar_value() = default;
-    template <class T> explicit scalar_value(const T& value) : type(dtype_of<T>) {
+    template <class T> constexpr explicit scalar_value(const T& value) : type(dtype_of<T>) {
         static_assert(sizeof(T) <= 16 && std::is_trivially_copyable_v<T>);
         std::memcpy(bytes.data(), &value, sizeof(T));
     }

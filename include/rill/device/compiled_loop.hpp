@@ -88,14 +88,14 @@ template <class Condition, class... Next> std::int64_t run_compiled_loop(const c
     constexpr std::int64_t between = 1024; // iterations between checks for cancellation
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const loop_evaluator<Condition> goes_on(a.expressions[0]);
-        const plain_tuple<loop_evaluator<Next>...> next(loop_evaluator<Next>(a.expressions[I + 1])...);
+        const plain_tuple<loop_evaluator<Next>...> next(loop_evaluator<Next>{a.expressions[I + 1]}...);
         plain_tuple<lane<typename Next::value_type>...> state(
-            lane<typename Next::value_type>(*static_cast<const typename Next::value_type*>(a.state[I]))...);
+            lane<typename Next::value_type>{*static_cast<const typename Next::value_type*>(a.state[I])}...);
         std::int64_t left = a.most;
         while (left != 0 && goes_on(state)) {
             // Compute all next values from the old state before any of it changes.
             state = plain_tuple<lane<typename Next::value_type>...>(
-                lane<typename Next::value_type>(static_cast<typename Next::value_type>(at<I>(next)(state)))...);
+                lane<typename Next::value_type>{static_cast<typename Next::value_type>(at<I>(next)(state))}...);
             if (--left % between == 0 && a.step) a.step->check();
         }
         ((*static_cast<typename Next::value_type*>(a.state[I]) = at<I>(state).v), ...);

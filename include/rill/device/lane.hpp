@@ -170,7 +170,7 @@ private:
     RILL_FN static constexpr auto wrap(const lane& a) { return static_cast<detail::wrap_type<T>>(a.v); }
     RILL_FN static constexpr bool divides(const lane& b) {
         if (b.v != 0) return true;
-        if (!std::is_constant_evaluated()) detail::sticky_errors() |= detail::integer_division_by_zero;
+        if (!std::is_constant_evaluated()) detail::add_sticky_errors(detail::integer_division_by_zero);
         return false;
     }
 };

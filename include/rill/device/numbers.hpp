@@ -22,6 +22,20 @@ inline constexpr unsigned integer_division_by_zero = 1;
 
 RILL_EXPORT unsigned& sticky_errors();
 
+#if defined(__CUDACC__)
+/// The sticky errors of kernels on a GPU. One for each compiled file; read at the end of a step whose programs may divide integers.
+static __device__ unsigned device_sticky_errors = 0;
+#endif
+
+/// Sets bits of the sticky errors: of this thread, or, in a kernel on a GPU, of its file.
+RILL_FN void add_sticky_errors(unsigned bits) {
+#if defined(__CUDA_ARCH__)
+    atomicOr(&device_sticky_errors, bits);
+#else
+    sticky_errors() |= bits;
+#endif
+}
+
 // ---- kinds of element types --------------------------------------------------------------------------------------------
 
 template <class T> inline constexpr bool is_std_complex = false;
@@ -103,7 +117,7 @@ using wrap_type = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, s
 
 inline namespace RILL_ISA {
 
-#if defined(__FMA__) || defined(__aarch64__)
+#if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
 inline constexpr bool fma_rounds_once = true;
 template <class R> RILL_FN R multiply_add(R a, R b, R c) { return std::fma(a, b, c); }
 #else // std::fma would be a slow call into the C library.

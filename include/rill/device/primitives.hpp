@@ -46,7 +46,9 @@ template <class T, class I = std::int32_t> struct row_numbers {
     const I* read = nullptr;
     T* written = nullptr;
 
-    row_numbers from(index_t row) const { return {read ? read + row : nullptr, written ? written + row : nullptr}; }
+    RILL_FN row_numbers from(index_t row) const {
+        return {read ? read + row : nullptr, written ? written + row : nullptr};
+    }
 };
 
 /// The number of elements from which an update uses the pool; below it, threads cost more than they save.

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <rill/core/plain_tuple.hpp>
-#include <rill/core/program.hpp>
 #include <rill/device/elementwise_op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 // The structure of an expression: its type without extents, names and handle kinds. Kernels are functions of structures;
-// expressions that differ only in shape share them.
+// expressions that differ only in shape share them. All of this header compiles for a GPU; the key of a structure is text, and has a
+// header of its own (device/structure_key.hpp).
 
 /// A tensor operand.
 template <class T> struct leaf {
@@ -61,68 +57,6 @@ template <class Op, class R, class... Args>
 inline constexpr bool differentiable_structure<structure<Op, R, Args...>> =
     all_have_pullbacks<structure<Op, R, Args...>> && is_differentiable(dtype_of<R>) &&
     (differentiable_structure<Args> || ...);
-
-// ---- a structure as data: operands before their op (postfix) ---------------------------------------------------------------
-
-struct structure_item {
-    enum class kind : std::uint8_t { leaf, scalar, op };
-
-    kind is = kind::leaf;
-    dtype type = dtype::invalid;
-    dtype first = dtype::invalid; // for an op: the dtype of its first operand
-    int arity = 0;
-    const elementwise_info* op = nullptr;
-    std::string (*parameter)() = nullptr;
-};
-
-template <class S> struct structure_list;
-template <class T> struct structure_list<leaf<T>> {
-    static constexpr int count = 1;
-    static constexpr void fill(structure_item*& to) {
-        *to++ = {structure_item::kind::leaf, dtype_of<T>, dtype::invalid, 0, nullptr, nullptr};
-    }
-};
-template <class T> struct structure_list<scalar_leaf<T>> {
-    static constexpr int count = 1;
-    static constexpr void fill(structure_item*& to) {
-        *to++ = {structure_item::kind::scalar, dtype_of<T>, dtype::invalid, 0, nullptr, nullptr};
-    }
-};
-template <class Op, class R, class First, class... Args> struct structure_list<structure<Op, R, First, Args...>> {
-    static constexpr int count = 1 + structure_list<First>::count + (0 + ... + structure_list<Args>::count);
-    static constexpr void fill(structure_item*& to) {
-        structure_list<First>::fill(to);
-        (structure_list<Args>::fill(to), ...);
-        std::string (*parameter)() = nullptr;
-        if constexpr (requires { Op::parameter(); }) parameter = +[]() -> std::string { return Op::parameter(); };
-        *to++ = {structure_item::kind::op,
-                 dtype_of<R>,
-                 dtype_of<typename First::value_type>,
-                 1 + static_cast<int>(sizeof...(Args)),
-                 &info_of<Op>,
-                 parameter};
-    }
-};
-
-template <class S> struct structure_data {
-    static constexpr auto items = [] {
-        std::array<structure_item, structure_list<S>::count> all;
-        structure_item* to = all.data();
-        structure_list<S>::fill(to);
-        return all;
-    }();
-};
-
-std::string structure_key(std::span<const structure_item> items);
-
-/// A lazily computed, leaked structure key. It costs no static guard and no destructor per structure.
-class structure_name {
-public:
-    const std::string& key(std::span<const structure_item> items);
-
-private:
-    std::atomic<const std::string*> key_{nullptr};
-};
 
 // ---- evaluation of a structure, on any kind of value -------------------------------------------------------------------
 
@@ -287,14 +221,4 @@ template <class S, template <class> class Value> using leaf_slots = tuple_of_lis
 
 } // namespace detail
 
-/// Returns the key of a structure, e.g. "Mul(Add($0:float32,s0:float32),$1:float32)". Equal keys mean equal structures.
-template <class S> const std::string& key_of() {
-    static constinit detail::structure_name name;
-    return name.key(detail::structure_data<S>::items);
-}
-
 }} // namespace rill::RILL_ABI
-
-#if !RILL_COMPILED
-#include <rill/device/structure.ipp>
-#endif

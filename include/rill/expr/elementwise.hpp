@@ -6,6 +6,7 @@
 
 #include <rill/device/compiled_expressions.hpp>
 #include <rill/device/devices.hpp>
+#include <rill/device/structure_key.hpp>
 #include <rill/expr/handle.hpp>
 #include <rill/expr/tracer.hpp>
 #include <rill/graph/op/op_registry.hpp>
@@ -104,7 +105,7 @@ template <combine How, class T> void require_combiner() {
 
 namespace detail {
 
-template <class T, class A> auto as_symbol(const A& a) {
+template <class T, class A> constexpr auto as_symbol(const A& a) {
     if constexpr (symbolic<A>)
         return a;
     else
@@ -118,7 +119,9 @@ template <class V, class A> RILL_FN constexpr auto as_computed(const A& a) {
         return a;
 }
 
-template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const symbol<T>&... args) {
+inline namespace RILL_ISA {
+
+template <class Op, class... T> constexpr symbol<elementwise_result<Op, T...>> trace(const symbol<T>&... args) {
     using R = elementwise_result<Op, T...>;
     tracer* t = nullptr;
     ((t = t ? t : args.where()), ...);
@@ -129,9 +132,11 @@ template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const
     return symbol<R>(*t, t->emit(info_of<Op>, dtype_of<R>, {args.id(*t)...}));
 }
 
+} // namespace RILL_ISA
+
 } // namespace detail
 
-template <class T> template <class Op, class... V> auto symbol<T>::traced(const V&... args) {
+template <class T> template <class Op, class... V> constexpr auto symbol<T>::traced(const V&... args) {
     return detail::trace<Op>(args...);
 }
 
@@ -142,7 +147,7 @@ concept computed_value = requires { std::remove_cvref_t<A>::is_computed; };
 /// Applies an elementwise op to traced values and literals.
 template <class Op, class... A>
     requires(symbolic<A> || ...)
-auto apply(const A&... args) {
+constexpr auto apply(const A&... args) {
     using first =
         std::tuple_element_t<0, decltype(std::tuple_cat(
                                     std::declval<std::conditional_t<symbolic<A>, std::tuple<A>, std::tuple<>>>()...))>;

@@ -129,6 +129,8 @@ template <class Op, class... Args> struct strip<expression<Op, Args...>> {
     using type = structure<Op, typename expression<Op, Args...>::value_type, typename strip<Args>::type...>;
 };
 
+inline namespace RILL_ISA {
+
 template <class S> struct require_ops {
     static void run() {}
 };
@@ -146,6 +148,8 @@ template <class S> void require_structure() {
     require_ops<S>::run();
     if constexpr (differentiable_structure<S>) require_combiner<combine::sum, typename S::value_type>();
 }
+
+} // namespace RILL_ISA
 
 // ---- the graph of an expression ------------------------------------------------------------------------------------------
 

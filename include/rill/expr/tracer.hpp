@@ -54,16 +54,16 @@ private:
 };
 
 /// A value of a program under construction. Value functions and pullbacks run on symbols as on numbers and registers. Literals stay
-/// literals until they meet a traced value.
+/// literals until they meet a traced value. A literal type, with constexpr functions: nvcc lets functions of a GPU name no others.
 template <class T> class symbol {
 public:
     using value_type = T;
     static constexpr bool is_symbol = true;
 
-    symbol(tracer& t, int id) : tracer_(&t), id_(id) {}
+    constexpr symbol(tracer& t, int id) : tracer_(&t), id_(id) {}
     template <class A>
         requires std::is_arithmetic_v<A>
-    symbol(A literal) : literal_(detail::convert<T>(literal)) {}
+    constexpr symbol(A literal) : literal_(detail::convert<T>(literal)) {}
 
     bool is_literal() const { return tracer_ == nullptr; }
     tracer* where() const { return tracer_; }
@@ -71,7 +71,7 @@ public:
     int id(tracer& t) const { return is_literal() ? t.constant(literal_) : id_; }
 
     /// Records an op over traced values as one instruction.
-    template <class Op, class... V> static auto traced(const V&... args);
+    template <class Op, class... V> static constexpr auto traced(const V&... args);
 
 private:
     tracer* tracer_ = nullptr;

@@ -29,7 +29,7 @@ struct abs_op {
     static constexpr int cost = 1;
     using domain_type = domains::real;
     using compiled_types = types::common;
-    template <class T> static constexpr T scalar(const T& x) {
+    template <class T> RILL_FN static constexpr T scalar(const T& x) {
         if constexpr (is_integral<T>) // that of the smallest integer wraps to itself
             return x < T(0) ? (-lane<T>(x)).v : x;
         else
@@ -55,7 +55,7 @@ template <class X> auto complex_abs(const X& z) {
 } // namespace detail
 
 /// Of complex numbers too: their distance from 0, as floats, with the gradient g sign(z).
-template <elementwise_operand X> RILL_FN constexpr auto abs(const X& x) {
+template <elementwise_operand X> RILL_FRONT auto abs(const X& x) {
     if constexpr (untyped_operand<X>) {
         if (x.dtype() == dtype::complex64 || x.dtype() == dtype::complex128) return detail::complex_abs(x);
         return apply<abs_op>(x);

@@ -17,7 +17,7 @@ struct acosh_op {
     static constexpr auto name = "Acosh";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::acosh(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::acosh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
         if constexpr (is_complex<typename V::value_type>) // the root of a product may be the other one
             return g * conj(rsqrt(x - V(1)) * rsqrt(x + V(1)));
@@ -26,6 +26,6 @@ struct acosh_op {
     }
 };
 
-template <elementwise_operand X> RILL_FN auto acosh(const X& x) { return apply<acosh_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto acosh(const X& x) { return apply<acosh_op>(x); }
 
 }} // namespace rill::RILL_ABI

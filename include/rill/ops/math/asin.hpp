@@ -16,13 +16,13 @@ struct asin_op {
     static constexpr auto name = "Asin";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::asin(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::asin(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
         const V z = conj(x); // before the root: on its cut the sign of a zero says which of two it is
         return g * rsqrt(V(1) - z * z);
     }
 };
 
-template <elementwise_operand X> RILL_FN auto asin(const X& x) { return apply<asin_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto asin(const X& x) { return apply<asin_op>(x); }
 
 }} // namespace rill::RILL_ABI

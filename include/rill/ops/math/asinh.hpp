@@ -18,7 +18,7 @@ struct asinh_op {
     static constexpr auto name = "Asinh";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::asinh(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::asinh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
         if constexpr (std::is_same_v<typename V::value_type, half>) { // its squares overflow from 256 on
             const auto wide = cast_to<float>(x);
@@ -29,6 +29,6 @@ struct asinh_op {
     }
 };
 
-template <elementwise_operand X> RILL_FN auto asinh(const X& x) { return apply<asinh_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto asinh(const X& x) { return apply<asinh_op>(x); }
 
 }} // namespace rill::RILL_ABI

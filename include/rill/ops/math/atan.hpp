@@ -16,10 +16,10 @@ struct atan_op {
     static constexpr auto name = "Atan";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::atan(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::atan(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(V(1) + x * x); }
 };
 
-template <elementwise_operand X> RILL_FN auto atan(const X& x) { return apply<atan_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto atan(const X& x) { return apply<atan_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -22,7 +22,7 @@ struct atan2_op {
     static constexpr auto name = "Atan2";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& a, const T& b) { return std::atan2(a, b); }
+    template <class T> RILL_FN static T scalar(const T& a, const T& b) { return std::atan2(a, b); }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
         const auto flat = abs(a) <= abs(b);
         const V larger = select(flat, b, a);
@@ -35,7 +35,7 @@ struct atan2_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto atan2(const A& a, const B& b) {
+RILL_FRONT auto atan2(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "atan2: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "atan2: the shapes do not broadcast");
     return apply<atan2_op>(a, b);

@@ -17,12 +17,12 @@ struct atanh_op {
     static constexpr auto name = "Atanh";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::atanh(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::atanh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
         return g / conj((V(1) - x) * (V(1) + x));
     }
 };
 
-template <elementwise_operand X> RILL_FN auto atanh(const X& x) { return apply<atanh_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto atanh(const X& x) { return apply<atanh_op>(x); }
 
 }} // namespace rill::RILL_ABI

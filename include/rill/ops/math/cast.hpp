@@ -19,7 +19,7 @@ template <class To> struct cast_op {
 };
 
 /// The traced form of a conversion.
-template <class To, class T> auto cast_to(const symbol<T>& x) {
+template <class To, class T> constexpr auto cast_to(const symbol<T>& x) {
     if constexpr (std::is_same_v<To, T>)
         return x;
     else

@@ -13,11 +13,11 @@ struct ceil_op {
     static constexpr auto name = "Ceil";
     using domain_type = domains::real_floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) { return std::ceil(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::ceil(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(ceil(x)) { return ceil(x); }
     template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto ceil(const X& x) { return apply<ceil_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto ceil(const X& x) { return apply<ceil_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -11,7 +11,7 @@ struct conj_op {
     static constexpr int cost = 1;
     using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class T> static constexpr T scalar(const T& x) {
+    template <class T> RILL_FN static constexpr T scalar(const T& x) {
         if constexpr (is_complex<T>)
             return T(x.real(), -x.imag());
         else
@@ -20,7 +20,7 @@ struct conj_op {
     template <class V> RILL_FN static auto pullback(const V& g) { return conj(g); }
 };
 
-template <elementwise_operand X> RILL_FN auto conj(const X& x) {
+template <elementwise_operand X> RILL_FRONT auto conj(const X& x) {
     if constexpr (untyped_operand<X>) {
         return apply<conj_op>(x);
     } else {

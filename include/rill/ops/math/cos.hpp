@@ -17,7 +17,7 @@ struct cos_op : elementary::cos_function {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return -g * conj(sin(x)); }
 };
 
-template <elementwise_operand X> RILL_FN auto cos(const X& x) { return apply<cos_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto cos(const X& x) { return apply<cos_op>(x); }
 
 }} // namespace rill::RILL_ABI
 

@@ -14,11 +14,11 @@ struct cosh_op {
     static constexpr auto name = "Cosh";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::cosh(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::cosh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(sinh(x)); }
 };
 
-template <elementwise_operand X> RILL_FN auto cosh(const X& x) { return apply<cosh_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto cosh(const X& x) { return apply<cosh_op>(x); }
 
 }} // namespace rill::RILL_ABI
 

@@ -10,26 +10,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-double digamma(double x);
-} // namespace detail
 
-/// The derivative of lgamma; NaN at 0, -1, -2, … Shape: that of x. Gradient: g polygamma(1, x).
-struct digamma_op {
-    static constexpr auto name = "Digamma";
-    using domain_type = domains::real_floating;
-    using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return static_cast<T>(detail::digamma(x)); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * polygamma(V(1), x); }
-};
-
-template <elementwise_operand X> RILL_FN auto digamma(const X& x) { return apply<digamma_op>(x); }
-
-}} // namespace rill::RILL_ABI
-
-#if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI {
-
-RILL_INLINE double detail::digamma(double x) {
+inline RILL_HOST_DEVICE double digamma(double x) {
     constexpr double pi = 3.14159265358979323846;
     double sum = 0;
     if (x <= 0) { // reflected; the tangent repeats, so that of the distance to the nearest integer will do
@@ -48,7 +30,19 @@ RILL_INLINE double detail::digamma(double x) {
     return sum + std::log(x) - 0.5 / x - tail;
 }
 
+} // namespace detail
+
+/// The derivative of lgamma; NaN at 0, -1, -2, … Shape: that of x. Gradient: g polygamma(1, x).
+struct digamma_op {
+    static constexpr auto name = "Digamma";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    template <class T> RILL_FN static T scalar(const T& x) { return static_cast<T>(detail::digamma(x)); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * polygamma(V(1), x); }
+};
+
+template <elementwise_operand X> RILL_FRONT auto digamma(const X& x) { return apply<digamma_op>(x); }
+
 }} // namespace rill::RILL_ABI
-#endif
 
 #include <rill/ops/math/polygamma.hpp> // its pullback uses polygamma: included at the foot, since each needs the other

@@ -22,14 +22,14 @@ struct div_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto div(const A& a, const B& b) {
+RILL_FRONT auto div(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "div: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "div: the shapes do not broadcast");
     return apply<div_op>(a, b);
 }
 template <class A, class B>
     requires operator_pair<A, B>
-auto operator/(const A& a, const B& b) {
+constexpr auto operator/(const A& a, const B& b) {
     return div(a, b);
 }
 

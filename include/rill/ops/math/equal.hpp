@@ -17,7 +17,7 @@ struct equal_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto equal(const A& a, const B& b) {
+RILL_FRONT auto equal(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "equal: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "equal: the shapes do not broadcast");
     if constexpr (detail::are_text<A, B>) {

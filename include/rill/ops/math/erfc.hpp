@@ -15,12 +15,12 @@ struct erfc_op {
     static constexpr auto name = "Erfc";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::erfc(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::erfc(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
         return -(g * (V(1.12837916709551257390) * exp(-(x * x))));
     }
 };
 
-template <elementwise_operand X> RILL_FN auto erfc(const X& x) { return apply<erfc_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto erfc(const X& x) { return apply<erfc_op>(x); }
 
 }} // namespace rill::RILL_ABI

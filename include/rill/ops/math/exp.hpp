@@ -16,6 +16,6 @@ struct exp_op : elementary::exp_function {
     template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g * conj(y); }
 };
 
-template <elementwise_operand X> RILL_FN auto exp(const X& x) { return apply<exp_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto exp(const X& x) { return apply<exp_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -16,7 +16,7 @@ struct expm1_op {
     static constexpr auto name = "Expm1";
     using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) {
+    template <class T> RILL_FN static T scalar(const T& x) {
         if constexpr (is_complex<T>) {
             const auto a = x.real(), b = x.imag(), s = std::sin(b / 2);
             return T(std::expm1(a) * std::cos(b) - 2 * s * s, std::exp(a) * std::sin(b));
@@ -28,6 +28,6 @@ struct expm1_op {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(exp(x)); }
 };
 
-template <elementwise_operand X> RILL_FN auto expm1(const X& x) { return apply<expm1_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto expm1(const X& x) { return apply<expm1_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -13,11 +13,11 @@ struct floor_op {
     static constexpr auto name = "Floor";
     using domain_type = domains::real_floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) { return std::floor(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::floor(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(floor(x)) { return floor(x); }
     template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto floor(const X& x) { return apply<floor_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto floor(const X& x) { return apply<floor_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -28,7 +28,7 @@ struct floordiv_op {
     }
     template <class T>
         requires(!is_integral<T>)
-    static T scalar(const T& a, const T& b) {
+    RILL_FN static T scalar(const T& a, const T& b) {
         const T q = std::floor(a / b), r = q == T(0) ? a : std::fma(-q, b, a);
         return std::abs(q) < exact_below<T> && r != T(0) && (r < T(0)) != (b < T(0)) ? q - T(1) : q;
     }
@@ -48,7 +48,7 @@ private:
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto floordiv(const A& a, const B& b) {
+RILL_FRONT auto floordiv(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "floordiv: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "floordiv: the shapes do not broadcast");
     return apply<floordiv_op>(a, b);
@@ -56,7 +56,7 @@ RILL_FN auto floordiv(const A& a, const B& b) {
 /// TensorFlow's other name.
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto floor_div(const A& a, const B& b) {
+RILL_FRONT auto floor_div(const A& a, const B& b) {
     return floordiv(a, b);
 }
 

@@ -17,14 +17,14 @@ struct greater_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto greater(const A& a, const B& b) {
+RILL_FRONT auto greater(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "greater: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "greater: the shapes do not broadcast");
     return apply<greater_op>(a, b);
 }
 template <class A, class B>
     requires operator_pair<A, B>
-auto operator>(const A& a, const B& b) {
+constexpr auto operator>(const A& a, const B& b) {
     return greater(a, b);
 }
 

@@ -17,14 +17,14 @@ struct greater_equal_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto greater_equal(const A& a, const B& b) {
+RILL_FRONT auto greater_equal(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "greater_equal: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "greater_equal: the shapes do not broadcast");
     return apply<greater_equal_op>(a, b);
 }
 template <class A, class B>
     requires operator_pair<A, B>
-auto operator>=(const A& a, const B& b) {
+constexpr auto operator>=(const A& a, const B& b) {
     return greater_equal(a, b);
 }
 

@@ -16,6 +16,6 @@ struct is_finite_op {
     template <class V> RILL_FN static auto value(const V& x) { return x - x == V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto is_finite(const X& x) { return apply<is_finite_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto is_finite(const X& x) { return apply<is_finite_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -20,6 +20,6 @@ struct is_inf_op {
     }
 };
 
-template <elementwise_operand X> RILL_FN auto is_inf(const X& x) { return apply<is_inf_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto is_inf(const X& x) { return apply<is_inf_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -15,6 +15,6 @@ struct is_nan_op {
     template <class V> RILL_FN static auto value(const V& x) { return x != x; }
 };
 
-template <elementwise_operand X> RILL_FN auto is_nan(const X& x) { return apply<is_nan_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto is_nan(const X& x) { return apply<is_nan_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -17,14 +17,14 @@ struct less_equal_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto less_equal(const A& a, const B& b) {
+RILL_FRONT auto less_equal(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "less_equal: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "less_equal: the shapes do not broadcast");
     return apply<less_equal_op>(a, b);
 }
 template <class A, class B>
     requires operator_pair<A, B>
-auto operator<=(const A& a, const B& b) {
+constexpr auto operator<=(const A& a, const B& b) {
     return less_equal(a, b);
 }
 

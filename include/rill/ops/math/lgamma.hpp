@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/core/platform.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/digamma.hpp>
@@ -13,10 +15,16 @@ struct lgamma_op {
     static constexpr auto name = "Lgamma";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return detail::log_gamma(x); }
+    template <class T> RILL_FN static T scalar(const T& x) {
+#if defined(__CUDA_ARCH__)
+        return std::lgamma(x);
+#else
+        return detail::log_gamma(x);
+#endif
+    }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * digamma(x); }
 };
 
-template <elementwise_operand X> RILL_FN auto lgamma(const X& x) { return apply<lgamma_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto lgamma(const X& x) { return apply<lgamma_op>(x); }
 
 }} // namespace rill::RILL_ABI

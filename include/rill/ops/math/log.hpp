@@ -15,6 +15,6 @@ struct log_op : elementary::log_function {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(x); }
 };
 
-template <elementwise_operand X> RILL_FN auto log(const X& x) { return apply<log_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto log(const X& x) { return apply<log_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -16,7 +16,7 @@ struct log1p_op {
     static constexpr auto name = "Log1p";
     using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) {
+    template <class T> RILL_FN static T scalar(const T& x) {
         if constexpr (is_complex<T>) {
             const auto a = x.real(), b = x.imag();
             const bool small = std::abs(a) <= real_type<T>(0.5) && std::abs(b) <= real_type<T>(0.5);
@@ -29,6 +29,6 @@ struct log1p_op {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(V(1) + x); }
 };
 
-template <elementwise_operand X> RILL_FN auto log1p(const X& x) { return apply<log1p_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto log1p(const X& x) { return apply<log1p_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -16,7 +16,7 @@ struct logical_and_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto logical_and(const A& a, const B& b) {
+RILL_FRONT auto logical_and(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "logical_and: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "logical_and: the shapes do not broadcast");
     return apply<logical_and_op>(a, b);

@@ -14,6 +14,6 @@ struct logical_not_op {
     template <class V> RILL_FN static auto value(const V& x) { return !x; }
 };
 
-template <elementwise_operand X> RILL_FN auto logical_not(const X& x) { return apply<logical_not_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto logical_not(const X& x) { return apply<logical_not_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -16,7 +16,7 @@ struct logical_or_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto logical_or(const A& a, const B& b) {
+RILL_FRONT auto logical_or(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "logical_or: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "logical_or: the shapes do not broadcast");
     return apply<logical_or_op>(a, b);

@@ -21,7 +21,7 @@ struct minimum_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto minimum(const A& a, const B& b) {
+RILL_FRONT auto minimum(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "minimum: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "minimum: the shapes do not broadcast");
     return apply<minimum_op>(a, b);

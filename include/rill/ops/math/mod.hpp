@@ -17,7 +17,7 @@ struct mod_op {
     using domain_type = domains::real;
     using compiled_types = types::common;
     static constexpr bool divides = true;
-    template <class T> static T scalar(const T& a, const T& b) {
+    template <class T> RILL_FN static T scalar(const T& a, const T& b) {
         T r;
         if constexpr (is_integral<T>)
             r = (lane<T>(a) % lane<T>(b)).v;
@@ -32,7 +32,7 @@ struct mod_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto mod(const A& a, const B& b) {
+RILL_FRONT auto mod(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "mod: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "mod: the shapes do not broadcast");
     return apply<mod_op>(a, b);

@@ -20,14 +20,14 @@ struct mul_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto mul(const A& a, const B& b) {
+RILL_FRONT auto mul(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "mul: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "mul: the shapes do not broadcast");
     return apply<mul_op>(a, b);
 }
 template <class A, class B>
     requires operator_pair<A, B>
-auto operator*(const A& a, const B& b) {
+constexpr auto operator*(const A& a, const B& b) {
     return mul(a, b);
 }
 

@@ -15,7 +15,7 @@ struct neg_op {
     template <class V> RILL_FN static auto pullback(const V& g) { return -g; }
 };
 
-template <elementwise_operand X> RILL_FN auto neg(const X& x) { return apply<neg_op>(x); }
-template <expression_operand X> auto operator-(const X& x) { return apply<neg_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto neg(const X& x) { return apply<neg_op>(x); }
+template <expression_operand X> constexpr auto operator-(const X& x) { return apply<neg_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -18,7 +18,7 @@ struct not_equal_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto not_equal(const A& a, const B& b) {
+RILL_FRONT auto not_equal(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "not_equal: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "not_equal: the shapes do not broadcast");
     if constexpr (detail::are_text<A, B>) {

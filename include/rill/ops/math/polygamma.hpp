@@ -11,7 +11,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-double polygamma(double n, double x);
+RILL_HOST_DEVICE double polygamma(double n, double x);
 } // namespace detail
 
 /// The n-th derivative of digamma at x: polygamma(n, x). NaN where n is not 0, 1, 2, … Shape: n and x broadcast.
@@ -20,7 +20,9 @@ struct polygamma_op {
     static constexpr auto name = "Polygamma";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& n, const T& x) { return static_cast<T>(detail::polygamma(n, x)); }
+    template <class T> RILL_FN static T scalar(const T& n, const T& x) {
+        return static_cast<T>(detail::polygamma(n, x));
+    }
     template <class V> RILL_FN static auto pullback(const V& n, const V& x, const V&, const V& g) {
         return adjoints<V, V>(V(0), g * polygamma(n + V(1), x));
     }
@@ -28,7 +30,7 @@ struct polygamma_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto polygamma(const A& n, const B& x) {
+RILL_FRONT auto polygamma(const A& n, const B& x) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "polygamma: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "polygamma: the shapes do not broadcast");
     return apply<polygamma_op>(n, x);
@@ -38,13 +40,12 @@ RILL_FN auto polygamma(const A& n, const B& x) {
 
 #include <rill/ops/math/digamma.hpp> // its value is digamma where n is 0, whose pullback needs this op
 
-#if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
 /// The sum of (q + k)^-s over k = 0, 1, …, for a whole s > 1 and q > 0: some terms, the rest by Euler and Maclaurin.
-RILL_INLINE double hurwitz_zeta(double s, double q) {
+inline RILL_HOST_DEVICE double hurwitz_zeta(double s, double q) {
     if (std::isinf(q)) return 0;
     double sum = 0, term = 0;
     for (const double from = 12 + s; q < from; q += 1) {
@@ -77,7 +78,7 @@ RILL_INLINE double hurwitz_zeta(double s, double q) {
 
 } // namespace detail
 
-RILL_INLINE double detail::polygamma(double n, double x) {
+inline RILL_HOST_DEVICE double detail::polygamma(double n, double x) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (!(n >= 0) || n != std::floor(n) || std::isinf(n)) return nan;
     if (n == 0) return digamma(x);
@@ -95,4 +96,3 @@ RILL_INLINE double detail::polygamma(double n, double x) {
 }
 
 }} // namespace rill::RILL_ABI
-#endif

@@ -25,7 +25,7 @@ struct pow_op {
     using domain_type = domains::numeric;
     using compiled_types = types::common;
     static constexpr bool divides = true; // 0 to a negative power
-    template <class T> static T scalar(const T& a, const T& b) {
+    template <class T> RILL_FN static T scalar(const T& a, const T& b) {
         if constexpr (is_integral<T>)
             return integer_power(lane<T>(a), lane<T>(b)).v;
         else if constexpr (is_complex<T>)
@@ -66,7 +66,7 @@ private:
                                        : std::is_same_v<T, double> ? 0x1p-1022
                                                                    : 0x1p-126;
 
-    template <class T> static lane<T> integer_power(lane<T> base, const lane<T>& exponent) {
+    template <class T> RILL_HOST_DEVICE static lane<T> integer_power(lane<T> base, const lane<T>& exponent) {
         lane<T> result(1);
         if constexpr (std::is_signed_v<T>)
             if (exponent.v < 0) {
@@ -80,7 +80,7 @@ private:
         return result;
     }
     /// 0 to a power is none of the C++ library's formula, which takes its logarithm.
-    template <class T> static T complex_power(const T& a, const T& b) {
+    template <class T> RILL_HOST_DEVICE static T complex_power(const T& a, const T& b) {
         if (b == T(0)) return T(1);
         return a == T(0) && b.real() > 0 ? T(0) : std::pow(a, b);
     }
@@ -88,7 +88,7 @@ private:
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto pow(const A& a, const B& b) {
+RILL_FRONT auto pow(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "pow: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "pow: the shapes do not broadcast");
     return apply<pow_op>(a, b);

@@ -16,6 +16,6 @@ struct reciprocal_op {
     template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return -g * conj(y) * conj(y); }
 };
 
-template <elementwise_operand X> RILL_FN auto reciprocal(const X& x) { return apply<reciprocal_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto reciprocal(const X& x) { return apply<reciprocal_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -17,6 +17,6 @@ struct relu_op {
     template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return select(y > V(0), g, V(0)); }
 };
 
-template <elementwise_operand X> RILL_FN auto relu(const X& x) { return apply<relu_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto relu(const X& x) { return apply<relu_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -12,10 +12,10 @@ struct rint_op {
     static constexpr auto name = "Rint";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::nearbyint(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::nearbyint(x); }
     template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto rint(const X& x) { return apply<rint_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto rint(const X& x) { return apply<rint_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -13,7 +13,7 @@ struct round_op {
     static constexpr auto name = "Round";
     using domain_type = domains::real;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) {
+    template <class T> RILL_FN static T scalar(const T& x) {
         if constexpr (is_integral<T>)
             return x;
         else
@@ -22,6 +22,6 @@ struct round_op {
     template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto round(const X& x) { return apply<round_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto round(const X& x) { return apply<round_op>(x); }
 
 }} // namespace rill::RILL_ABI

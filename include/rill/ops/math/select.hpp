@@ -22,7 +22,7 @@ struct select_op {
 
 template <class C, class A, class B>
     requires(expression_operand<C> && (expression_operand<A> || literal<A>) && (expression_operand<B> || literal<B>))
-auto select(const C& condition, const A& a, const B& b) {
+constexpr auto select(const C& condition, const A& a, const B& b) {
     if constexpr (symbolic<C>) {
         static_assert(symbolic<A> || symbolic<B>, "select: one side must be a value");
         using U = typename std::conditional_t<symbolic<A>, A, B>::value_type;

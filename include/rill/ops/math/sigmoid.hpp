@@ -18,6 +18,6 @@ struct sigmoid_op {
     template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g * conj(y) * conj(V(1) - y); }
 };
 
-template <elementwise_operand X> RILL_FN auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -16,7 +16,7 @@ struct sign_op {
     static constexpr int cost = 1;
     using domain_type = domains::numeric;
     using compiled_types = types::common;
-    template <class T> static constexpr T scalar(const T& x) {
+    template <class T> RILL_FN static constexpr T scalar(const T& x) {
         if constexpr (is_complex<T>)
             return x == T(0) ? x : x / std::abs(x);
         else
@@ -26,6 +26,6 @@ struct sign_op {
     template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN constexpr auto sign(const X& x) { return apply<sign_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto sign(const X& x) { return apply<sign_op>(x); }
 
 }} // namespace rill::RILL_ABI

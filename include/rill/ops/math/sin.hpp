@@ -16,7 +16,7 @@ struct sin_op : elementary::sin_function {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(cos(x)); }
 };
 
-template <elementwise_operand X> RILL_FN auto sin(const X& x) { return apply<sin_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto sin(const X& x) { return apply<sin_op>(x); }
 
 }} // namespace rill::RILL_ABI
 

@@ -14,11 +14,11 @@ struct sinh_op {
     static constexpr auto name = "Sinh";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::sinh(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::sinh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(cosh(x)); }
 };
 
-template <elementwise_operand X> RILL_FN auto sinh(const X& x) { return apply<sinh_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto sinh(const X& x) { return apply<sinh_op>(x); }
 
 }} // namespace rill::RILL_ABI
 

@@ -16,6 +16,6 @@ struct sqrt_op : elementary::sqrt_function {
     template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g / (conj(y) + conj(y)); }
 };
 
-template <elementwise_operand X> RILL_FN auto sqrt(const X& x) { return apply<sqrt_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto sqrt(const X& x) { return apply<sqrt_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -17,6 +17,6 @@ struct square_op {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return (g + g) * conj(x); }
 };
 
-template <elementwise_operand X> RILL_FN auto square(const X& x) { return apply<square_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto square(const X& x) { return apply<square_op>(x); }
 
 }} // namespace rill::RILL_ABI

@@ -29,7 +29,7 @@ struct squared_difference_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto squared_difference(const A& a, const B& b) {
+RILL_FRONT auto squared_difference(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
                   "squared_difference: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "squared_difference: the shapes do not broadcast");

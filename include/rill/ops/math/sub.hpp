@@ -18,14 +18,14 @@ struct sub_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto sub(const A& a, const B& b) {
+RILL_FRONT auto sub(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "sub: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "sub: the shapes do not broadcast");
     return apply<sub_op>(a, b);
 }
 template <class A, class B>
     requires operator_pair<A, B>
-auto operator-(const A& a, const B& b) {
+constexpr auto operator-(const A& a, const B& b) {
     return sub(a, b);
 }
 

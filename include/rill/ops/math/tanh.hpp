@@ -15,11 +15,11 @@ struct tanh_op {
     static constexpr auto name = "Tanh";
     using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) { return std::tanh(x); }
+    template <class T> RILL_FN static T scalar(const T& x) { return std::tanh(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(tanh(x)) { return tanh(x); }
     template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g * conj(V(1) - y * y); }
 };
 
-template <elementwise_operand X> RILL_FN auto tanh(const X& x) { return apply<tanh_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto tanh(const X& x) { return apply<tanh_op>(x); }
 
 }} // namespace rill::RILL_ABI

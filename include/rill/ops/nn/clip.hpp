@@ -27,7 +27,7 @@ struct clip_op {
 /// clip(x, 0.f, 1.f); the bounds may be tensors.
 template <class X, class A, class B>
     requires(elementwise_operand<X> && (elementwise_operand<A> || literal<A>) && (elementwise_operand<B> || literal<B>))
-RILL_FN auto clip(const X& x, const A& low, const B& high) {
+RILL_FRONT auto clip(const X& x, const A& low, const B& high) {
     static_assert(dtypes_agree<dtype_tag<X>, dtype_tag<A>> && dtypes_agree<dtype_tag<X>, dtype_tag<B>>,
                   "clip: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<X>, extents_of<A>> && shapes_broadcast<extents_of<X>, extents_of<B>>,

@@ -23,7 +23,7 @@ struct elu_op {
 
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
-RILL_FN auto elu(const X& x, const None&...) {
+RILL_FRONT auto elu(const X& x, const None&...) {
     return apply<elu_op>(x);
 }
 

@@ -28,7 +28,7 @@ private:
 
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
-RILL_FN auto gelu(const X& x, const None&...) {
+RILL_FRONT auto gelu(const X& x, const None&...) {
     return apply<gelu_op>(x);
 }
 

@@ -21,11 +21,11 @@ struct leaky_relu_op {
 /// leaky_relu(x, 0.2f); the slope may be a tensor, and trained.
 template <class X, class A>
     requires(elementwise_operand<X> && (elementwise_operand<A> || literal<A>))
-RILL_FN auto leaky_relu(const X& x, const A& slope) {
+RILL_FRONT auto leaky_relu(const X& x, const A& slope) {
     static_assert(dtypes_agree<dtype_tag<X>, dtype_tag<A>>, "leaky_relu: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<X>, extents_of<A>>, "leaky_relu: the shapes do not broadcast");
     return apply<leaky_relu_op>(x, slope);
 }
-template <elementwise_operand X> RILL_FN auto leaky_relu(const X& x) { return leaky_relu(x, 0.2); }
+template <elementwise_operand X> RILL_FRONT auto leaky_relu(const X& x) { return leaky_relu(x, 0.2); }
 
 }} // namespace rill::RILL_ABI

@@ -20,6 +20,6 @@ struct relu6_op {
     }
 };
 
-template <elementwise_operand X> RILL_FN auto relu6(const X& x) { return apply<relu6_op>(x); }
+template <elementwise_operand X> RILL_FRONT auto relu6(const X& x) { return apply<relu6_op>(x); }
 
 }} // namespace rill::RILL_ABI

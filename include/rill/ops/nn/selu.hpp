@@ -27,7 +27,7 @@ struct selu_op {
 
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
-RILL_FN auto selu(const X& x, const None&...) {
+RILL_FRONT auto selu(const X& x, const None&...) {
     return apply<selu_op>(x);
 }
 

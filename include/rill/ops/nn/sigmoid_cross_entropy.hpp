@@ -30,7 +30,7 @@ struct sigmoid_cross_entropy_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-RILL_FN auto sigmoid_cross_entropy(const A& logits, const B& labels) {
+RILL_FRONT auto sigmoid_cross_entropy(const A& logits, const B& labels) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
                   "sigmoid_cross_entropy: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "sigmoid_cross_entropy: the shapes do not broadcast");

@@ -40,13 +40,13 @@ private:
 
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
-RILL_FN auto silu(const X& x, const None&...) {
+RILL_FRONT auto silu(const X& x, const None&...) {
     return apply<silu_op>(x);
 }
 /// TensorFlow's name.
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
-RILL_FN auto swish(const X& x, const None&...) {
+RILL_FRONT auto swish(const X& x, const None&...) {
     return apply<silu_op>(x);
 }
 

@@ -23,7 +23,7 @@ struct softplus_op {
 
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
-RILL_FN auto softplus(const X& x, const None&...) {
+RILL_FRONT auto softplus(const X& x, const None&...) {
     return apply<softplus_op>(x);
 }
 

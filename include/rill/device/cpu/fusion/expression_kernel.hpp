@@ -6,7 +6,7 @@
 
 #include <rill/device/cpu/fusion/padded_tail.hpp>
 #include <rill/device/cpu/fusion/reducers.hpp>
-#include <rill/device/structure.hpp>
+#include <rill/device/structure_key.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

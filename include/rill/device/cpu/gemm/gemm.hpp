@@ -51,7 +51,7 @@ template <class T> product_part part_of(const product_shape& s, int i, int parts
     return {cut(s.m, 8, i), cut(s.m, 8, i + 1), 0, s.n, 0, s.k};
 }
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 /// Multiplies rows of a by rows of b (a transposed b); both are read along k.
 template <class T> void product_by_rows(const product_shape& s, const product_part& p, const T* a, const T* b, T* c) {
@@ -69,9 +69,9 @@ template <class T> void product_by_rows(const product_shape& s, const product_pa
         }
 }
 
-/// Returns how often a sum is halved. Sums longer than long_sum are split into halves, so that their error grows with the logarithm of k.
+/// Returns how often a sum is halved. Sums longer than longest_sum are split into halves, so that their error grows with the logarithm of k.
 inline std::int64_t halvings(std::int64_t k) {
-    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>((k - 1) / long_sum)));
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>((k - 1) / longest_sum)));
 }
 
 enum class product_kind { by_rows, in_place, by_blocks };
@@ -119,7 +119,7 @@ RILL_FN void finish_part(const product_shape& s, const product_part& p, T* c, co
                    last.from_column(p.column));
 }
 
-/// Computes a part of c whose sums have up to long_sum products, and applies the epilogue.
+/// Computes a part of c whose sums have up to longest_sum products, and applies the epilogue.
 template <class T>
 RILL_FN void product_of_part(product_kind kind, const product_shape& s, const product_part& p, const T* a, const T* b,
                              T* c, T* copy, const product_epilogue<T>& last) {
@@ -130,11 +130,11 @@ RILL_FN void product_of_part(product_kind kind, const product_shape& s, const pr
     }
 }
 
-/// Computes a part of c (n columns) with sums of any length. multiply(part, to) computes up to long_sum products. `spare` has room for
+/// Computes a part of c (n columns) with sums of any length. multiply(part, to) computes up to longest_sum products. `spare` has room for
 /// the second halves.
 template <class T, class Multiply>
 void product_by_halves(product_part p, std::int64_t m, std::int64_t n, T* c, T* spare, const Multiply& multiply) {
-    if (p.last_k - p.k <= long_sum) return multiply(p, c);
+    if (p.last_k - p.k <= longest_sum) return multiply(p, c);
     product_part second = p;
     p.last_k = second.k = p.k + (p.last_k - p.k + 1) / 2;
     product_by_halves(p, m, n, c, spare, multiply);
@@ -158,7 +158,7 @@ template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
                    const product_epilogue<T>& last) { // s has no single column (see without_column)
     const auto kind = kind_of<T>(s);
-    if (s.k > long_sum) return long_product(kind, s, a, b, c, scratch, pool, last);
+    if (s.k > longest_sum) return long_product(kind, s, a, b, c, scratch, pool, last);
     share_product(s, kind, scratch, pool,
                   [&](const product_part& p, T* copy) { product_of_part(kind, s, p, a, b, c, copy, last); });
 }

@@ -29,7 +29,7 @@ struct product_part {
 /// The most products that a register sums before it is added to c. The error of a sum grows with the additions in a row.
 inline constexpr std::int64_t most_in_register = 512;
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 /// Returns the number of registers that hold `columns` columns.
 template <class T, class I> constexpr I registers_for(I columns) {

@@ -38,7 +38,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 
 /// True if our tiles are as wide as the processor's registers. They then equal oneDNN up to products of about 800³ and beat Debian's
 /// OpenBLAS everywhere (measured on Zen 5). Builds for older processors gain by a library, which detects the processor at run time.
-inline constexpr bool wide_tiles = RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3;
+inline constexpr bool wide_tiles = RILL_SIMD_REGISTERS && RILL_ISA_LEVEL >= 3;
 
 /// The least operations of a product that a library computes.
 inline constexpr std::int64_t library_from = wide_tiles ? std::int64_t(1) << 30 : std::int64_t(1) << 21;
@@ -48,16 +48,16 @@ template <class T>
 inline constexpr bool by_blas =
     RILL_WITH_BLAS && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 
-/// Our kernels compute products with sums longer than long_sum and fewer than few_sums rows or columns. Libraries add such sums one after
+/// Our kernels compute products with sums longer than longest_sum and fewer than few_sums rows or columns. Libraries add such sums one after
 /// the other; our kernels add blocks, which is more precise.
-inline constexpr std::int64_t long_sum = 1 << 14, few_sums = 32;
+inline constexpr std::int64_t longest_sum = 1 << 14, few_sums = 32;
 
 /// Returns true if a library computes products of this shape. The decision depends on the shape alone.
 template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
     if (!by_onednn<T> && !by_blas<T>) return false;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (m > most || n > most || k > most) return false;
-    if (k > long_sum && (m < few_sums || n < few_sums)) return false;
+    if (k > longest_sum && (m < few_sums || n < few_sums)) return false;
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >=
            static_cast<double>(library_from);
 }

@@ -36,7 +36,7 @@ template <class T> struct tile_shape {
     static constexpr int columns = lanes * vectors;
 };
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 /// A kernel for tiles of Rows × Vectors registers of c.
 template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {

@@ -11,7 +11,7 @@
 #include <rill/device/cpu/jit/jit_ir.hpp>
 #include <rill/device/cpu/simd/tanh_rows.hpp>
 #include <rill/device/elementwise_op.hpp>
-#include <rill/device/structure.hpp>
+#include <rill/device/structure_key.hpp>
 
 // Elementwise ops of floats as vector code. Value functions accept a `value` as they accept registers and numbers; they append to the
 // code under construction. device/cpu/simd/pack_math.hpp works on the C++ compiler's registers only. Its functions are therefore repeated

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 // Zips a0 b0 a1 b1 … of the lower and of the upper halves of two registers. xsimd's zip differs between its versions.
 

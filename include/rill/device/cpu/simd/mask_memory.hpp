@@ -3,9 +3,9 @@
 
 #include <rill/device/cpu/simd/simd.hpp>
 
-#if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3
+#if RILL_SIMD_REGISTERS && RILL_ISA_LEVEL >= 3
 #include <immintrin.h>
-#elif RILL_WITH_XSIMD && defined(__SSE2__)
+#elif RILL_SIMD_REGISTERS && defined(__SSE2__)
 #include <emmintrin.h> // compiles in a tenth of the time of <immintrin.h>
 #endif
 
@@ -16,7 +16,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 template <class T> RILL_FN simd_mask<T> load_mask(const bool* from);
 template <class T> RILL_FN void store_mask(simd_mask<T> m, bool* to);
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 template <int Bytes> struct bits_of_size;
 template <> struct bits_of_size<1> {

@@ -6,7 +6,7 @@
 #include <rill/device/cpu/simd/simd.hpp>
 #include <rill/device/cpu/simd/tanh_table.hpp>
 
-#if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 4
+#if RILL_SIMD_REGISTERS && RILL_ISA_LEVEL >= 4
 #include <immintrin.h>
 #endif
 
@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 // ---- the bit fields of a float -------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 
 #include <rill/device/lane.hpp>
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 #include <xsimd/xsimd.hpp>
 #endif
 
@@ -17,7 +17,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 template <class T> constexpr int register_lanes() {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
         if constexpr (xsimd::types::has_simd_register<T, xsimd::default_arch>::value)
@@ -37,7 +37,7 @@ template <class T> struct simd_mask;
 /// One SIMD register of T.
 template <class T> struct simd;
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push

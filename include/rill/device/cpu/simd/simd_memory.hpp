@@ -3,7 +3,7 @@
 
 #include <rill/device/cpu/simd/simd.hpp>
 
-#if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3
+#if RILL_SIMD_REGISTERS && RILL_ISA_LEVEL >= 3
 #include <immintrin.h>
 #endif
 
@@ -18,7 +18,7 @@ template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, i
 /// Stores the lanes of x that stand for elements below count; lane 0 is element `first`.
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count);
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 /// Partial access for any register, through a small buffer.
 struct buffered_memory {

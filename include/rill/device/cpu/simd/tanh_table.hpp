@@ -8,7 +8,7 @@
 #include <rill/device/cpu/simd/simd.hpp>
 #include <rill/device/cpu/simd/tanh_rows.hpp>
 
-#if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3
+#if RILL_SIMD_REGISTERS && RILL_ISA_LEVEL >= 3
 #include <immintrin.h>
 #endif
 
@@ -17,7 +17,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-#if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 4
+#if RILL_SIMD_REGISTERS && RILL_ISA_LEVEL >= 4
 
 struct tanh_table : tanh_rows_of_16 {
     __m512i entry;
@@ -29,7 +29,7 @@ struct tanh_table : tanh_rows_of_16 {
     }
 };
 
-#elif RILL_WITH_XSIMD && RILL_ISA_LEVEL == 3
+#elif RILL_SIMD_REGISTERS && RILL_ISA_LEVEL == 3
 
 struct tanh_table : tanh_rows_of_8 {
     __m256i entry;
@@ -46,7 +46,7 @@ struct tanh_table {
 
 #endif
 
-#if RILL_WITH_XSIMD
+#if RILL_SIMD_REGISTERS
 
 template <class T>
 inline constexpr bool has_tanh_table = std::is_same_v<T, float> && sizeof(simd<T>) == tanh_table::bytes;

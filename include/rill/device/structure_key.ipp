@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/structure.hpp>
+#include <rill/device/structure_key.hpp>
 
 #include <atomic>
 #include <memory>

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiles rill with nvcc for sm_75 and sm_90, and reads the PTX of the kernels. A call that crosses from a GPU to the host is an error.
+Exits with 77, which ctest counts as skipped, where nvcc 13 is not found. Nothing runs, and no GPU is needed.
+
+A job takes up to 4.2 GB, most of it cudafe++: run one at a time."""
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "house"))
+from compiling import arguments, include_flags  # noqa: E402
+
+import read_ptx  # noqa: E402
+
+SKIPPED = 77
+LEAST_VERSION = 13
+MOST_MEMORY = 12 << 30  # of addresses: cudafe++ once took 17 GB over one wrong name
+ARCHITECTURES = (75, 90)
+REFUSED = "cross-execution-space-call"
+HELLO = HERE.parents[1] / "examples" / "hello.cpp"
+# case -> source, further flags, the least number of kernels (0: none is read)
+CASES = {
+    "hello": (HELLO, ["-DRILL_COMPILED=1"], 0),
+    "hello_header_only": (HELLO, [], 0),
+    "elementwise": (HERE / "elementwise.cu", ["-DRILL_COMPILED=1"], 300),
+    "functors": (HERE / "functors.cu", ["-DRILL_COMPILED=1"], 50),
+}
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def find_version(nvcc):
+    """Returns the major version of nvcc, or 0 if there is none."""
+    try:
+        said = subprocess.run([nvcc, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    except OSError:
+        return 0
+    found = re.search(r"release (\d+)\.", said)
+    return int(found[1]) if found else 0
+
+
+def compile_cuda(options, source, folder, flags, architectures=ARCHITECTURES):
+    """Returns (succeeded, what nvcc said). The PTX files lie in the folder then."""
+    targets = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures]
+    command = [options.compiler, "-x", "cu", "-std=c++20", "--expt-relaxed-constexpr", *targets, "--keep", "--keep-dir", str(folder),
+               *include_flags(options), *flags, "-c", str(source), "-o", str(Path(folder) / "made.o")]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                            cwd=folder, preexec_fn=limit_memory)
+    return result.returncode == 0, result.stdout
+
+
+def check_case(options, folder):
+    source, flags, least = CASES[options.case]
+    succeeded, said = compile_cuda(options, source, folder, ["-Werror", REFUSED, *flags])
+    if not succeeded:
+        return [said]
+    problems = []
+    if least:
+        files = sorted(Path(folder).glob("*.ptx"))
+        problems += [f"{len(files)} PTX files, expected {len(ARCHITECTURES)}"] * (len(files) != len(ARCHITECTURES))
+        problems += [f"{file.name}: {p}" for file in files for p in read_ptx.check(file.read_text(), least)]
+    return problems
+
+
+def check_that_it_can_fail(options, folder):
+    """An op whose `scalar` lacks RILL_FN is refused by nvcc, and its empty kernel by read_ptx; so is one of constexpr."""
+    source, unmarked = HERE / "unmarked.cu", "-DRILL_TEST_UNMARKED"
+    one = ARCHITECTURES[:1]
+    succeeded, said = compile_cuda(options, source, folder, ["-Werror", REFUSED, unmarked], one)
+    problems = ["nvcc accepts a `scalar` without RILL_FN"] if succeeded or "calling a __host__ function" not in said else []
+    succeeded, said = compile_cuda(options, source, folder, [unmarked], one)
+    if not succeeded:
+        return [*problems, said]
+    ptx, = Path(folder).glob("*.ptx")
+    found = read_ptx.check(ptx.read_text())
+    for op in ("unmarked_op", "silent_op"):
+        if not any(op in problem and "stores nothing" in problem for problem in found):
+            problems.append(f"read_ptx accepts the kernel of {op}")
+    return problems
+
+
+def main():
+    parser = arguments(__doc__)
+    parser.add_argument("--case", required=True, choices=[*CASES, "can_fail"])
+    options = parser.parse_args()
+    if (version := find_version(options.compiler)) < LEAST_VERSION:
+        print(f"nvcc {LEAST_VERSION} not found ({f'version {version}' if version else 'no nvcc'}): skipped")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        problems = (check_that_it_can_fail if options.case == "can_fail" else check_case)(options, folder)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    print("\n".join(problems) or f"compiled, at most {peak} MB")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
