@@ -34,6 +34,7 @@
 #include <rill/core/resource.ipp>
 #include <rill/core/text_file.ipp>
 #include <rill/core/thread_pool.ipp>
+#include <rill/core/wire_format.ipp>
 #include <rill/data/csv.ipp>
 #include <rill/device/cpu/fusion/fused_kernel.ipp>
 #include <rill/device/cpu/fusion/fused_kernel_layout.ipp>
@@ -102,6 +103,7 @@
 #include <rill/passes/merge_region_variants.ipp>
 #include <rill/passes/needed_items.ipp>
 #include <rill/passes/order.ipp>
+#include <rill/passes/partition.ipp>
 #include <rill/passes/place.ipp>
 #include <rill/passes/prune.ipp>
 #include <rill/passes/split_into_stages.ipp>
@@ -122,10 +124,14 @@
 #include <rill/runtime/dataflow/dataflow_plan.ipp>
 #include <rill/runtime/executor/completion_queue.ipp>
 #include <rill/runtime/executor/dynamic_node.ipp>
+#include <rill/runtime/executor/local_rendezvous.ipp>
+#include <rill/runtime/executor/partitioned_step.ipp>
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
 #include <rill/runtime/executor/step_run.ipp>
 #include <rill/runtime/plan/compile_graph.ipp>
+#include <rill/runtime/plan/part_graph.ipp>
+#include <rill/runtime/plan/partitioned_plan.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>
@@ -142,6 +148,8 @@
 #include <rill/session/fetch.ipp>
 #include <rill/session/into.ipp>
 #include <rill/session/local_session_core.ipp>
+#include <rill/session/local_session_state.ipp>
+#include <rill/session/partitioned_run.ipp>
 #include <rill/session/prepared_run.ipp>
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>

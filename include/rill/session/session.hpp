@@ -386,4 +386,6 @@ auto expression<Op, Args...>::eval(Feeds&&... feeds) const {
 
 #if !RILL_COMPILED
 #include <rill/session/session.ipp>
+
+#include <rill/session/partitioned_run.hpp> // defines register_partitioned_runs
 #endif
