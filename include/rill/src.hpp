@@ -2,7 +2,8 @@
 #pragma once
 
 // What rill::kernels is made of, for programs built without CMake: compile every file with RILL_COMPILED=1 and include this
-// one in a single file of the program, first. That file takes about a minute, the others as with rill::kernels.
+// one in a single file of the program, first. That file takes about a minute, the others as with rill::kernels. A program with servers
+// includes the .ipp files of rill/distributed/ there as well.
 
 #ifdef RILL_DEFINE
 #error "rill/src.hpp: include it before any other header of rill"
@@ -74,6 +75,7 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
+#include <rill/graph/cluster_spec.ipp>
 #include <rill/graph/gradients.ipp>
 #include <rill/graph/graph.ipp>
 #include <rill/graph/node.ipp>
@@ -85,6 +87,7 @@
 #include <rill/graph/region.ipp>
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization/add_graph.ipp>
+#include <rill/graph/serialization/cluster_json.ipp>
 #include <rill/graph/serialization/json.ipp>
 #include <rill/graph/serialization/saved_graph.ipp>
 #include <rill/graph/serialization/serialization.ipp>
@@ -162,6 +165,7 @@
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
+#include <rill/train/replica_device_setter.ipp>
 #include <rill/train/start_queue_runners.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>

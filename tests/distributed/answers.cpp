@@ -4,8 +4,9 @@
 #include "catch.hpp"
 #include "seeds.hpp"
 
-using namespace rill::detail;
+namespace test_answers {
 
+using namespace rill::detail;
 
 TEST_CASE("answers: a request runs once, and its answer is kept until the caller has it") {
     answer_table t;
@@ -67,3 +68,5 @@ TEST_CASE("answers: acknowledged in any order", "[random]") {
         }
     });
 }
+
+} // namespace test_answers

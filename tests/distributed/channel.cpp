@@ -9,24 +9,27 @@
 #include "seeds.hpp"
 
 using namespace rill;
+
+namespace test_channel {
+
 using namespace rill::detail;
 using namespace std::chrono_literals;
-
-namespace {
 
 /// A task that counts how often each request ran. Its counts outlive it, so that a test sees what a killed task has done.
 struct counting_task {
     counting_task(simulator::simulated_world& world, const std::string& name, std::vector<int>& counts)
         : task(world.start(name)), net(std::make_shared<simulator::simulated_net>(world, task)) {
         self = {"/job:ps/task:0", (task.draw() >> 32) + 1, "cluster"};
-        answers = std::make_shared<responder>(net, task, self, health_options{}, [this, &world, &counts](incoming_request r, answer_function reply) {
-            const auto number = std::stoul(r.meta);
-            ++counts.at(number);
-            if (world.draws(2) == 0) return reply(nullptr, {.meta = r.meta});
-            task.post([this, &world, reply, text = r.meta] {
-                later.push_back(task.at(task.now_plus(std::chrono::milliseconds(world.draws(300))), [reply, text] { reply(nullptr, {.meta = text}); }));
+        answers = std::make_shared<responder>(
+            net, task, self, health_options{}, [this, &world, &counts](incoming_request r, answer_function reply) {
+                const auto number = std::stoul(r.meta);
+                ++counts.at(number);
+                if (world.draws(2) == 0) return reply(nullptr, {.meta = r.meta});
+                task.post([this, &world, reply, text = r.meta] {
+                    later.push_back(task.at(task.now_plus(std::chrono::milliseconds(world.draws(300))),
+                                            [reply, text] { reply(nullptr, {.meta = text}); }));
+                });
             });
-        });
         answers->listen("ps");
     }
     simulator::simulated_world::task& task;
@@ -68,7 +71,8 @@ constexpr std::size_t calls_each = 12;
 
 /// Several callers and a task that is killed, frozen or cut off, on a network that breaks connections. Returns the log.
 std::string run_faults(std::uint64_t seed) {
-    simulator::simulated_world world(seed, {.reset_one_in = 1 + seed % 20, .latency = std::chrono::microseconds(seed % 3 * 30000 + 100)});
+    simulator::simulated_world world(
+        seed, {.reset_one_in = 1 + seed % 20, .latency = std::chrono::microseconds(seed % 3 * 30000 + 100)});
     auto& draws = world.draws;
     const std::size_t callers = 1 + draws(4);
     std::vector<int> counts(callers * calls_each);
@@ -76,7 +80,8 @@ std::string run_faults(std::uint64_t seed) {
     std::vector<std::unique_ptr<counting_task>> lives;
     lives.push_back(std::make_unique<counting_task>(world, "ps", counts));
     std::vector<std::unique_ptr<calling_task>> all;
-    for (std::size_t i = 0; i < callers; ++i) all.push_back(std::make_unique<calling_task>(world, "client" + std::to_string(i)));
+    for (std::size_t i = 0; i < callers; ++i)
+        all.push_back(std::make_unique<calling_task>(world, "client" + std::to_string(i)));
     for (std::size_t i = 0; i < counts.size(); ++i)
         world.after(std::chrono::milliseconds(draws(20000)), [&, i] {
             wire_request r{.method = wire_method::push, .meta = std::to_string(i)};
@@ -100,9 +105,7 @@ std::string run_faults(std::uint64_t seed) {
                 world.after(lasts, [&world, &t] { world.thaw(t); });
                 break;
             }
-            default:
-                world.part("ps", "client0", true);
-                world.after(lasts, [&] { world.part("ps", "client0", false); });
+            default: world.part("ps", "client0", true); world.after(lasts, [&] { world.part("ps", "client0", false); });
             }
         });
     world.time.run();
@@ -121,8 +124,6 @@ std::string run_faults(std::uint64_t seed) {
     }
     return world.time.log;
 }
-
-} // namespace
 
 TEST_CASE("channel: each call runs once and ends, whatever fails", "[random]") {
     seeds::each(60, [](std::uint64_t seed) {
@@ -204,8 +205,9 @@ TEST_CASE("channel: values wait until the peer has taken others") {
                                                 });
     ps->listen("ps");
     auto& other = world.start("client");
-    const auto to = std::make_shared<channel>(std::make_shared<simulator::simulated_net>(world, other), other, task_identity{"client", 1, ""}, "ps",
-                                              "/job:ps/task:0", health_options{.window = 250});
+    const auto to = std::make_shared<channel>(std::make_shared<simulator::simulated_net>(world, other), other,
+                                              task_identity{"client", 1, ""}, "ps", "/job:ps/task:0",
+                                              health_options{.window = 250});
     std::vector<ending> ends(5);
     for (auto& e : ends) {
         wire_request r{.method = wire_method::push};
@@ -226,3 +228,5 @@ TEST_CASE("channel: values wait until the peer has taken others") {
     CHECK(most == 2);
     for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
 }
+
+} // namespace test_channel

@@ -10,11 +10,9 @@
 
 using namespace rill;
 
-namespace {
+namespace test_local_transport {
 
 message_parts text(const std::string& t) { return {message_part(t)}; }
-
-} // namespace
 
 TEST_CASE("local transport: messages and answers, in order") {
     virtual_environment time(1);
@@ -88,3 +86,5 @@ TEST_CASE("local transport: several threads send at once") {
     while (count < 400) all_here->wait(lock, environment::time_point::max());
     for (const auto& one : got) CHECK(std::ranges::is_sorted(one));
 }
+
+} // namespace test_local_transport

@@ -7,10 +7,11 @@
 #include "distributed/simulator.hpp"
 
 using namespace rill;
+
+namespace test_responder {
+
 using namespace rill::detail;
 using namespace std::chrono_literals;
-
-namespace {
 
 /// A responder, and a peer that writes its messages by hand.
 struct fixture {
@@ -21,16 +22,18 @@ struct fixture {
     std::vector<incoming_request> requests;
     std::vector<answer_function> replies;
     std::vector<wire_message> got;
-    std::shared_ptr<responder> answers = std::make_shared<responder>(net, here, task_identity{"ps", 7, "digest"}, health_options{},
-                                                                     [this](incoming_request r, answer_function reply) {
-                                                                         requests.push_back(std::move(r));
-                                                                         replies.push_back(std::move(reply));
-                                                                     });
+    std::shared_ptr<responder> answers =
+        std::make_shared<responder>(net, here, task_identity{"ps", 7, "digest"}, health_options{},
+                                    [this](incoming_request r, answer_function reply) {
+                                        requests.push_back(std::move(r));
+                                        replies.push_back(std::move(reply));
+                                    });
     transport::connection to = 0;
 
     fixture() {
         answers->listen("ps");
-        to = peer->connect("ps", [this](transport::connection, const message_parts& m) { got.push_back(unpack(m).value()); });
+        to = peer->connect(
+            "ps", [this](transport::connection, const message_parts& m) { got.push_back(unpack_message(m).value()); });
     }
     wire_message message(wire_type type, std::uint64_t request = 0) {
         wire_message m;
@@ -42,11 +45,15 @@ struct fixture {
         m.head.time_left = wire_header::no_deadline;
         return m;
     }
+    /// Lets all that is under way arrive: a single pause may end before a task has run.
+    void settle() {
+        for (int i = 0; i < 30; ++i) world.time.sleep(10ms);
+    }
     /// Sends a message and returns what comes back.
     std::vector<wire_message> exchange(wire_message m) {
         got.clear();
-        peer->send(to, pack(std::move(m), true));
-        world.time.sleep(100ms);
+        peer->send(to, pack_message(std::move(m), true));
+        settle();
         return got;
     }
     std::vector<wire_message> greet(const std::string& whom = "ps", const std::string& cluster = "digest") {
@@ -55,8 +62,6 @@ struct fixture {
         return exchange(m);
     }
 };
-
-} // namespace
 
 TEST_CASE("responder: who says no hello is not served") {
     fixture f;
@@ -82,7 +87,7 @@ TEST_CASE("responder: a request is accepted, runs once and is answered as often 
     CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).head.type == wire_type::grant);
     REQUIRE(f.requests.size() == 1);
     f.replies[0](nullptr, {.meta = "answer"});
-    f.world.time.sleep(100ms);
+    f.settle();
     CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).meta == "answer");
     CHECK(f.requests.size() == 1);
     CHECK(f.exchange(f.message(wire_type::grant, 1)).empty());
@@ -103,7 +108,7 @@ TEST_CASE("responder: malformed frames are counted, and the third ends the conne
     fixture f;
     f.greet();
     for (int i = 0; i < 3; ++i) f.peer->send(f.to, {message_part(std::string(96, 'x')), message_part()});
-    f.world.time.sleep(100ms);
+    f.settle();
     CHECK(f.answers->refused() == 3);
     CHECK(f.exchange(f.message(wire_type::ping)).at(0).head.type == wire_type::refuse);
 }
@@ -119,3 +124,5 @@ TEST_CASE("responder: requests of a caller that is silent, or gives up, are canc
     f.world.time.sleep(8s);
     CHECK(f.requests[1].given_up->is_cancelled());
 }
+
+} // namespace test_responder

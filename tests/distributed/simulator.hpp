@@ -29,8 +29,8 @@ using rill::transport;
 
 /// What may go wrong by itself.
 struct faults {
-    std::size_t reset_one_in = 0;               // a message in so many breaks its connection; 0: none
-    std::chrono::microseconds latency{1000};    // the longest
+    std::size_t reset_one_in = 0;            // a message in so many breaks its connection; 0: none
+    std::chrono::microseconds latency{1000}; // the longest
 };
 
 class simulated_net;
@@ -73,7 +73,8 @@ public:
         std::vector<environment::task> held_;
     };
 
-    explicit simulated_world(std::uint64_t seed, const faults& f = {}) : time(seed), draws(seed * 31 + 7), goes_wrong(f) {}
+    explicit simulated_world(std::uint64_t seed, const faults& f = {})
+        : time(seed), draws(seed * 31 + 7), goes_wrong(f) {}
 
     /// Starts a task. A name may start again after it was killed.
     task& start(const std::string& name) {
@@ -155,7 +156,7 @@ private:
             lanes_[l.arrives_as] = back;
         }
         const auto what = [&] {
-            const auto read = rill::detail::unpack(m);
+            const auto read = rill::detail::unpack_message(m);
             return read ? std::to_string(static_cast<int>(read->head.type)) + " " + std::to_string(read->head.request)
                         : std::string("?");
         }();

@@ -3,6 +3,8 @@
 
 #include "catch.hpp"
 
+namespace test_transport {
+
 TEST_CASE("transport: parts share their bytes") {
     const rill::message_part one(std::string("bytes"));
     const auto other = one;
@@ -11,3 +13,5 @@ TEST_CASE("transport: parts share their bytes") {
     CHECK(other.owner() == one.owner());
     CHECK(rill::message_part().size() == 0);
 }
+
+} // namespace test_transport

@@ -6,9 +6,9 @@
 #include "catch.hpp"
 #include "seeds.hpp"
 
-using namespace rill::detail;
+namespace test_wire_header {
 
-namespace {
+using namespace rill::detail;
 
 wire_header some_header() {
     wire_header h;
@@ -35,15 +35,13 @@ std::string bytes_of(const wire_header& h) {
     return {bytes.data(), bytes.size()};
 }
 
-} // namespace
-
 TEST_CASE("wire header: 96 little-endian bytes at fixed places") {
     const auto bytes = bytes_of(some_header());
     CHECK(bytes.substr(0, 4) == "LLRW");
     CHECK(bytes.substr(4, 4) == std::string("\x01\x00\x07\x02", 4));
     CHECK(bytes.substr(8, 16) == "\x08\x07\x06\x05\x04\x03\x02\x01\x18\x17\x16\x15\x14\x13\x12\x11");
     CHECK(bytes.substr(24, 8) == "\x28\x27\x26\x25\x24\x23\x22\x21");
-    CHECK(bytes[60] == 7); // time left
+    CHECK(bytes[60] == 7);  // time left
     CHECK(bytes[76] == 11); // parts
     const auto read = decode_header(bytes);
     REQUIRE(read);
@@ -71,3 +69,5 @@ TEST_CASE("wire header: damaged and foreign bytes are refused", "[random]") {
     CHECK(refused([](wire_header& h) { h.parts = wire_header::most_parts + 1; }));
     CHECK_FALSE(refused([](wire_header& h) { h.flags = 0xf8; })); // unknown flags
 }
+
+} // namespace test_wire_header

@@ -4,9 +4,10 @@
 #include "catch.hpp"
 
 using namespace rill;
-using namespace rill::detail;
 
-namespace {
+namespace test_wire_message {
+
+using namespace rill::detail;
 
 wire_message some_message() {
     wire_message m;
@@ -16,11 +17,9 @@ wire_message some_message() {
     return m;
 }
 
-} // namespace
-
 TEST_CASE("wire message: parts and back") {
     for (const bool checked : {false, true}) {
-        const auto read = unpack(pack(some_message(), checked));
+        const auto read = unpack_message(pack_message(some_message(), checked));
         REQUIRE(read);
         CHECK(read->meta == "arguments");
         REQUIRE(read->payload.size() == 2);
@@ -28,21 +27,21 @@ TEST_CASE("wire message: parts and back") {
     }
     auto long_one = some_message();
     long_one.meta.resize(wire_header::most_meta + 1);
-    CHECK_THROWS_AS(pack(long_one, false), resource_exhausted);
+    CHECK_THROWS_AS(pack_message(long_one, false), resource_exhausted);
 }
 
 TEST_CASE("wire message: parts that do not fit the header are refused") {
-    const auto good = pack(some_message(), true);
+    const auto good = pack_message(some_message(), true);
     auto bad = good;
     bad.pop_back();
-    CHECK_FALSE(unpack(bad));
+    CHECK_FALSE(unpack_message(bad));
     bad = good;
     bad[1] = message_part(std::string("argumentz")); // the checksum
-    CHECK_FALSE(unpack(bad));
+    CHECK_FALSE(unpack_message(bad));
     bad = good;
     bad[2] = message_part(std::string("firs"));
-    CHECK_FALSE(unpack(bad));
-    CHECK_FALSE(unpack({}));
+    CHECK_FALSE(unpack_message(bad));
+    CHECK_FALSE(unpack_message({}));
 }
 
 TEST_CASE("wire message: errors keep their code and text") {
@@ -53,3 +52,5 @@ TEST_CASE("wire message: errors keep their code and text") {
     CHECK_THROWS_AS(std::rethrow_exception(made_error(0, "x")), unknown);
     CHECK_THROWS_AS(std::rethrow_exception(made_error(12345, "x")), unknown);
 }
+
+} // namespace test_wire_message

@@ -4,10 +4,18 @@
 #include "catch.hpp"
 
 using namespace rill;
+
+namespace test_wire_meta {
+
 using namespace rill::detail;
 
 TEST_CASE("wire meta: arguments and back") {
-    const register_meta m{.run = 7, .feeds = {"x:0"}, .fetches = {"y:0", "z:1"}, .targets = {"train"}, .sends = {{3, "/job:ps/replica:0/task:0"}}, .replica = 2};
+    const register_meta m{.run = 7,
+                          .feeds = {"x:0"},
+                          .fetches = {"y:0", "z:1"},
+                          .targets = {"train"},
+                          .sends = {{3, "/job:ps/replica:0/task:0"}},
+                          .replica = 2};
     const auto read = meta_of<register_meta>(bytes_of_meta(m));
     CHECK(read.run == 7);
     CHECK(read.fetches == m.fetches);
@@ -28,3 +36,5 @@ TEST_CASE("wire meta: damaged bytes end in data_loss before they take memory") {
     bad[20] = 99; // the dtype
     CHECK_THROWS_AS(meta_of<push_meta>(bad), data_loss);
 }
+
+} // namespace test_wire_meta

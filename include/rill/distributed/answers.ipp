@@ -17,7 +17,8 @@ RILL_COLD bool answer_table::is_over(std::uint64_t request) const {
 
 RILL_COLD answer_table::state answer_table::begin(std::uint64_t request) {
     if (is_over(request)) return state::over;
-    if (const auto at = open_.find(request); at != open_.end()) return at->second.is_done ? state::done : state::running;
+    if (const auto at = open_.find(request); at != open_.end())
+        return at->second.is_done ? state::done : state::running;
     if (open_.size() == most) return state::full;
     open_.try_emplace(request);
     ++running_;

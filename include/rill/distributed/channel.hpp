@@ -41,7 +41,7 @@ private:
     struct pending {
         wire_request request;
         answer_function done;
-        std::size_t bytes = 0; // of the payload
+        std::size_t bytes = 0;     // of the payload
         std::uint64_t sent_to = 0; // incarnation; 0: not sent
         bool accepted = false;
         int tries = 0;

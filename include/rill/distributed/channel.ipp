@@ -80,7 +80,7 @@ RILL_COLD void channel::perform(actions todo) {
         const std::lock_guard lock(mutex_);
         return connection_;
     }();
-    for (auto& m : todo.sends) net_->send(to, pack(std::move(m), net_->needs_checksums()));
+    for (auto& m : todo.sends) net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
     if (todo.answered) todo.answered(nullptr, std::move(todo.answer));
     for (auto& [done, why] : todo.failures) done(why, {});
 }
@@ -113,7 +113,8 @@ RILL_COLD void channel::greet(actions& todo) {
 /// Returns the time to wait before a message is sent again: 50 ms, doubled each time up to 2 s, and less by up to a half.
 RILL_COLD std::chrono::nanoseconds channel::backoff(int tries) {
     const auto most = std::min<std::int64_t>(std::int64_t(50'000'000) << std::min(tries, 10), 2'000'000'000);
-    return std::chrono::nanoseconds(most - static_cast<std::int64_t>(env_.draw() % static_cast<std::uint64_t>(most / 2)));
+    return std::chrono::nanoseconds(most -
+                                    static_cast<std::int64_t>(env_.draw() % static_cast<std::uint64_t>(most / 2)));
 }
 
 /// Sends the calls that wait. Values wait until the peer has taken others; requests without values overtake them.
@@ -165,7 +166,7 @@ RILL_COLD void channel::send(std::uint64_t number, pending& p, bool again, actio
 }
 
 RILL_COLD void channel::receive(transport::connection, const message_parts& parts) {
-    auto m = unpack(parts);
+    auto m = unpack_message(parts);
     if (!m) return; // the peer is asked again, or found dead
     actions todo;
     {
@@ -184,8 +185,8 @@ RILL_COLD void channel::receive(transport::connection, const message_parts& part
             break;
         case wire_type::goodbye:
             if (link_ != link::open || m->head.sender != incarnation_) break;
-            fail_all(std::make_exception_ptr(unavailable(peer_ + " (incarnation " + std::to_string(incarnation_) +
-                                                         ") has stopped")),
+            fail_all(std::make_exception_ptr(
+                         unavailable(peer_ + " (incarnation " + std::to_string(incarnation_) + ") has stopped")),
                      todo);
             link_ = link::idle;
             break;
@@ -309,11 +310,11 @@ RILL_COLD void channel::tick() {
                 h.request = at->first;
                 todo.sends.push_back({h, {}, {}});
             }
-            at = fail(at,
-                      std::make_exception_ptr(deadline_exceeded(
-                          std::string(method_name(at->second.request.method)) + " was not answered by its deadline by " +
-                          state_text(now))),
-                      todo);
+            at = fail(
+                at,
+                std::make_exception_ptr(deadline_exceeded(std::string(method_name(at->second.request.method)) +
+                                                          " was not answered by its deadline by " + state_text(now))),
+                todo);
         }
         if (!calls_.empty()) check_health(now, todo);
         if (link_ == link::greeting && !calls_.empty() && now >= greets_again_) greet(todo);

@@ -22,7 +22,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
 
     /// One direction of a connection.
     struct lane {
-        std::string address;     // of the listener, for the direction in which somebody connected; else empty
+        std::string address; // of the listener, for the direction in which somebody connected; else empty
         const end* from = nullptr;
         const end* to = nullptr; // null: nobody listens there
         receiver receive;

@@ -36,8 +36,8 @@ using request_handler = std::function<void(incoming_request request, answer_func
 /// The called side of a task: answers the requests of all peers that connect to its address, each once. Thread-safe.
 class responder : public std::enable_shared_from_this<responder> {
 public:
-    responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self, const health_options& health,
-              request_handler handler);
+    responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
+              const health_options& health, request_handler handler);
     /// Answers from now on. Throws already_exists for an address in use.
     void listen(const std::string& address);
     /// Tells the peers that the task stops, and answers no more.
@@ -59,7 +59,8 @@ private:
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
     void on_request(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
                     std::function<void()>& run);
-    void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem, wire_answer answer);
+    void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
+                wire_answer answer);
     wire_message reply_to(const wire_message& m, wire_type type) const;
     wire_message error_to(const wire_message& m, error_code code, std::string text) const;
     void refuse_frame(transport::connection from);

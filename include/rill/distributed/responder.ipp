@@ -36,7 +36,7 @@ RILL_COLD void responder::close() noexcept {
         }
         timer_ = {};
     }
-    for (auto& [to, m] : farewells) net_->send(to, pack(std::move(m), net_->needs_checksums()));
+    for (auto& [to, m] : farewells) net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
     for (const auto& r : running) r->cancel();
 }
 
@@ -74,7 +74,7 @@ RILL_COLD void responder::refuse_frame(transport::connection from) {
 }
 
 RILL_COLD void responder::receive(transport::connection from, const message_parts& parts) {
-    auto m = unpack(parts);
+    auto m = unpack_message(parts);
     std::vector<wire_message> sends;
     std::vector<message_parts> again;
     std::function<void()> run;
@@ -113,12 +113,13 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
             }
         }
     }
-    for (auto& s : sends) net_->send(from, pack(std::move(s), net_->needs_checksums()));
+    for (auto& s : sends) net_->send(from, pack_message(std::move(s), net_->needs_checksums()));
     for (auto& a : again) net_->send(from, std::move(a));
     if (run) run();
 }
 
-RILL_COLD void responder::on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends) {
+RILL_COLD void responder::on_hello(transport::connection from, const wire_message& m,
+                                   std::vector<wire_message>& sends) {
     const auto refuse = [&](error_code code, const std::string& why) {
         auto r = error_to(m, code, self_.name + ": " + why);
         r.head.type = wire_type::refuse;
@@ -130,13 +131,13 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     } catch (const error&) {
         return refuse_frame(from);
     }
-    if (hello.to != self_.name) return refuse(error_code::failed_precondition, hello.to + " is expected at this address");
+    if (hello.to != self_.name)
+        return refuse(error_code::failed_precondition, hello.to + " is expected at this address");
     if (!hello.cluster.empty() && hello.cluster != self_.cluster)
         return refuse(error_code::failed_precondition, hello.from + " has another description of the cluster");
     constexpr auto long_silent = std::chrono::minutes(10);
-    std::erase_if(callers_, [&](const auto& c) {
-        return c.second.running.empty() && env_.now() - c.second.heard > long_silent;
-    });
+    std::erase_if(callers_,
+                  [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
     std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second); });
     greeted_[from] = m.head.sender;
     auto& by = callers_[m.head.sender];
@@ -208,11 +209,11 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
     }
     message_parts parts;
     try {
-        parts = pack(m, net_->needs_checksums());
+        parts = pack_message(m, net_->needs_checksums());
     } catch (const error& e) { // arguments longer than a message may have
         m = error_to(m, e.code(), e.what());
         m.head.receiver = incarnation;
-        parts = pack(std::move(m), net_->needs_checksums());
+        parts = pack_message(std::move(m), net_->needs_checksums());
     }
     std::shared_ptr<cancellation> gone; // destroyed after the lock is released: callbacks may own much
     transport::connection to = 0;

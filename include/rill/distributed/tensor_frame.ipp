@@ -33,7 +33,8 @@ inline message_part part_of(const any_array& a) {
     return {kept->data(), kept->type().bytes(), kept};
 }
 
-RILL_COLD std::vector<tensor_meta> encode_tensors(std::span<const any_array> values, std::vector<message_part>& payload) {
+RILL_COLD std::vector<tensor_meta> encode_tensors(std::span<const any_array> values,
+                                                  std::vector<message_part>& payload) {
     constexpr std::size_t small = 4096, alignment = 64;
     std::vector<tensor_meta> metas;
     std::string shared;

@@ -14,17 +14,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The kinds of messages, with the numbers used on the wire.
 enum class wire_type : std::uint8_t {
-    hello = 1,     // the first message of a connection: who connects
-    welcome = 2,   // the answer to hello
-    refuse = 3,    // the receiver serves nothing to this connection; the method field has an error code
-    ping = 4,      // is the peer alive?
-    pong = 5,      // it is
-    grant = 6,     // to a caller: the request has arrived; to a callee: its answer has arrived
-    request = 7,   // asks for something
-    response = 8,  // the answer to a request
-    error = 9,     // the answer to a request that failed; the method field has an error code
-    cancel = 10,   // the caller waits for the answer no longer
-    goodbye = 11   // the peer stops
+    hello = 1,    // the first message of a connection: who connects
+    welcome = 2,  // the answer to hello
+    refuse = 3,   // the receiver serves nothing to this connection; the method field has an error code
+    ping = 4,     // is the peer alive?
+    pong = 5,     // it is
+    grant = 6,    // to a caller: the request has arrived; to a callee: its answer has arrived
+    request = 7,  // asks for something
+    response = 8, // the answer to a request
+    error = 9,    // the answer to a request that failed; the method field has an error code
+    cancel = 10,  // the caller waits for the answer no longer
+    goodbye = 11  // the peer stops
 };
 
 /// What a request asks of a task, with the numbers used on the wire.

@@ -22,16 +22,15 @@ struct wire_message {
 };
 
 /// Returns the parts of a message, and completes its header. Throws resource_exhausted if meta is longer than a message may have.
-message_parts pack(wire_message m, bool with_checksum);
+message_parts pack_message(wire_message m, bool with_checksum);
 
 /// Reads an untrusted message. Returns nothing unless header, sizes and checksums agree.
-std::optional<wire_message> unpack(const message_parts& parts);
+std::optional<wire_message> unpack_message(const message_parts& parts);
 
 /// Returns the code and the text of a problem.
 std::pair<error_code, std::string> described(const std::exception_ptr& problem);
 /// Returns the exception of a code that came over the wire; `unknown` for a code that does not exist.
 std::exception_ptr made_error(std::uint32_t code, const std::string& text);
-
 
 }}} // namespace rill::RILL_ABI::detail
 

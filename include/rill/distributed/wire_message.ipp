@@ -17,7 +17,7 @@ inline std::uint32_t checksum_of(const wire_message& m) {
     return sum;
 }
 
-RILL_COLD message_parts pack(wire_message m, bool with_checksum) {
+RILL_COLD message_parts pack_message(wire_message m, bool with_checksum) {
     if (m.meta.size() > wire_header::most_meta)
         throw resource_exhausted("a message has " + std::to_string(m.meta.size()) + " bytes of arguments, at most " +
                                  std::to_string(wire_header::most_meta) + " can be sent");
@@ -38,7 +38,7 @@ RILL_COLD message_parts pack(wire_message m, bool with_checksum) {
     return parts;
 }
 
-RILL_COLD std::optional<wire_message> unpack(const message_parts& parts) {
+RILL_COLD std::optional<wire_message> unpack_message(const message_parts& parts) {
     if (parts.size() < 2) return {};
     const auto head = decode_header(parts[0].bytes());
     if (!head || head->parts != parts.size() - 2 || head->meta_bytes != parts[1].size()) return {};

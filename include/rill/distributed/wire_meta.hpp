@@ -9,6 +9,7 @@
 #include <rill/core/dims.hpp>
 #include <rill/core/error.hpp>
 #include <rill/graph/serialization/bounded_archive.hpp>
+#include <rill/runtime/trace/trace.hpp>
 
 // The second part of a message: the arguments of a method.
 
@@ -40,7 +41,7 @@ template <class Archive> void serialize(Archive& a, edge_meta& m) { a(m.edge, m.
 
 /// A part of a run. Its graph is the first payload part.
 struct register_meta {
-    std::uint64_t run = 0; // number of the run in its session
+    std::uint64_t run = 0;                            // number of the run in its session
     std::vector<std::string> feeds, fetches, targets; // "node:0", and names of nodes
     std::vector<edge_meta> sends;
     std::uint32_t edges = 0; // of the whole run
@@ -59,11 +60,12 @@ template <class Archive> void serialize(Archive& a, register_meta& m) {
 struct step_meta {
     std::uint64_t run = 0, step = 0;
     std::uint64_t over_below = 0; // steps below this number are over
-    std::vector<tensor_meta> values;
+    std::uint8_t is_traced = 0;
+    std::vector<tensor_meta> values = {};
 };
 template <class Archive> void serialize(Archive& a, step_meta& m) {
     auto values = list_of<least_tensor_meta>(m.values);
-    a(m.run, m.step, m.over_below, values);
+    a(m.run, m.step, m.over_below, m.is_traced, values);
 }
 
 /// A value that crosses an edge.
@@ -91,13 +93,30 @@ template <class Archive> void serialize(Archive& a, names_meta& m) {
     a(names);
 }
 
-/// Values alone.
+/// The fetched values of a part. The first payload part of a traced step is its trace.
 struct values_meta {
+    std::int64_t lasted = 0; // nanoseconds
     std::vector<tensor_meta> values;
 };
 template <class Archive> void serialize(Archive& a, values_meta& m) {
     auto values = list_of<least_tensor_meta>(m.values);
-    a(values);
+    a(m.lasted, values);
+}
+
+/// The trace of a part.
+struct trace_meta {
+    std::vector<step_trace::entry> entries;
+};
+template <class Archive> void serialize(Archive& a, step_trace::entry& e) {
+    auto what = static_cast<std::uint8_t>(e.what);
+    a(e.node, e.op, e.begin, e.end, what, e.thread, e.lane, e.stage, e.inside, e.iteration, e.iterations, e.bytes);
+    if (what > static_cast<std::uint8_t>(step_trace::kind::lasted))
+        throw data_loss("an unknown kind of entry in a trace");
+    e.what = static_cast<step_trace::kind>(what);
+}
+template <class Archive> void serialize(Archive& a, trace_meta& m) {
+    auto entries = list_of<73>(m.entries);
+    a(entries);
 }
 
 template <class Meta> std::string bytes_of_meta(const Meta& m) {

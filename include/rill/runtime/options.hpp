@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -75,6 +76,9 @@ private:
 
 /// Options of a session. Thread counts: -1 automatic, 0 the caller's thread. Results do not depend on them.
 struct session_options {
+    /// The address of the server that runs the session: server::target(), "tcp://127.0.0.1:2222". Needs <rill/distributed.hpp>. Empty: the
+    /// session runs in this process, without a server.
+    std::string target = {};
     int inter_op_threads = -1; // threads for independent branches of the graph, where that pays off
     int intra_op_threads = -1; // threads that share the work of one op, where that pays off
     /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
@@ -83,8 +87,8 @@ struct session_options {
     /// Cuts each run between its devices. Parts exchange values by Send and Receive, as tasks of a cluster do; the results are the same.
     partition_option partition_devices = {};
     wire_format wire = wire_format::as_is; // of float32 values that cross between parts
-    bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
-    bool log_device_placement = false; // write the device of each node to the log sink, once in the session
+    bool allow_soft_placement = false;     // run a node on the CPU if its device can't run it
+    bool log_device_placement = false;     // write the device of each node to the log sink, once in the session
     gpu_options gpu = {};
     /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
     /// node by node; if this is false, all of them do. The values are the same.

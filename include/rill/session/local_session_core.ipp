@@ -129,6 +129,7 @@ make_local_session_core(const rill::graph& g, const session_options& options, st
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
                                                           std::shared_ptr<container_set> task) {
+    if (!options.target.empty()) return remote_sessions_for(options.target).open(g, options);
     return make_local_session_core(g, options, std::move(task));
 }
 
@@ -192,27 +193,6 @@ RILL_COLD std::string local_session_core::memory_report() {
 RILL_COLD bool local_session_core::first_time(const std::string& what) {
     const std::lock_guard lock(state_->mutex);
     return state_->done_once.insert(what);
-}
-
-RILL_COLD void local_session_core::check_key(const plan_key& key) const {
-    const auto check = [&](const node* n, const char* what) {
-        if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
-        if (n->inside)
-            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
-                                   ") belongs to the body " + text_of(*n->inside) +
-                                   ": it has values only while that runs");
-        if (n->owner != &graph().state())
-            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
-                                   ") belongs to another graph than the session");
-    };
-    for (const auto& e : key.fetches) check(e.from, "fetch");
-    for (const auto* n : key.targets) check(n, "run");
-    for (std::size_t i = 0; i < key.feeds.size(); ++i) {
-        check(key.feeds[i].from, "feed");
-        for (std::size_t j = 0; j < i; ++j)
-            if (key.feeds[i] == key.feeds[j])
-                throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");
-    }
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -79,8 +80,9 @@ partition compile_partition(const plan_key& key, const dynamic_runtime* control,
 /// Returns the graph of a run; null if it has neither fetches nor targets.
 const graph_state* graph_of(const plan_key& key);
 
-/// Returns the placement of a new session. It logs each node that it places if the options say so.
-std::shared_ptr<placement> make_placement(const session_options& options);
+/// Returns the placement of a new session. It logs each node that it places if the options say so. `tasks`: those of a cluster, the
+/// session's own first; empty: a local session.
+std::shared_ptr<placement> make_placement(const session_options& options, std::span<const device_name> tasks = {});
 
 /// Checks the result of a pass in debug builds, and returns it.
 inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool sorted) {

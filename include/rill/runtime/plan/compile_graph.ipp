@@ -69,8 +69,8 @@ RILL_COLD partition compile_partition(const plan_key& key, const dynamic_runtime
             if (pass.turn == turn) g = checked_pass(pass.run(std::move(g), where), pass.sorted);
     };
     run_passes(cut_turn::before);
-    exchange_inserter cut(part_of ? part_of : [](const device& d) -> const device& { return d; }, where.devices(),
-                          options.wire);
+    exchange_inserter cut(
+        part_of ? part_of : [](const device& d) -> const device& { return d; }, where.devices(), options.wire);
     g = checked_pass(cut.run(std::move(g)), true);
     if (cut.part_count() > 1)
         for (const auto& it : g.items) {
@@ -86,13 +86,17 @@ RILL_COLD partition compile_partition(const plan_key& key, const dynamic_runtime
     return cut.take_apart(g);
 }
 
-RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options) {
+RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options,
+                                                    std::span<const device_name> tasks) {
     placement::report_function report;
     if (options.log_device_placement)
         report = [](const node& n, const device& d) {
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + to_string(d.full));
         };
-    return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,
+    if (tasks.empty())
+        return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,
+                                              std::move(report));
+    return detail::make_shared<placement>(options.device_count, tasks, default_device(), options.allow_soft_placement,
                                           std::move(report));
 }
 
