@@ -12,9 +12,15 @@ HEADERS_WITHOUT_TEST = {}
 COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_kernels"
               for kernel in ("typed_region_kernel", "cond_kernel", "while_kernel", "scan_kernel")}
 COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads": "session/session_core",
-               "runtime/executor/nested_run": "runtime/executor/run_plan", "distributed/task_identity": "distributed/channel",
-               "distributed/peer_channels": "distributed/server", "distributed/awaited_answers": "distributed/server",
-               "distributed/wire_rendezvous": "distributed/worker", "distributed/remote_session_core": "distributed/local_cluster"}
+               "runtime/executor/nested_run": "runtime/executor/run_plan",
+               "device/rendezvous": "runtime/executor/local_rendezvous",
+               "graph/op/exchange_ops": "ops/exchange/exchange_ops",
+               "runtime/executor/partitioned_step": "session/partitioned_run",
+               "runtime/plan/partitioned_plan": "session/partitioned_run",
+               "session/local_session_state": "session/local_session_core"}
+COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/peer_channels": "distributed/server",
+               "distributed/awaited_answers": "distributed/server", "distributed/wire_rendezvous": "distributed/worker",
+               "distributed/remote_session_core": "distributed/local_cluster"}
 TESTS_WITHOUT_HEADER = {}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know

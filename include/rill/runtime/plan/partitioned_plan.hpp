@@ -20,6 +20,9 @@ public:
     /// Cuts a run between its devices. Returns null if all of it runs on one.
     static std::unique_ptr<partitioned_plan> make(const plan_key& key, const session_options& options,
                                                   std::shared_ptr<resource_store> resources, placement& where);
+    /// Compiles parts that have been cut before, for example loaded from files. `fetches`: how many values the run gives.
+    partitioned_plan(std::vector<part_graph> parts, std::vector<cross_edge> edges, std::size_t fetches,
+                     const session_options& options, std::shared_ptr<resource_store> resources);
     ~partitioned_plan();
     partitioned_plan(const partitioned_plan&) = delete;
 
@@ -35,14 +38,11 @@ public:
     std::string memory_report() const;
 
 private:
-    partitioned_plan(std::shared_ptr<resource_store> resources, std::chrono::nanoseconds progress_timeout)
-        : resources_(std::move(resources)), progress_timeout_(progress_timeout) {}
-
     const std::shared_ptr<resource_store> resources_;
     const std::chrono::nanoseconds progress_timeout_;
     vector<part_plan> parts_;
-    std::vector<cross_edge> edges_;
-    std::size_t fetches_ = 0;
+    const std::vector<cross_edge> edges_;
+    const std::size_t fetches_;
 };
 
 }}} // namespace rill::RILL_ABI::detail

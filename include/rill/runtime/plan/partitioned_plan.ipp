@@ -17,20 +17,27 @@ RILL_COLD std::unique_ptr<partitioned_plan> partitioned_plan::make(const plan_ke
     if (!in) return nullptr;
     auto cut = compile_partition(key, in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options, where);
     if (cut.parts.size() < 2) return nullptr;
-    std::unique_ptr<partitioned_plan> made(new partitioned_plan(std::move(resources), options.progress_timeout));
     const graph of(const_cast<graph_state&>(*in)); // a handle counts references
+    std::vector<part_graph> parts;
+    for (const auto& p : cut.parts) parts.push_back(make_part_graph(p, of));
+    return std::make_unique<partitioned_plan>(std::move(parts), std::move(cut.edges), key.fetches.size(), options,
+                                              std::move(resources));
+}
+
+RILL_COLD partitioned_plan::partitioned_plan(std::vector<part_graph> parts, std::vector<cross_edge> edges,
+                                             std::size_t fetches, const session_options& options,
+                                             std::shared_ptr<resource_store> resources)
+    : resources_(std::move(resources)), progress_timeout_(options.progress_timeout), edges_(std::move(edges)),
+      fetches_(fetches) {
     // nodes of the parts name the devices that they have got; they are not reported a second time
     auto quiet = options;
     quiet.log_device_placement = false;
     const auto places = make_placement(quiet);
-    for (const auto& p : cut.parts) made->parts_.push_back({make_part_graph(p, of), nullptr});
-    for (auto& p : made->parts_) {
-        p.run = std::make_unique<plan>(p.made.key(), quiet, made->resources_, places);
-        p.run->use_stages(quiet); // so that one queue runs the stages of all parts
+    for (auto& p : parts) {
+        auto compiled = std::make_unique<plan>(p.key(), quiet, resources_, places);
+        compiled->use_stages(quiet); // so that one queue runs the stages of all parts
+        parts_.push_back({std::move(p), std::move(compiled)});
     }
-    made->edges_ = std::move(cut.edges);
-    made->fetches_ = key.fetches.size();
-    return made;
 }
 
 RILL_COLD partitioned_plan::~partitioned_plan() {
