@@ -211,6 +211,48 @@ TEST_CASE("server: a run is cancelled by its token, and when its session closes"
     }
 }
 
+TEST_CASE("server: tasks may start in any order", "[random]") {
+    seeds::each(6, [](std::uint64_t seed) {
+        simulator::simulated_world world(seed);
+        const cluster_spec spec{{"ps", {"late/ps"}}, {"worker", {"late/worker"}}};
+        std::vector<std::unique_ptr<server>> servers;
+        const auto start = [&](const std::string& job) {
+            auto& env = world.start(task_name(job, 0));
+            servers.push_back(std::make_unique<server>(
+                spec, job, 0,
+                server_options{.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env}));
+        };
+        start("worker");
+        const auto late = std::chrono::milliseconds(world.draws(29000));
+        world.after(late, [&] { start("ps"); });
+        graph g;
+        graph_scope use(g);
+        const auto w = on("/job:ps", [] { return variable<float>("w", 1.f); });
+        session s({.target = servers[0]->target()});
+        s.run(w.initializer()); // waits for the other task
+        CHECK(world.time.now().time_since_epoch() < late + 10s);
+        CHECK(s.run(w) == 1.f);
+        s.close();
+        world.time.run();
+        servers.clear();
+        world.time.run();
+    });
+}
+
+TEST_CASE("server: a task that does not start ends the run in time, by name") {
+    simulator::simulated_world world(7);
+    auto& env = world.start("worker");
+    server node(cluster_spec{{"ps", {"never/ps"}}, {"worker", {"never/worker"}}}, "worker", 0,
+                {.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env});
+    graph g;
+    graph_scope use(g);
+    const auto w = on("/job:ps", [] { return variable<float>("w", 1.f); });
+    session s({.target = node.target()});
+    CHECK_THROWS_WITH(s.run(w.initializer()), contains("/job:ps/replica:0/task:0"));
+    CHECK(world.time.now().time_since_epoch() < 40s);
+    CHECK(node.health("ps", 0) == peer_health::connecting);
+}
+
 TEST_CASE("server: join returns when another thread stops the server") {
     server node(cluster_spec{{"worker", {"test_server/join"}}}, "worker", 0);
     CHECK_THROWS_AS((server(cluster_spec{{"worker", {"test_server/join"}}}, "worker", 0)), already_exists);

@@ -35,6 +35,8 @@ public:
     peer_health health() const;
     /// Returns the incarnation that the peer had last; 0 if it has not answered yet.
     std::uint64_t incarnation() const;
+    /// Returns the bytes of the values that calls have carried to the peer, each call counted once.
+    std::uint64_t bytes_sent() const;
 
 private:
     using time_point = environment::time_point;
@@ -91,7 +93,8 @@ private:
     int greetings_ = 0;
     std::uint64_t last_ = 0;
     std::map<std::uint64_t, pending> calls_;
-    std::size_t bytes_out_ = 0;
+    std::size_t bytes_out_ = 0; // of values that the peer has not taken yet
+    std::uint64_t bytes_sent_ = 0;
     time_point ticks_at_ = time_point::max();
     environment::timer timer_;
 };

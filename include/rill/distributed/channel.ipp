@@ -37,6 +37,11 @@ RILL_COLD std::uint64_t channel::incarnation() const {
     return incarnation_;
 }
 
+RILL_COLD std::uint64_t channel::bytes_sent() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_sent_;
+}
+
 RILL_COLD void channel::call(wire_request request, answer_function done) {
     actions todo;
     {
@@ -135,6 +140,7 @@ RILL_COLD void channel::pump(actions& todo) {
             is_full |= p.bytes > 0 && bytes_out_ > 0 && bytes_out_ + p.bytes > health_.window;
             if (p.bytes == 0 || !is_full) {
                 bytes_out_ += p.bytes;
+                bytes_sent_ += p.bytes;
                 send(number, p, false, todo);
             }
         }

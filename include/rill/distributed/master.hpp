@@ -45,6 +45,8 @@ public:
     /// Starts a step of a run, and calls `done` at its end. The feeds own their elements.
     void start(const std::shared_ptr<const cluster_run>& run, std::vector<any_array> feeds, const run_options& how,
                completion done);
+    /// Lets the tasks forget a run. Its steps that run go on.
+    void drop(const cluster_run& run) noexcept;
     /// Fails all steps, also later ones, with `cancelled`.
     void close(const std::string& why) noexcept;
     bool closed() const;

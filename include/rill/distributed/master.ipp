@@ -349,6 +349,23 @@ RILL_COLD void cluster_session::start(const std::shared_ptr<const cluster_run>& 
     step->start(feeds, how, over_below);
 }
 
+RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
+    if (closed()) return; // the tasks have forgotten the session
+    for (const auto& p : run.parts) try {
+            if (!p.to) {
+                own_->drop_run(number_, run.number);
+                continue;
+            }
+            wire_request r{.method = wire_method::drop_run,
+                           .session = number_,
+                           .meta = bytes_of_meta(drop_meta{run.number}),
+                           .incarnation = p.incarnation};
+            r.deadline = runs_in().now_plus(peers_->health().control);
+            p.to->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
+        } catch (...) { // the server has stopped: so have its channels
+        }
+}
+
 RILL_COLD void cluster_session::close(const std::string& why) noexcept {
     std::map<std::uint64_t, std::weak_ptr<cluster_step>> steps;
     std::map<std::string, std::uint64_t> tasks;
@@ -361,12 +378,12 @@ RILL_COLD void cluster_session::close(const std::string& why) noexcept {
     }
     for (const auto& [number, s] : steps)
         if (const auto step = s.lock()) step->fail(std::make_exception_ptr(cancelled(why)));
-    for (const auto& [task, incarnation] : tasks) try {
+    for (const auto& [task, incarnation] : tasks) try { // also one that has restarted, if a part was registered there
             if (task == peers_->self().name) {
                 own_->close_session(number_);
                 continue;
             }
-            wire_request r{.method = wire_method::close_session, .session = number_, .incarnation = incarnation};
+            wire_request r{.method = wire_method::close_session, .session = number_};
             r.deadline = runs_in().now_plus(std::chrono::seconds(1));
             peers_->to(task)->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
         } catch (...) { // the server has stopped: so have its channels

@@ -20,6 +20,8 @@ public:
 
     /// Returns the channel to a task by its name, "/job:ps/replica:0/task:0". Throws not_found if the cluster has no such task.
     std::shared_ptr<channel> to(const std::string& task);
+    /// Returns the bytes of the values that the task has sent to others.
+    std::uint64_t bytes_sent();
     /// Fails all calls with `unavailable`.
     void close() noexcept;
 

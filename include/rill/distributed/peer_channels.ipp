@@ -20,6 +20,13 @@ RILL_COLD std::shared_ptr<channel> peer_channels::to(const std::string& task) {
     return there;
 }
 
+RILL_COLD std::uint64_t peer_channels::bytes_sent() {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t sum = 0;
+    for (const auto& [task, c] : all_) sum += c->bytes_sent();
+    return sum;
+}
+
 RILL_COLD void peer_channels::close() noexcept {
     std::map<std::string, std::shared_ptr<channel>> all;
     {

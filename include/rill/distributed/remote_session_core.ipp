@@ -9,15 +9,22 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A prepared run of a cluster.
-class remote_run final : public prepared_run {
+class remote_run final : public prepared_run, public std::enable_shared_from_this<remote_run> {
 public:
     remote_run(std::shared_ptr<cluster_session> session, std::shared_ptr<const cluster_run> run)
         : session_(std::move(session)), run_(std::move(run)) {}
 
+    ~remote_run() override { session_->drop(*run_); }
+
     RILL_INLINE step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places,
                                 const run_options* how) override;
     void start(std::vector<any_array> feeds, const run_options& how, completion done) override {
-        session_->start(run_, std::move(feeds), how, std::move(done));
+        // the tasks keep their parts until the step has ended
+        session_->start(run_, std::move(feeds), how,
+                        [self = shared_from_this(), done = std::move(done)](std::exception_ptr problem,
+                                                                            std::vector<any_array> values) {
+                            done(std::move(problem), std::move(values));
+                        });
     }
     RILL_INLINE std::string memory_report() override;
 

@@ -40,6 +40,8 @@ public:
     peer_health health(const std::string& job, int task) const;
     /// Returns the incarnation of the task: the number of this life of it.
     std::uint64_t incarnation() const;
+    /// Returns the bytes of the values that the task has sent to others: fed values, and values that cross between nodes. Graphs count too.
+    std::uint64_t bytes_sent() const;
 
     struct state;
 

@@ -118,7 +118,7 @@ RILL_COLD server::server(server&&) noexcept = default;
 RILL_COLD server::~server() { stop(); }
 RILL_COLD std::string server::target() const { return state_->target(); }
 RILL_COLD void server::stop() noexcept {
-    if (state_) state_->stop(true);
+    if (const auto s = state_) s->stop(true); // a thread in join() may end the server now
 }
 RILL_COLD void server::kill() noexcept { state_->stop(false); }
 RILL_COLD void server::join() {
@@ -128,6 +128,7 @@ RILL_COLD void server::join() {
 RILL_COLD peer_health server::health(const std::string& job, int task) const {
     return state_->peers->to(task_name(job, task))->health();
 }
+RILL_COLD std::uint64_t server::bytes_sent() const { return state_->peers->bytes_sent(); }
 RILL_COLD std::uint64_t server::incarnation() const { return state_->peers->self().incarnation; }
 
 }} // namespace rill::RILL_ABI

@@ -35,7 +35,8 @@ enum class wire_method : std::uint32_t {
     abort_step = 4,    // a step has failed elsewhere
     close_session = 5, // drop what a session has registered
     reset = 6,         // empty containers
-    status = 7         // is the task there?
+    status = 7,        // is the task there?
+    drop_run = 8       // forget a part
 };
 std::string_view method_name(wire_method m);
 

@@ -20,6 +20,7 @@ RILL_COLD std::string_view method_name(wire_method m) {
     case wire_method::close_session: return "close_session";
     case wire_method::reset: return "reset";
     case wire_method::status: return "status";
+    case wire_method::drop_run: return "drop_run";
     }
     return "unknown method";
 }

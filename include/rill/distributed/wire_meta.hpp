@@ -68,6 +68,12 @@ template <class Archive> void serialize(Archive& a, step_meta& m) {
     a(m.run, m.step, m.over_below, m.is_traced, values);
 }
 
+/// A run that is needed no more.
+struct drop_meta {
+    std::uint64_t run = 0;
+};
+template <class Archive> void serialize(Archive& a, drop_meta& m) { a(m.run); }
+
 /// A value that crosses an edge.
 struct push_meta {
     std::uint64_t run = 0, step = 0;

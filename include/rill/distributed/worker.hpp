@@ -40,6 +40,8 @@ public:
                   std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done);
     /// Ends a step with a problem that it has elsewhere.
     void abort_step(const session_number& session, std::uint64_t step, const std::exception_ptr& problem);
+    /// Forgets a part. Steps of it that run go on.
+    void drop_run(const session_number& session, std::uint64_t run);
     void close_session(const session_number& session);
     void reset(const std::vector<std::string>& containers) { containers_->reset(containers); }
 

@@ -245,6 +245,17 @@ RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t n
     step->token->cancel();          // and what waits for anything else
 }
 
+RILL_COLD void worker::drop_run(const session_number& session, std::uint64_t run) {
+    const auto in = find(session);
+    if (!in) return;
+    std::shared_ptr<registered_part> gone; // destroyed after the lock is released
+    const std::lock_guard lock(in->mutex);
+    const auto at = in->parts.find(run);
+    if (at == in->parts.end()) return;
+    gone = std::move(at->second);
+    in->parts.erase(at);
+}
+
 RILL_COLD void worker::close_session(const session_number& session) {
     std::shared_ptr<session_state> gone;
     {
@@ -348,6 +359,9 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     case wire_method::close_session: close_session(request.session); return reply(nullptr, {});
     case wire_method::reset: reset(meta_of<names_meta>(request.meta).names); return reply(nullptr, {});
     case wire_method::status: return reply(nullptr, {});
+    case wire_method::drop_run:
+        drop_run(request.session, meta_of<drop_meta>(request.meta).run);
+        return reply(nullptr, {});
     }
     throw unimplemented(peers_->self().name + ": method " + std::to_string(static_cast<std::uint32_t>(request.method)));
 }
