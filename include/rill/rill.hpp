@@ -25,5 +25,6 @@
 #include <rill/train/eager_optimizer.hpp>
 #include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>
+#include <rill/train/replica_device_setter.hpp>
 #include <rill/train/schedules.hpp>
 #include <rill/train/start_queue_runners.hpp>

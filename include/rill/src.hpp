@@ -2,7 +2,8 @@
 #pragma once
 
 // What rill::kernels is made of, for programs built without CMake: compile every file with RILL_COMPILED=1 and include this
-// one in a single file of the program, first. That file takes about a minute, the others as with rill::kernels.
+// one in a single file of the program, first. That file takes about a minute, the others as with rill::kernels. A program with servers
+// includes the .ipp files of rill/distributed/ there as well.
 
 #ifdef RILL_DEFINE
 #error "rill/src.hpp: include it before any other header of rill"
@@ -34,6 +35,7 @@
 #include <rill/core/resource.ipp>
 #include <rill/core/text_file.ipp>
 #include <rill/core/thread_pool.ipp>
+#include <rill/core/wire_format.ipp>
 #include <rill/data/csv.ipp>
 #include <rill/device/cpu/fusion/fused_kernel.ipp>
 #include <rill/device/cpu/fusion/fused_kernel_layout.ipp>
@@ -73,6 +75,7 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
+#include <rill/graph/cluster_spec.ipp>
 #include <rill/graph/gradients.ipp>
 #include <rill/graph/graph.ipp>
 #include <rill/graph/node.ipp>
@@ -84,6 +87,7 @@
 #include <rill/graph/region.ipp>
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization/add_graph.ipp>
+#include <rill/graph/serialization/cluster_json.ipp>
 #include <rill/graph/serialization/json.ipp>
 #include <rill/graph/serialization/saved_graph.ipp>
 #include <rill/graph/serialization/serialization.ipp>
@@ -102,6 +106,7 @@
 #include <rill/passes/merge_region_variants.ipp>
 #include <rill/passes/needed_items.ipp>
 #include <rill/passes/order.ipp>
+#include <rill/passes/partition.ipp>
 #include <rill/passes/place.ipp>
 #include <rill/passes/prune.ipp>
 #include <rill/passes/split_into_stages.ipp>
@@ -122,10 +127,14 @@
 #include <rill/runtime/dataflow/dataflow_plan.ipp>
 #include <rill/runtime/executor/completion_queue.ipp>
 #include <rill/runtime/executor/dynamic_node.ipp>
+#include <rill/runtime/executor/local_rendezvous.ipp>
+#include <rill/runtime/executor/partitioned_step.ipp>
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
 #include <rill/runtime/executor/step_run.ipp>
 #include <rill/runtime/plan/compile_graph.ipp>
+#include <rill/runtime/plan/part_graph.ipp>
+#include <rill/runtime/plan/partitioned_plan.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>
@@ -144,6 +153,8 @@
 #include <rill/session/fetch.ipp>
 #include <rill/session/into.ipp>
 #include <rill/session/local_session_core.ipp>
+#include <rill/session/local_session_state.ipp>
+#include <rill/session/partitioned_run.ipp>
 #include <rill/session/prepared_run.ipp>
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>
@@ -156,6 +167,7 @@
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
+#include <rill/train/replica_device_setter.ipp>
 #include <rill/train/start_queue_runners.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>

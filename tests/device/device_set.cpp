@@ -82,3 +82,14 @@ TEST_CASE("device_set: wrong numbers of devices are refused in words") {
     CHECK_THROWS_WITH(device_set({{"test_pair", 3}}), contains("3 devices") && contains("there are 2"));
     CHECK_THROWS_WITH(device_set({{"cpu", 2}, {"cpu", 3}}), contains("twice"));
 }
+
+TEST_CASE("device_set: of several tasks") {
+    const std::vector<device_name> tasks{{"worker", 0, 1, "", -1}, {"ps", 0, 0, "", -1}};
+    const device_set all({{"cpu", 2}}, tasks);
+    CHECK(test_device_set::names_of(all, "cpu") == std::vector<std::string>{"/job:worker/replica:0/task:1/device:cpu:0",
+                                                                            "/job:worker/replica:0/task:1/device:cpu:1",
+                                                                            "/job:ps/replica:0/task:0/device:cpu:0",
+                                                                            "/job:ps/replica:0/task:0/device:cpu:1"});
+    CHECK(to_string(all.cpu().full) == "/job:worker/replica:0/task:1/device:cpu:0");
+    CHECK(all.find(parse_device("/job:ps/cpu:1")) == all.all().back());
+}

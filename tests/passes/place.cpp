@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/graph/cluster_spec.hpp>
 #include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/where.hpp>
@@ -209,4 +210,19 @@ TEST_CASE_METHOD(test_place_fixture, "place: nodes of a body take what they lack
     CHECK(device_of(*where, elsewhere.node()) == "shelf:0");
     const variable<float> outside("outside", 1.f);
     CHECK(device_of(*where, outside.node()) == "cpu:0");
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: in a cluster, whatever names no task is in the first one") {
+    const std::vector<device_name> tasks{{"worker", 0, 1, "", -1}, {"ps", 0, 0, "", -1}};
+    placement where({}, tasks, cpu_device(), false, {});
+    const auto task_of = [&](const std::string& device) {
+        const device_scope on(device);
+        const auto full = where.device_of(*tensor<float>(x + 1.f).node()).full;
+        return task_name(full.job, full.task);
+    };
+    CHECK(task_of("") == "/job:worker/replica:0/task:1");
+    CHECK(task_of("/cpu:0") == "/job:worker/replica:0/task:1");
+    CHECK(task_of("/job:ps") == "/job:ps/replica:0/task:0");
+    CHECK(task_of("/job:ps/cpu:0") == "/job:ps/replica:0/task:0");
+    CHECK_THROWS_WITH(task_of("/job:ps/task:1"), contains("/job:ps/task:1"));
 }

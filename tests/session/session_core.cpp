@@ -25,3 +25,11 @@ TEST_CASE_METHOD(test_session_core_fixture, "session core: an unknown name bring
     CHECK_THROWS_WITH(core.edge("inputs:0"), contains("'input'"));
     CHECK_THROWS_WITH(core.edge("something_else_altogether"), !contains("did you mean"));
 }
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: a target needs the header that knows servers") {
+    for (const auto* target : {"tcp://127.0.0.1:1", "local://a"}) {
+        CHECK_THROWS_AS(detail::make_session_core(g, {.target = target}), unimplemented);
+        CHECK_THROWS_WITH(detail::reset_containers(target, {}, std::chrono::seconds(1)),
+                          contains("rill/distributed.hpp") && contains(target));
+    }
+}

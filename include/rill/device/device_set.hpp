@@ -14,7 +14,10 @@ public:
     /// Makes `counts` devices of the types that it names, and one of every other registered type. `task` gives the job, replica and task
     /// of their names. Throws invalid_argument for a type that is not registered or named twice, and for a number that is below 1 or
     /// above the number of the type's memories.
-    explicit device_set(const device_counts& counts = {}, const device_name& task = {"localhost", 0, 0, "", -1});
+    explicit device_set(const device_counts& counts = {}, const device_name& task = {"localhost", 0, 0, "", -1})
+        : device_set(counts, std::span(&task, 1)) {}
+    /// Makes as many devices for each of several tasks.
+    device_set(const device_counts& counts, std::span<const device_name> tasks);
     device_set(const device_set&) = delete;
     device_set& operator=(const device_set&) = delete;
 
@@ -24,7 +27,7 @@ public:
     const device* first(const device_type& type) const;
     /// Returns the first CPU.
     const device& cpu() const { return *all_.front(); }
-    /// Returns all devices, ordered by type and index, the CPUs first.
+    /// Returns all devices, ordered by task, type and index, the CPUs of a task first.
     std::span<const device* const> all() const { return all_; }
 
 private:

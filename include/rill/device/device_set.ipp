@@ -32,22 +32,23 @@ inline void check_device_count(const std::string& name, int count) {
 
 } // namespace detail
 
-RILL_COLD device_set::device_set(const device_counts& counts, const device_name& task) {
+RILL_COLD device_set::device_set(const device_counts& counts, std::span<const device_name> tasks) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
         detail::check_device_count(counts[i].first, counts[i].second);
         for (std::size_t k = 0; k < i; ++k)
             if (counts[k].first == counts[i].first)
                 throw invalid_argument("device_count: the type '" + counts[i].first + "' is named twice");
     }
-    for (const auto* type : known_devices()) {
-        const auto at = detail::find_if(counts, [&](const auto& c) { return c.first == type->name; });
-        const int count = at == counts.end() ? 1 : at->second;
-        for (int i = 0; i < count; ++i)
-            devices_.push_back({type,
-                                i,
-                                type->spaces.empty() ? nullptr : type->spaces[static_cast<std::size_t>(i)],
-                                {task.job, task.replica, task.task, type->name, i}});
-    }
+    for (const auto& task : tasks)
+        for (const auto* type : known_devices()) {
+            const auto at = detail::find_if(counts, [&](const auto& c) { return c.first == type->name; });
+            const int count = at == counts.end() ? 1 : at->second;
+            for (int i = 0; i < count; ++i)
+                devices_.push_back({type,
+                                    i,
+                                    type->spaces.empty() ? nullptr : type->spaces[static_cast<std::size_t>(i)],
+                                    {task.job, task.replica, task.task, type->name, i}});
+        }
     for (const auto& d : devices_) all_.push_back(&d);
 }
 

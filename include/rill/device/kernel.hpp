@@ -26,6 +26,8 @@ namespace detail {
 struct trace_scope; // runtime/trace/step_recorder.hpp
 }
 
+class rendezvous; // device/rendezvous.hpp
+
 /// The context of the step that a kernel runs in.
 struct step_context {
     cancellation* session = nullptr; // the end of the session
@@ -36,6 +38,7 @@ struct step_context {
         nullptr;                          // undo functions that run if the step fails; set for steps with async ops
     detail::trace_scope* trace = nullptr; // set for traced steps
     std::uint32_t incarnation = 0;        // of the task whose handles the step may use; 0: any task of this process
+    rendezvous* exchange = nullptr;       // where the parts of the step exchange values; null: it has no parts
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.

@@ -34,6 +34,7 @@
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/slice.hpp>
 #include <rill/ops/array/slice_grad.hpp>
+#include <rill/ops/array/snapshot.hpp>
 #include <rill/ops/array/split.hpp>
 #include <rill/ops/array/split_v.hpp>
 #include <rill/ops/array/squeeze.hpp>
@@ -67,6 +68,10 @@
 #include <rill/ops/control/scan.hpp>
 #include <rill/ops/control/tensor_array.hpp>
 #include <rill/ops/control/while_loop.hpp>
+
+#include <rill/ops/exchange/exchange_ops.hpp>
+#include <rill/ops/exchange/receive.hpp>
+#include <rill/ops/exchange/send.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/dot.hpp>
@@ -413,6 +418,7 @@ using catalogue = op_list<
     rank_op,
     real_op,
     reciprocal_op,
+    receive_op,
     reduce_max_op,
     reduce_min_op,
     reduce_prod_op,
@@ -434,6 +440,7 @@ using catalogue = op_list<
     semaphore_op,
     semaphore_release_op,
     semaphore_value_op,
+    send_op,
     shape_op,
     sigmoid_cross_entropy_op,
     sigmoid_op,
@@ -444,6 +451,7 @@ using catalogue = op_list<
     size_op,
     slice_grad_op,
     slice_op,
+    snapshot_op,
     softmax_cross_entropy_op,
     softmax_op,
     softplus_op,

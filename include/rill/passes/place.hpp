@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
+#include <utility>
 
 #include <rill/core/device_name.hpp>
 #include <rill/core/error.hpp>
@@ -20,8 +22,12 @@ public:
     using report_function = std::function<void(const node&, const device&)>;
 
     /// Nodes without a request run on the first device of type `by_default`, or on the CPU if the session has none of that type. `soft`
-    /// places a node on the CPU if its device does not exist. Calls `report` once for each node.
-    placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {});
+    /// places a node on the CPU of its task if its device does not exist. Calls `report` once for each node.
+    placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {})
+        : placement(counts, local_task(), by_default, soft, std::move(report)) {}
+    /// As above, for a session of several tasks, which all have as many devices. Nodes that name no task run on the first one.
+    placement(const device_counts& counts, std::span<const device_name> tasks, const device_type& by_default, bool soft,
+              report_function report);
 
     const device_set& devices() const noexcept { return devices_; }
     /// Returns the device of nodes that request none.
@@ -37,6 +43,9 @@ public:
     const device& device_of(const node& n);
 
 private:
+    static std::span<const device_name> local_task();
+    /// Returns the first CPU of the task of a device.
+    const device& cpu_of(const device_name& task) const;
     const device& decide(const node& n);
     /// Returns the device that a node requests; null if it requests no type of device.
     const device* requested(const node& n) const;

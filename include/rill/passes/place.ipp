@@ -46,9 +46,14 @@ inline const node* loop_that_kept_values(const node& n) {
 
 } // namespace detail
 
-RILL_COLD placement::placement(const device_counts& counts, const device_type& by_default, bool soft,
-                               report_function report)
-    : devices_(counts), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
+RILL_COLD std::span<const device_name> placement::local_task() {
+    static const device_name& local = *new device_name{"localhost", 0, 0, "", -1}; // leaked: sessions may be static
+    return {&local, 1};
+}
+
+RILL_COLD placement::placement(const device_counts& counts, std::span<const device_name> tasks,
+                               const device_type& by_default, bool soft, report_function report)
+    : devices_(counts, tasks), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
       soft_(soft), report_(std::move(report)) {}
 
 RILL_COLD const device& placement::device_of(const node& n) {
@@ -68,6 +73,10 @@ RILL_COLD const device& placement::device_of(const node& n) {
     return there;
 }
 
+RILL_COLD const device& placement::cpu_of(const device_name& task) const {
+    return *devices_.find({task.job, task.replica, task.task, cpu_device().name, -1});
+}
+
 RILL_COLD const device& placement::decide(const node& n) {
     note_regions(n);
     const device* there = requested(n);
@@ -75,7 +84,7 @@ RILL_COLD const device& placement::decide(const node& n) {
         const node* loop = detail::loop_that_kept_values(n);
         there = loop ? &device_of(*loop) : &default_;
     }
-    if (there->space && detail::runs_on_host(n)) there = &devices_.cpu();
+    if (there->space && detail::runs_on_host(n)) there = &cpu_of(there->full);
     return n.bodies ? *there : beside_variables(n, *there); // bodies write each variable where it lies
 }
 
@@ -102,10 +111,13 @@ RILL_COLD const device& placement::beside_variables(const node& n, const device&
 RILL_COLD const device* placement::requested(const node& n) const {
     const auto asked = request_of(n);
     if (asked == device_name{}) return nullptr;
-    const bool here = devices_.find({asked.job, asked.replica, asked.task, "", -1});
-    if (here && asked.type.empty()) return nullptr;
+    const auto* here = devices_.find({asked.job, asked.replica, asked.task, "", -1});
+    if (here && asked.type.empty()) {
+        const auto* of_task = devices_.find({asked.job, asked.replica, asked.task, default_.type->name, -1});
+        return of_task == &default_ ? nullptr : of_task;
+    }
     if (const auto* found = devices_.find(asked)) return found;
-    if (here && soft_) return &devices_.cpu();
+    if (here && soft_) return &cpu_of(here->full);
     std::string have;
     for (const auto* d : devices_.all()) have += (have.empty() ? "" : ", ") + to_string(d->full);
     throw invalid_argument(detail::placed_node(n) + "asks for device '" + to_string(asked) + "'; this session has " +

@@ -21,15 +21,16 @@ struct subgraph {
     };
 
     struct item {
-        const node* origin = nullptr; // null: a fed edge, or a copy
+        const node* origin = nullptr; // null: a fed edge, a copy, or the send or receive of an edge between parts
         op_ptr op = {};               // the node's op, or one that a pass made
         int feed = -1;                // the number of the feed; -1: none
         small_vector<value, 2> inputs;
         small_vector<int, 4> after; // control inputs: items that run before it
         /// The device that it runs on; of a fed edge, the device in whose memory it lies. Null: the host.
         const rill::device* device = nullptr;
+        int part = -1; // of a run that is partitioned: the part that runs it; -1: every part that needs it
 
-        bool is_copy() const { return !origin && feed < 0; }
+        bool is_copy() const { return !origin && feed < 0 && !op; }
         bool is_write() const { return op && !op->writes().empty(); }
         /// Returns true if the item writes this input, a variable.
         bool writes(std::size_t input) const;

@@ -45,6 +45,8 @@ public:
     std::shared_ptr<variable_state> known_variable(const node* n);
     /// Gives a variable that is not in use yet a state that others may share.
     void share(const node* n, const std::shared_ptr<variable_state>& value);
+    /// Forgets what it knows of the nodes of a graph that is about to end. The state stays in the container sets.
+    void forget(const graph_state& g) noexcept;
     /// Lets go of all variables and resources. Those that no other session finds are dropped; running steps keep those that they hold.
     void release() noexcept;
     /// Cancels the running steps; later ones throw `cancelled`, with the reason `why`.

@@ -118,6 +118,18 @@ RILL_COLD void resource_store::end(const char* why) noexcept {
     session_->cancel();
 }
 
+RILL_COLD void resource_store::forget(const graph_state& g) noexcept {
+    const auto others = [&](const auto& all) {
+        std::remove_cvref_t<decltype(all)> kept;
+        for (const auto& [n, state] : all)
+            if (n->owner != &g) kept.try_emplace(n, state);
+        return kept;
+    };
+    const std::lock_guard lock(mutex_);
+    variables_ = others(variables_);
+    resources_ = others(resources_);
+}
+
 RILL_INLINE void resource_store::release() noexcept {
     {
         const std::lock_guard lock(mutex_);

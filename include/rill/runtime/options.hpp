@@ -5,11 +5,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/core/wire_format.hpp>
 #include <rill/device/device.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -49,15 +52,43 @@ struct run_options {
     step_trace* trace = nullptr; // receives the trace of the run, also if the run fails
 };
 
+namespace detail {
+
+/// Makes sessions of this program able to partition runs. Defined in session/partitioned_run.ipp.
+void register_partitioned_runs();
+
+} // namespace detail
+
+/// A bool of session_options. A header-only program that never sets it does not compile what it switches on.
+class partition_option {
+public:
+    constexpr partition_option() = default;
+    template <class B>
+        requires std::is_same_v<B, bool>
+    partition_option(B on) : on_(on) {
+        detail::register_partitioned_runs();
+    }
+    constexpr operator bool() const { return on_; }
+
+private:
+    bool on_ = false;
+};
+
 /// Options of a session. Thread counts: -1 automatic, 0 the caller's thread. Results do not depend on them.
 struct session_options {
+    /// The address of the server that runs the session: server::target(), "tcp://127.0.0.1:2222". Needs <rill/distributed.hpp>. Empty: the
+    /// session runs in this process, without a server.
+    std::string target = {};
     int inter_op_threads = -1; // threads for independent branches of the graph, where that pays off
     int intra_op_threads = -1; // threads that share the work of one op, where that pays off
     /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
     /// threads.
     device_counts device_count = {};
-    bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
-    bool log_device_placement = false; // write the device of each node to the log sink, once in the session
+    /// Cuts each run between its devices. Parts exchange values by Send and Receive, as tasks of a cluster do; the results are the same.
+    partition_option partition_devices = {};
+    wire_format wire = wire_format::as_is; // of float32 values that cross between parts
+    bool allow_soft_placement = false;     // run a node on the CPU if its device can't run it
+    bool log_device_placement = false;     // write the device of each node to the log sink, once in the session
     gpu_options gpu = {};
     /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
     /// node by node; if this is false, all of them do. The values are the same.

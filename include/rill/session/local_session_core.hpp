@@ -35,8 +35,6 @@ public:
     std::shared_ptr<variable_state> shared(const node* variable);
 
 private:
-    void check_key(const plan_key& key) const;
-
     session_options options_;
     std::shared_ptr<local_session_state> state_; // shared with the runs
     const rill::device& device_;                 // owned by the state

@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,108 +22,9 @@
 #include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
+#include <rill/session/local_session_state.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-class local_run;
-
-/// An LRU cache of prepared runs: a session with ever new fetches must not grow. Callables hold their own runs.
-class run_cache {
-public:
-    std::shared_ptr<local_run> find(const plan_key& key);
-    /// Adds a run unless the key has one already, and returns the cached run. `gone` receives an evicted run.
-    std::shared_ptr<local_run> add(const plan_key& key, std::shared_ptr<local_run> made,
-                                   std::shared_ptr<local_run>& gone);
-    /// Calls f(run) for each cached run, and for evicted runs that a callable still holds.
-    template <class F> void each(const F& f) const {
-        for (const auto& [key, kept] : runs_) f(kept.run);
-        for (const auto& r : given_up_)
-            if (const auto held = r.lock()) f(held);
-    }
-    void clear();
-
-private:
-    static constexpr std::size_t most = 64;
-
-    struct entry {
-        std::shared_ptr<local_run> run;
-        std::list<const plan_key*>::iterator place;
-    };
-    std::unordered_map<plan_key, entry, plan_key::hash> runs_;
-    std::list<const plan_key*> latest_; // most recently used first
-    vector<std::weak_ptr<local_run>> given_up_;
-};
-
-RILL_INLINE std::shared_ptr<local_run> run_cache::find(const plan_key& key) {
-    const auto at = runs_.find(key);
-    if (at == runs_.end()) return nullptr;
-    latest_.splice(latest_.begin(), latest_, at->second.place);
-    return at->second.run;
-}
-
-RILL_COLD std::shared_ptr<local_run> run_cache::add(const plan_key& key, std::shared_ptr<local_run> made,
-                                                    std::shared_ptr<local_run>& gone) {
-    if (auto known = find(key)) return known;
-    if (runs_.size() == most) {
-        const auto oldest = runs_.find(*latest_.back());
-        gone = std::move(oldest->second.run);
-        latest_.pop_back();
-        runs_.erase(oldest);
-        erase_if(given_up_, [](const auto& r) { return r.expired(); });
-        given_up_.push_back(gone);
-    }
-    const auto at = runs_.try_emplace(key).first;
-    latest_.push_front(&at->first);
-    at->second = {std::move(made), latest_.begin()};
-    return at->second.run;
-}
-
-RILL_COLD void run_cache::clear() {
-    runs_.clear();
-    latest_.clear();
-    given_up_.clear();
-}
-
-/// The state that a session shares with its runs. Callables may keep it after the session.
-struct local_session_state {
-    local_session_state(std::shared_ptr<resource_store> all, const session_options& options)
-        : resources(std::move(all)), where(make_placement(options)), context{.session = &resources->session(),
-                                                                             .environment = options.environment,
-                                                                             .incarnation = resources->incarnation()} {}
-
-    bool closed() const noexcept { return context.session->is_cancelled(); }
-    void check_open(const plan_key* asked = nullptr) const {
-        if (closed()) refuse_closed(asked);
-    }
-    [[noreturn]] void refuse_closed(const plan_key* asked) const;
-    step_context context_of(const run_options& how) const;
-
-    const std::shared_ptr<resource_store> resources;
-    const std::shared_ptr<placement> where; // of the nodes of all plans
-    const step_context context;             // the base context of every step
-    std::mutex mutex;
-    run_cache runs;
-    hash_set<std::string> done_once;
-    std::source_location closed_at; // set before the resources end
-};
-
-RILL_COLD void local_session_state::refuse_closed(const plan_key* asked) const {
-    const std::string why = resources->why_ended();
-    std::string text = "the session is closed" + at_place(closed_at) + (why.empty() ? "" : ": " + why);
-    const node* const first = !asked                    ? nullptr
-                              : !asked->fetches.empty() ? asked->fetches[0].from
-                              : !asked->targets.empty() ? asked->targets[0]
-                                                        : nullptr;
-    if (first) text += "; asked for '" + first->name + "' (made at " + to_string(first->where) + ")";
-    throw cancelled(text);
-}
-
-RILL_COLD step_context local_session_state::context_of(const run_options& how) const {
-    step_context made = context;
-    if (how.cancel) made.token = how.cancel->state().get();
-    if (how.timeout != forever) made.deadline = made.env().now_plus(how.timeout);
-    return made;
-}
 
 /// A plan of a session in this process.
 class local_run final : public prepared_run, public std::enable_shared_from_this<local_run> {
@@ -138,7 +36,7 @@ public:
                                 const run_options* how) override;
     RILL_INLINE void start(std::vector<any_array> feeds, const run_options& how, completion done) override;
     std::string memory_report() override { return plan_.memory_report(); }
-    void close() noexcept { plan_.close(); }
+    void close() noexcept override { plan_.close(); }
 
 private:
     void run_with_options(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
@@ -231,6 +129,7 @@ make_local_session_core(const rill::graph& g, const session_options& options, st
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
                                                           std::shared_ptr<container_set> task) {
+    if (!options.target.empty()) return remote_sessions_for(options.target).open(g, options);
     return make_local_session_core(g, options, std::move(task));
 }
 
@@ -268,15 +167,17 @@ RILL_INLINE std::shared_ptr<prepared_run> local_session_core::find_run(const pla
         if (auto known = state_->runs.find(key)) return known;
     }
     check_key(key);
-    auto made = detail::make_shared<local_run>(key, options_, state_);
-    std::shared_ptr<local_run> gone; // destroyed after the lock is released
+    std::shared_ptr<prepared_run> made =
+        options_.partition_devices ? make_partitioned_run.load()(key, options_, state_) : nullptr;
+    if (!made) made = detail::make_shared<local_run>(key, options_, state_);
+    std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
     state_->check_open(&key); // a run added after closing would stay
     return state_->runs.add(key, std::move(made), gone);
 }
 
 RILL_COLD std::string local_session_core::memory_report() {
-    vector<std::shared_ptr<local_run>> all;
+    vector<std::shared_ptr<prepared_run>> all;
     {
         const std::lock_guard lock(state_->mutex);
         state_->runs.each([&](const auto& r) { all.push_back(r); });
@@ -292,27 +193,6 @@ RILL_COLD std::string local_session_core::memory_report() {
 RILL_COLD bool local_session_core::first_time(const std::string& what) {
     const std::lock_guard lock(state_->mutex);
     return state_->done_once.insert(what);
-}
-
-RILL_COLD void local_session_core::check_key(const plan_key& key) const {
-    const auto check = [&](const node* n, const char* what) {
-        if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
-        if (n->inside)
-            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
-                                   ") belongs to the body " + text_of(*n->inside) +
-                                   ": it has values only while that runs");
-        if (n->owner != &graph().state())
-            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
-                                   ") belongs to another graph than the session");
-    };
-    for (const auto& e : key.fetches) check(e.from, "fetch");
-    for (const auto* n : key.targets) check(n, "run");
-    for (std::size_t i = 0; i < key.feeds.size(); ++i) {
-        check(key.feeds[i].from, "feed");
-        for (std::size_t j = 0; j < i; ++j)
-            if (key.feeds[i] == key.feeds[j])
-                throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");
-    }
 }
 
 }}} // namespace rill::RILL_ABI::detail

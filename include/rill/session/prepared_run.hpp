@@ -52,6 +52,8 @@ public:
     /// fetched values in order or an error, on a thread of the session's environment. A trace in `how` must live until then.
     virtual void start(std::vector<any_array> feeds, const run_options& how, completion done) = 0;
     virtual std::string memory_report() = 0;
+    /// Frees what no running step uses, when the session closes.
+    virtual void close() noexcept {}
 };
 
 }}} // namespace rill::RILL_ABI::detail

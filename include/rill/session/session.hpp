@@ -208,10 +208,11 @@ public:
     void close(const std::source_location& where = std::source_location::current()) noexcept { core_->close(where); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
-    /// Empties the named containers (all if none is named) and closes the sessions that use them. `target` must be empty: it means the
-    /// containers of this process.
-    static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {}) {
-        detail::reset_containers(target, containers);
+    /// Empties the named containers (all if none is named) and closes the sessions that use them: in all tasks of the cluster of a server
+    /// (`target`), or in this process, if it is empty. Throws unavailable or deadline_exceeded if a task does not answer in time.
+    static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {},
+                      std::chrono::nanoseconds timeout = std::chrono::seconds(30)) {
+        detail::reset_containers(target, containers, timeout);
     }
 
     /// Returns the graph with the values of its variables in this session: see with_values.
@@ -386,4 +387,6 @@ auto expression<Op, Args...>::eval(Feeds&&... feeds) const {
 
 #if !RILL_COMPILED
 #include <rill/session/session.ipp>
+
+#include <rill/session/partitioned_run.hpp> // defines register_partitioned_runs
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -37,6 +39,10 @@ public:
     /// Returns the edge of a fetched name. A node without outputs, such as "train", gives port -1.
     endpoint fetched(const std::string& name) const;
 
+protected:
+    /// Throws invalid_argument for nodes of another graph or of a body, and for a feed given twice.
+    void check_key(const plan_key& key) const;
+
 private:
     /// Returns the node of a name and the port after the colon, -1 without a colon.
     endpoint named(const std::string& name) const;
@@ -44,12 +50,24 @@ private:
     rill::graph graph_;
 };
 
-/// Opens a session in this process. `task`: the container set of a cluster's task, which then holds all state of the session. Null: a local
+/// Opens a session: in this process, or on the server of options.target. `task`: the container set of a cluster's task, which then holds all state of the session. Null: a local
 /// session, with a set of its own for private state.
 std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
                                                 std::shared_ptr<container_set> task = nullptr);
 
-void reset_containers(const std::string& target, const std::vector<std::string>& containers);
+/// How sessions of servers are opened and their containers reset. <rill/distributed.hpp> registers it.
+struct remote_sessions {
+    std::shared_ptr<session_core> (*open)(const graph& g, const session_options& options);
+    void (*reset)(const std::string& target, const std::vector<std::string>& containers,
+                  std::chrono::nanoseconds timeout);
+};
+RILL_EXPORT inline std::atomic<const remote_sessions*> registered_remote_sessions{nullptr};
+
+/// Throws unimplemented, naming the header, if none are registered.
+const remote_sessions& remote_sessions_for(const std::string& target);
+
+void reset_containers(const std::string& target, const std::vector<std::string>& containers,
+                      std::chrono::nanoseconds timeout);
 
 }}} // namespace rill::RILL_ABI::detail
 

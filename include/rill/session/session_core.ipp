@@ -13,9 +13,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers) {
-    if (!target.empty())
-        throw unimplemented("session::reset: no session of this program has the target '" + target + "'");
+RILL_COLD const remote_sessions& remote_sessions_for(const std::string& target) {
+    const auto* known = registered_remote_sessions.load();
+    if (!known) throw unimplemented("the target '" + target + "' needs #include <rill/distributed.hpp>");
+    return *known;
+}
+
+RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers,
+                                std::chrono::nanoseconds timeout) {
+    if (!target.empty()) return remote_sessions_for(target).reset(target, containers, timeout);
     container_set::of_process().reset(containers);
 }
 
@@ -52,6 +58,27 @@ RILL_COLD endpoint session_core::named(const std::string& name) const {
         throw not_found(text + (nearest.empty() ? "" : "'?"));
     }
     return {n, port};
+}
+
+RILL_COLD void session_core::check_key(const plan_key& key) const {
+    const auto check = [&](const node* n, const char* what) {
+        if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
+        if (n->inside)
+            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
+                                   ") belongs to the body " + text_of(*n->inside) +
+                                   ": it has values only while that runs");
+        if (n->owner != &graph().state())
+            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
+                                   ") belongs to another graph than the session");
+    };
+    for (const auto& e : key.fetches) check(e.from, "fetch");
+    for (const auto* n : key.targets) check(n, "run");
+    for (std::size_t i = 0; i < key.feeds.size(); ++i) {
+        check(key.feeds[i].from, "feed");
+        for (std::size_t j = 0; j < i; ++j)
+            if (key.feeds[i] == key.feeds[j])
+                throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");
+    }
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -87,7 +87,7 @@ public:
     /// Returns true if the op keeps its operands past the step. It may take over an operand that nothing else needs
     /// (kernel_args::taken).
     bool takes_ownership() const { return row_.takes_ownership; }
-    step_ordering ordering() const { return row_.ordering; }
+    step_ordering ordering() const { return row_.ordering_of ? row_.ordering_of(self_) : row_.ordering; }
     /// Returns where a variable or a resource lives.
     resource_name resource_place() const { return row_.resource_place ? row_.resource_place(self_) : resource_name{}; }
     /// Returns true for a variable that writes update in place, even while others read it.

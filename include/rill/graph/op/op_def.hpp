@@ -147,6 +147,7 @@ struct op_def {
     std::string (*made_label)(const void* self) = nullptr;
     dtype (*kernel_type)(const void* self, std::span<const tensor_type> inputs,
                          std::span<const tensor_type> outputs) = nullptr;
+    step_ordering (*ordering_of)(const void* self) = nullptr; // null: `ordering`
     input_list (*writes)(const void* self) = nullptr;
     input_list (*may_be_uninitialized)(const void* self) = nullptr;
     input_list (*host_inputs)(const void* self) = nullptr;

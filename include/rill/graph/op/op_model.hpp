@@ -57,6 +57,8 @@ template <class Op> constexpr op_def row_of() {
     if constexpr (requires { Op::colocated_input; }) r.colocated_input = Op::colocated_input;
     if constexpr (requires { Op::role; }) r.role = Op::role;
     if constexpr (requires { Op::ordering; }) r.ordering = Op::ordering;
+    if constexpr (requires(const Op& o) { o.ordering_of(); })
+        r.ordering_of = [](const void* self) -> step_ordering { return as<Op>(self).ordering_of(); };
     if constexpr (requires { Op::stateful; }) r.stateful = Op::stateful;
     if constexpr (requires { Op::initialises; }) r.initialises = Op::initialises;
     if constexpr (requires { Op::replaces_variables; }) r.replaces_variables = Op::replaces_variables;

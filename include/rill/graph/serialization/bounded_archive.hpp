@@ -14,6 +14,7 @@
 #include <cereal/types/string.hpp>
 #include <cereal/types/utility.hpp>
 
+#include <rill/core/dims.hpp>
 #include <rill/core/error.hpp>
 
 // Binary archives for cereal that may read untrusted bytes. cereal's own archives trust the sizes they read: nine bytes can ask for a
@@ -120,6 +121,24 @@ template <std::size_t Least, class T>
 void CEREAL_SERIALIZE_FUNCTION_NAME(bounded_input& from, bounded_list<Least, T>& list) {
     list.all.clear();
     for (auto left = from.list_size(Least); left > 0; --left) from(list.all.emplace_back());
+}
+
+inline void CEREAL_SAVE_FUNCTION_NAME(bounded_output& to, const tensor_type& t) {
+    to(static_cast<std::uint8_t>(t.type), static_cast<std::int8_t>(t.shape.rank));
+    for (int i = 0; i < t.shape.rank; ++i) to(t.shape[i]);
+}
+inline void CEREAL_LOAD_FUNCTION_NAME(bounded_input& from, tensor_type& t) {
+    std::uint8_t type = 0;
+    std::int8_t rank = 0;
+    from(type, rank);
+    if (type >= dtype_count) throw data_loss("no dtype has the number " + std::to_string(type));
+    if (rank < -1 || rank > max_rank) throw data_loss("a rank of " + std::to_string(rank));
+    t = {static_cast<dtype>(type), {}};
+    t.shape.rank = rank;
+    for (int i = 0; i < rank; ++i) {
+        from(t.shape[i]);
+        if (t.shape[i] < dyn) throw data_loss("a negative extent");
+    }
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,11 @@ saved_graph save_graph(const graph& g, const save_request& request = {});
 /// Makes a new graph from untrusted data. Throws invalid_argument, which names the faulty node, if the data is inconsistent. Throws
 /// unimplemented, with all their names, for ops that this program lacks.
 graph load_graph(const saved_graph& saved, const std::source_location& where = {});
+
+/// Writes and reads the format of graph files; serialization.ipp defines it. saved_graph_of throws data_loss for damaged bytes, and
+/// invalid_argument for a newer format.
+std::string bytes_of(const saved_graph& g);
+saved_graph saved_graph_of(std::string_view bytes);
 
 }}} // namespace rill::RILL_ABI::detail
 

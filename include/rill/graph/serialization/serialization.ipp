@@ -95,24 +95,6 @@ template <class Archive> void serialize_values(Archive& a, const saved_graph& g)
     a(values);
 }
 
-inline void CEREAL_SAVE_FUNCTION_NAME(bounded_output& to, const tensor_type& t) {
-    to(static_cast<std::uint8_t>(t.type), static_cast<std::int8_t>(t.shape.rank));
-    for (int i = 0; i < t.shape.rank; ++i) to(t.shape[i]);
-}
-inline void CEREAL_LOAD_FUNCTION_NAME(bounded_input& from, tensor_type& t) {
-    std::uint8_t type = 0;
-    std::int8_t rank = 0;
-    from(type, rank);
-    if (type >= dtype_count) throw data_loss("no dtype has the number " + std::to_string(type));
-    if (rank < -1 || rank > max_rank) throw data_loss("a rank of " + std::to_string(rank));
-    t = {static_cast<dtype>(type), {}};
-    t.shape.rank = rank;
-    for (int i = 0; i < rank; ++i) {
-        from(t.shape[i]);
-        if (t.shape[i] < dyn) throw data_loss("a negative extent");
-    }
-}
-
 RILL_COLD std::string bytes_of(const saved_graph& g) {
     bounded_output body;
     body(g);

@@ -117,6 +117,25 @@ private:
     time_point progress_at_ = {};            // when `progress_` calls
 };
 
+/// The state of a step that runs of stages share.
+struct step_state {
+    step_context context;
+    std::vector<std::function<void()>> on_failure = {};
+    completion_queue events;
+
+    step_state(const step_context& of, std::chrono::nanoseconds progress_timeout, std::function<void()> resume)
+        : context(of), events(progress_timeout, context, std::move(resume)) {
+        if (!context.on_failure) context.on_failure = &on_failure;
+    }
+    step_state(const step_state&) = delete;
+
+    /// Withdraws what waits, and undoes what a failed step must not leave behind.
+    void fail() {
+        events.give_up();
+        for (const auto& undo : on_failure) undo();
+    }
+};
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

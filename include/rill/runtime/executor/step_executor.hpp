@@ -36,25 +36,15 @@ public:
     bool drive();
     const any_array& fetched(std::size_t i) const;
 
+    /// Runs the stages of a step until none of its runs is `left` (true), or it waits (false). Throws the step's error.
+    static bool run_stages(completion_queue& events, const std::size_t& left);
+
 private:
     class place_to_wait;
     struct body_run;
     struct wait {
         std::size_t stage;
         int entry; // index in the trace
-    };
-
-    /// The state of a step of its own. A nested run has none.
-    struct step_state {
-        step_context context;
-        std::vector<std::function<void()>> on_failure = {};
-        completion_queue events;
-
-        step_state(const step_context& of, std::chrono::nanoseconds progress_timeout, std::function<void()> resume)
-            : context(of), events(progress_timeout, context, std::move(resume)) {
-            if (!context.on_failure) context.on_failure = &on_failure;
-        }
-        step_state(const step_state&) = delete;
     };
 
     void begin(completion_queue& events, const step_context& context);
@@ -94,7 +84,7 @@ private:
     std::vector<wait> waits_;                  // of a traced run
     parent_run* parent_ = nullptr;             // the parent run; null for a step of its own
     std::size_t parent_number_ = 0;
-    std::optional<step_state> step_; // not of a nested run
+    std::optional<step_state> step_; // of a step of its own; none for a nested run
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;

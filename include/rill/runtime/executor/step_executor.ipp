@@ -71,18 +71,21 @@ RILL_COLD void step_executor::start(const step_context& context, std::function<v
 
 RILL_COLD bool step_executor::drive() {
     try {
-        while (left_ > 0) {
-            if (const auto [of, p] = events_->next(); of)
-                static_cast<step_executor*>(of)->run_ready(p);
-            else if (!events_->wait_for_completions())
-                return false;
-        }
-        return true;
+        return run_stages(*events_, left_);
     } catch (...) {
-        step_->events.give_up();
-        for (const auto& undo : step_->on_failure) undo();
+        step_->fail();
         throw;
     }
+}
+
+RILL_COLD bool step_executor::run_stages(completion_queue& events, const std::size_t& left) {
+    while (left > 0) {
+        if (const auto [of, p] = events.next(); of)
+            static_cast<step_executor*>(of)->run_ready(p);
+        else if (!events.wait_for_completions())
+            return false;
+    }
+    return true;
 }
 
 RILL_COLD void step_executor::begin(completion_queue& events, const step_context& context) {

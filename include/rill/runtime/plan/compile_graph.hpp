@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include <rill/passes/functionalize/functionalized_graph.hpp>
 #include <rill/passes/merge_region_variants.hpp>
 #include <rill/passes/order.hpp>
+#include <rill/passes/partition.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
@@ -22,11 +25,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct dynamic_runtime;
 
+/// When a pass runs in a run that is cut into parts. `within`: only in each part, which is compiled as a run of its own.
+enum class cut_turn : std::uint8_t { before, within, after };
+
 /// A pass over the items of a run.
 struct graph_pass {
     std::string_view name;
     subgraph (*run)(subgraph g, placement& where);
     bool sorted = true; // the result is in topological order
+    cut_turn turn = cut_turn::before;
 };
 
 /// The passes in the order in which they run. Before them, control-flow primitives are functionalized (if the graph has any), and the graph
@@ -40,12 +47,13 @@ inline constexpr graph_pass graph_passes[] = {
     {"eliminate_common_subexpressions",
      [](subgraph g, placement&) { return eliminate_common_subexpressions(std::move(g)); }},
     // a product reads a transposed operand, and adds the bias that follows it
-    {"fold_operands", [](subgraph g, placement&) { return fold_producers(std::move(g)); }},
+    {"fold_operands", [](subgraph g, placement&) { return fold_producers(std::move(g)); }, true, cut_turn::within},
     // ops on one lock run in order of creation
     {"serialize_lock_ops", [](subgraph g, placement&) { return serialize_lock_ops(std::move(g)); }},
     // reads of a variable come before its writes, or read a copy
-    {"order_variable_accesses", [](subgraph g, placement&) { return order_variable_accesses(std::move(g)); }, false},
-    {"sort_items", [](subgraph g, placement&) { return sort_items(std::move(g)); }},
+    {"order_variable_accesses", [](subgraph g, placement&) { return order_variable_accesses(std::move(g)); }, false,
+     cut_turn::after},
+    {"sort_items", [](subgraph g, placement&) { return sort_items(std::move(g)); }, true, cut_turn::after},
 };
 
 /// The memories at the edges of a run, each named by a device with that memory; null is the host's.
@@ -63,11 +71,18 @@ struct compiled_graph {
 compiled_graph compile_graph(const plan_key& key, const dynamic_runtime* control, bool raise_primitives,
                              placement& where, const edge_devices& edges = {});
 
+/// Compiles a run and cuts it into parts: between all devices, or as `part_of` says. Passes that look across items of one part only are
+/// left to the runs of the parts. Throws unimplemented, naming the node, for control-flow primitives, and for bodies with nodes in
+/// another task than the node that runs them.
+partition compile_partition(const plan_key& key, const dynamic_runtime* control, const session_options& options,
+                            placement& where, const part_function& part_of = {});
+
 /// Returns the graph of a run; null if it has neither fetches nor targets.
 const graph_state* graph_of(const plan_key& key);
 
-/// Returns the placement of a new session. It logs each node that it places if the options say so.
-std::shared_ptr<placement> make_placement(const session_options& options);
+/// Returns the placement of a new session. It logs each node that it places if the options say so. `tasks`: those of a cluster, the
+/// session's own first; empty: a local session.
+std::shared_ptr<placement> make_placement(const session_options& options, std::span<const device_name> tasks = {});
 
 /// Checks the result of a pass in debug builds, and returns it.
 inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool sorted) {

@@ -71,6 +71,9 @@ public:
 
     /// Switches to stages for all later runs, if the plan has nodes that may be dynamic.
     void use_stages();
+    /// Switches to stages even if the plan is one static segment: for a part of a run. Call it before the first run. The program's dynamic
+    /// runtime must be registered.
+    void use_stages(const session_options& options);
 
     /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Returns null if these types
     /// show that a node binds dynamically; the plan then runs in stages.

@@ -75,6 +75,12 @@ RILL_COLD void plan::use_stages() {
     if (splits_with_ && !is_staged()) split_late();
 }
 
+RILL_COLD void plan::use_stages(const session_options& options) {
+    if (is_staged() || is_dataflow()) return;
+    bodies_.control = registered_dynamic_runtime.load();
+    split_into_stages(options);
+}
+
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
 RILL_INLINE std::unique_ptr<execution_state> plan::acquire(std::span<const any_array> feeds) {

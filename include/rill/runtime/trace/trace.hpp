@@ -28,6 +28,7 @@ struct step_trace {
         std::int64_t iteration = -1;  // of that node
         std::int64_t iterations = -1; // of a loop: its number of iterations
         std::int64_t bytes = 0;       // size of its outputs; without values that stay in registers or caches
+        std::string task = {};        // of a cluster: "/job:ps/replica:0/task:0"; else empty
     };
     std::vector<entry> entries; // in order of their begin
 
@@ -35,7 +36,7 @@ struct step_trace {
     int position(const std::string& node) const;
 
     /// Returns the trace in Chrome's trace event format, for Perfetto and chrome://tracing. Each thread has a row, and so has each node
-    /// that waited or lasted.
+    /// that waited or lasted. Each task has its rows, and an arrow leads from a Send to its Receive.
     std::string chrome_json() const;
     /// Writes chrome_json() to a file. Throws not_found if it can't be opened, data_loss if it can't be written.
     void write_chrome(const std::string& path) const;

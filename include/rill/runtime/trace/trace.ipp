@@ -56,34 +56,58 @@ RILL_COLD std::string chrome_args(const step_trace& t, const step_trace::entry& 
 }
 
 /// Returns the first fields of an event, without the closing brace.
-RILL_COLD std::string chrome_event(const char* phase, const std::string& name, int thread) {
-    return "{\"ph\":\"" + std::string(phase) + "\",\"pid\":1,\"tid\":" + std::to_string(thread) +
-           ",\"name\":" + json_text(name);
+RILL_COLD std::string chrome_event(const char* phase, const std::string& name, int task, int thread) {
+    return "{\"ph\":\"" + std::string(phase) + "\",\"pid\":" + std::to_string(task + 1) +
+           ",\"tid\":" + std::to_string(thread) + ",\"name\":" + json_text(name);
+}
+
+/// Returns the number of the edge of a Send or Receive, "_x/send_3"; empty for other nodes.
+RILL_COLD std::string traced_edge(const step_trace::entry& e) {
+    return e.op == "Send" || e.op == "Recv" ? e.node.substr(e.node.rfind('_') + 1) : std::string();
 }
 
 } // namespace detail
 
 RILL_COLD std::string step_trace::chrome_json() const {
     std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-    text += detail::chrome_event("M", "process_name", 0) + ",\"args\":{\"name\":\"rill\"}}";
-    int threads = 1;
-    for (const auto& e : entries) threads = std::max(threads, e.thread + 1);
-    for (int t = 0; t < threads; ++t)
-        text += ",\n" + detail::chrome_event("M", "thread_name", t) + ",\"args\":{\"name\":\"" +
-                (t == 0 ? "caller" : "thread " + std::to_string(t)) + "\"}}";
+    std::vector<std::string> tasks;
+    std::vector<int> threads; // per task
+    const auto task_of = [&](const entry& e) {
+        const auto at = std::find(tasks.begin(), tasks.end(), e.task);
+        if (at == tasks.end()) tasks.push_back(e.task), threads.push_back(1);
+        return static_cast<std::size_t>(std::find(tasks.begin(), tasks.end(), e.task) - tasks.begin());
+    };
+    for (const auto& e : entries) {
+        auto& most = threads[task_of(e)];
+        most = std::max(most, e.thread + 1);
+    }
+    if (tasks.empty()) tasks.emplace_back(), threads.push_back(1);
+    for (std::size_t k = 0; k < tasks.size(); ++k) {
+        const int task = static_cast<int>(k);
+        text += (k ? ",\n" : "") + detail::chrome_event("M", "process_name", task, 0) +
+                ",\"args\":{\"name\":" + detail::json_text(tasks[k].empty() ? "rill" : tasks[k]) + "}}";
+        for (int t = 0; t < threads[k]; ++t)
+            text += ",\n" + detail::chrome_event("M", "thread_name", task, t) + ",\"args\":{\"name\":\"" +
+                    (t == 0 ? "caller" : "thread " + std::to_string(t)) + "\"}}";
+    }
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto& e = entries[i];
+        const int task = static_cast<int>(task_of(e));
+        if (const auto edge = detail::traced_edge(e);
+            !edge.empty() && !e.task.empty()) // "bp": it ends at what encloses it
+            text += ",\n" + detail::chrome_event(e.op == "Send" ? "s" : "f", "edge", task, e.thread) +
+                    ",\"cat\":\"edge\",\"bp\":\"e\",\"id\":" + edge + ",\"ts\":" + detail::json_time(e.end) + "}";
         const auto args = "," + detail::chrome_args(*this, e) + "}";
         const auto from = ",\"ts\":" + detail::json_time(e.begin);
         if (e.what == kind::ran) {
-            text += ",\n" + detail::chrome_event("X", e.node, e.thread) + ",\"cat\":\"ran\"" + from +
+            text += ",\n" + detail::chrome_event("X", e.node, task, e.thread) + ",\"cat\":\"ran\"" + from +
                     ",\"dur\":" + detail::json_time(std::max<std::int64_t>(e.end - e.begin, 0)) + args;
             continue;
         }
         const auto id = (e.what == kind::waited ? ",\"cat\":\"waited\",\"id\":" : ",\"cat\":\"lasted\",\"id\":") +
                         std::to_string(i + 1);
-        text += ",\n" + detail::chrome_event("b", e.node, e.thread) + id + from + args;
-        text += ",\n" + detail::chrome_event("e", e.node, e.thread) + id +
+        text += ",\n" + detail::chrome_event("b", e.node, task, e.thread) + id + from + args;
+        text += ",\n" + detail::chrome_event("e", e.node, task, e.thread) + id +
                 ",\"ts\":" + detail::json_time(std::max(e.begin, e.end)) + "}";
     }
     return text + "\n]}\n";

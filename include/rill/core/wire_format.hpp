@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <rill/core/any_array.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The form in which values travel between parts of a run. The 16-bit forms halve the bytes of float32 values; all other dtypes
+/// travel as they are.
+enum class wire_format : std::uint8_t {
+    as_is,
+    bfloat16, // rounded to the nearest, ties to even; NaN stays NaN
+    upper16,  // the upper half of each float, as the white paper of TensorFlow describes
+};
+
+namespace detail {
+
+/// Returns the array in this form, in host memory of its own.
+any_array packed(const any_array& a, wire_format form);
+/// Returns the array of that type which was packed in this form. Throws invalid_argument if `a` can't be its packed form.
+any_array unpacked(any_array a, const tensor_type& type, wire_format form);
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/wire_format.ipp>
+#endif

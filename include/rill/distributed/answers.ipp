@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/answers.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD bool answer_table::is_over(std::uint64_t request) const {
+    if (request < below_) return true;
+    const auto at = over_.upper_bound(request);
+    return at != over_.begin() && std::prev(at)->second >= request;
+}
+
+RILL_COLD answer_table::state answer_table::begin(std::uint64_t request) {
+    if (is_over(request)) return state::over;
+    if (const auto at = open_.find(request); at != open_.end())
+        return at->second.is_done ? state::done : state::running;
+    if (open_.size() == most) return state::full;
+    open_.try_emplace(request);
+    ++running_;
+    return state::fresh;
+}
+
+RILL_COLD void answer_table::record(std::uint64_t request, message_parts answer) {
+    const auto at = open_.find(request);
+    if (at == open_.end() || std::exchange(at->second.is_done, true)) return;
+    at->second.answer = std::move(answer);
+    --running_;
+    if (is_over(request)) open_.erase(at); // its caller has given it up
+}
+
+RILL_COLD const message_parts* answer_table::find(std::uint64_t request) const {
+    const auto at = open_.find(request);
+    return at == open_.end() || !at->second.is_done ? nullptr : &at->second.answer;
+}
+
+RILL_COLD void answer_table::acknowledge(std::uint64_t request) {
+    const auto at = open_.find(request);
+    if (at == open_.end() || !at->second.is_done) return;
+    open_.erase(at);
+    std::uint64_t first = request, last = request;
+    auto next = over_.upper_bound(request);
+    if (next != over_.end() && next->first == request + 1) {
+        last = next->second;
+        next = over_.erase(next);
+    }
+    if (next != over_.begin() && std::prev(next)->second + 1 == request) first = std::prev(next)->first;
+    over_[first] = last;
+}
+
+RILL_COLD void answer_table::acknowledge_below(std::uint64_t request) {
+    if (request <= below_) return;
+    below_ = request;
+    // a request that still runs was given up by its caller: it stays until it ends
+    std::erase_if(open_, [&](const auto& e) { return e.first < request && e.second.is_done; });
+    while (!over_.empty() && over_.begin()->first < request) {
+        const auto last = over_.begin()->second;
+        over_.erase(over_.begin());
+        if (last >= request) over_[request] = last;
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

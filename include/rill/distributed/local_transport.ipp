@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/local_transport.hpp>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <rill/core/error.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// What all ends of a network share. Its mutex is never held while code of others runs.
+struct local_network::state : std::enable_shared_from_this<state> {
+    using receiver = std::shared_ptr<const transport::receiver>;
+
+    struct end { // a transport, known by its address
+        end() = default;
+    };
+
+    /// One direction of a connection.
+    struct lane {
+        std::string address; // of the listener, for the direction in which somebody connected; else empty
+        const end* from = nullptr;
+        const end* to = nullptr; // null: nobody listens there
+        receiver receive;
+        transport::connection arrives_as = 0; // the number by which the receiver answers
+        std::deque<message_parts> waiting;
+        bool delivers = false; // a task delivers just now
+    };
+    struct listener {
+        const end* by;
+        receiver receive;
+    };
+
+    explicit state(environment& e) : runs_in(e) {}
+
+    void send(transport::connection by, message_parts m) {
+        const std::lock_guard lock(mutex);
+        const auto at = lanes.find(by);
+        if (at == lanes.end() || (!at->second.to && !resolve(by, at->second))) return;
+        at->second.waiting.push_back(std::move(m));
+        if (!std::exchange(at->second.delivers, true))
+            runs_in.post([self = shared_from_this(), by] { self->deliver(by); });
+    }
+
+    /// Delivers all waiting messages of a lane, in order.
+    void deliver(transport::connection by) {
+        for (;;) {
+            receiver receive;
+            message_parts m;
+            transport::connection as = 0;
+            {
+                const std::lock_guard lock(mutex);
+                const auto at = lanes.find(by);
+                if (at == lanes.end()) return;
+                auto& l = at->second;
+                if (l.waiting.empty()) {
+                    l.delivers = false;
+                    return;
+                }
+                m = std::move(l.waiting.front());
+                l.waiting.pop_front();
+                receive = l.receive;
+                as = l.arrives_as;
+            }
+            (*receive)(as, std::move(m));
+        }
+    }
+
+    /// Finds the listener of a lane. Each time it is found the answers come by a new connection, as after a reconnection.
+    bool resolve(transport::connection by, lane& l) {
+        const auto at = listeners.find(l.address);
+        if (at == listeners.end()) return false;
+        l.to = at->second.by;
+        l.receive = at->second.receive;
+        l.arrives_as = ++last;
+        lane back;
+        back.from = l.to;
+        back.to = l.from;
+        back.receive = answers.at(by);
+        back.arrives_as = by;
+        lanes.emplace(l.arrives_as, std::move(back));
+        return true;
+    }
+
+    environment& runs_in;
+    std::mutex mutex;
+    transport::connection last = 0;
+    std::map<transport::connection, lane> lanes;       // by the number by which the sender sends
+    std::map<transport::connection, receiver> answers; // of those who connected
+    std::map<std::string, listener> listeners;
+};
+
+class local_transport final : public transport {
+public:
+    explicit local_transport(std::shared_ptr<local_network::state> net) : net_(std::move(net)) {}
+    ~local_transport() override { close(); }
+
+    void listen(const std::string& address, receiver f) override {
+        const std::lock_guard lock(net_->mutex);
+        const local_network::state::listener made{&self_, std::make_shared<const receiver>(std::move(f))};
+        if (!net_->listeners.try_emplace(address, made).second)
+            throw already_exists("the address '" + address + "' is in use");
+    }
+
+    connection connect(const std::string& address, receiver f) override {
+        const std::lock_guard lock(net_->mutex);
+        const auto id = ++net_->last;
+        auto& l = net_->lanes[id];
+        l.address = address;
+        l.from = &self_;
+        net_->answers[id] = std::make_shared<const receiver>(std::move(f));
+        return id;
+    }
+
+    void send(connection to, message_parts message) override { net_->send(to, std::move(message)); }
+
+    void disconnect(connection c) noexcept override {
+        std::map<connection, local_network::state::lane> gone; // destroyed after the lock is released
+        const std::lock_guard lock(net_->mutex);
+        const auto at = net_->lanes.find(c);
+        if (at == net_->lanes.end()) return;
+        gone.insert(net_->lanes.extract(at->second.arrives_as));
+        gone.insert(net_->lanes.extract(c));
+        net_->answers.erase(c);
+    }
+
+    void close() noexcept override {
+        std::map<connection, local_network::state::lane> gone;
+        const std::lock_guard lock(net_->mutex);
+        std::erase_if(net_->listeners, [&](const auto& l) { return l.second.by == &self_; });
+        for (auto at = net_->lanes.begin(); at != net_->lanes.end();) {
+            const auto next = std::next(at);
+            auto& l = at->second;
+            if (l.from == &self_ || (l.to == &self_ && l.address.empty())) {
+                net_->answers.erase(at->first);
+                gone.insert(net_->lanes.extract(at));
+            } else if (l.to == &self_) { // its sender may find another listener there later
+                l.to = nullptr;
+                l.waiting.clear();
+            }
+            at = next;
+        }
+    }
+
+    bool needs_checksums() const noexcept override { return false; }
+
+private:
+    const std::shared_ptr<local_network::state> net_;
+    const local_network::state::end self_;
+};
+
+RILL_COLD local_network::local_network(environment& runs_in) : state_(std::make_shared<state>(runs_in)) {}
+RILL_COLD local_network::~local_network() = default;
+RILL_COLD std::shared_ptr<transport> local_network::join() { return std::make_shared<local_transport>(state_); }
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <rill/core/hash_map.hpp>
+#include <rill/distributed/master.hpp>
+#include <rill/session/local_session_state.hpp>
+#include <rill/session/session_core.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A session whose runs are in the tasks of a cluster.
+class remote_session_core final : public session_core {
+public:
+    remote_session_core(const rill::graph& g, std::shared_ptr<cluster_session> session);
+    RILL_INLINE ~remote_session_core() override;
+
+    RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key) override;
+    RILL_INLINE void close(const std::source_location& where = {}) noexcept override;
+    RILL_INLINE std::string memory_report() override;
+    RILL_INLINE bool first_time(const std::string& what) override;
+    RILL_INLINE bool has_value(const node* variable) const override;
+
+private:
+    const std::shared_ptr<cluster_session> session_;
+    std::mutex mutex_;
+    run_cache runs_;
+    hash_set<std::string> done_once_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/remote_session_core.ipp>
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/remote_session_core.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A prepared run of a cluster.
+class remote_run final : public prepared_run, public std::enable_shared_from_this<remote_run> {
+public:
+    remote_run(std::shared_ptr<cluster_session> session, std::shared_ptr<const cluster_run> run)
+        : session_(std::move(session)), run_(std::move(run)) {}
+
+    ~remote_run() override { session_->drop(*run_); }
+
+    RILL_INLINE step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places,
+                                const run_options* how) override;
+    void start(std::vector<any_array> feeds, const run_options& how, completion done) override {
+        // the tasks keep their parts until the step has ended
+        session_->start(run_, std::move(feeds), how,
+                        [self = shared_from_this(), done = std::move(done)](std::exception_ptr problem,
+                                                                            std::vector<any_array> values) {
+                            done(std::move(problem), std::move(values));
+                        });
+    }
+    RILL_INLINE std::string memory_report() override;
+
+private:
+    const std::shared_ptr<cluster_session> session_;
+    const std::shared_ptr<const cluster_run> run_;
+};
+
+RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::span<const fetch_place>,
+                                      const run_options* how) {
+    struct ending {
+        std::mutex mutex;
+        std::unique_ptr<environment::signal> changed;
+        bool is_over = false;
+        std::exception_ptr problem;
+        std::vector<any_array> values;
+    };
+    const auto end = std::make_shared<ending>();
+    end->changed = session_->runs_in().make_signal();
+    std::vector<any_array> kept; // a task may read them after a run that was given up
+    for (const auto& f : feeds) kept.push_back(f.is_borrowed() ? owned_copy(f) : f);
+    session_->start(run_, std::move(kept), how ? *how : run_options{},
+                    [end](std::exception_ptr problem, std::vector<any_array> values) {
+                        const std::lock_guard lock(end->mutex);
+                        end->is_over = true;
+                        end->problem = std::move(problem);
+                        end->values = std::move(values);
+                        end->changed->notify();
+                    });
+    std::unique_lock lock(end->mutex);
+    while (!end->is_over) end->changed->wait(lock, environment::time_point::max());
+    if (end->problem) std::rethrow_exception(end->problem);
+    return step_result(std::move(end->values));
+}
+
+RILL_COLD std::string remote_run::memory_report() {
+    std::string text = "run " + std::to_string(run_->number) + ":";
+    for (const auto& p : run_->parts) text += " " + p.task;
+    return text + "\n";
+}
+
+RILL_COLD remote_session_core::remote_session_core(const rill::graph& g, std::shared_ptr<cluster_session> session)
+    : session_core(g), session_(std::move(session)) {}
+
+RILL_COLD remote_session_core::~remote_session_core() { session_->close("the session is closed"); }
+
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key) {
+    session_->check_open();
+    {
+        const std::lock_guard lock(mutex_);
+        if (auto known = runs_.find(key)) return known;
+    }
+    check_key(key);
+    std::shared_ptr<prepared_run> made = detail::make_shared<remote_run>(session_, session_->prepare(key));
+    std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
+    const std::lock_guard lock(mutex_);
+    return runs_.add(key, std::move(made), gone);
+}
+
+RILL_COLD void remote_session_core::close(const std::source_location& where) noexcept {
+    session_->close("the session is closed" + at_place(where));
+    const std::lock_guard lock(mutex_);
+    runs_.clear();
+}
+
+RILL_COLD std::string remote_session_core::memory_report() {
+    std::string text;
+    const std::lock_guard lock(mutex_);
+    runs_.each([&](const auto& r) { text += r->memory_report(); });
+    return text;
+}
+
+RILL_COLD bool remote_session_core::first_time(const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    return done_once_.insert(what);
+}
+
+RILL_COLD bool remote_session_core::has_value(const node* variable) const {
+    plan_key key;
+    key.fetches = {{variable, 0}};
+    try {
+        remote_run(session_, session_->prepare(key)).run({}, {}, nullptr);
+        return true;
+    } catch (const failed_precondition&) { // uninitialized
+        return false;
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

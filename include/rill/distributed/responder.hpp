@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <rill/core/cancellation.hpp>
+#include <rill/core/environment.hpp>
+#include <rill/distributed/answers.hpp>
+#include <rill/distributed/task_identity.hpp>
+#include <rill/distributed/wire_message.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A request that a peer has sent.
+struct incoming_request {
+    wire_method method = wire_method::status;
+    session_number session = {};
+    std::string meta = {};
+    std::vector<message_part> payload = {};
+    std::string caller = {}; // name of the task that asks
+    std::uint64_t caller_incarnation = 0;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    std::shared_ptr<cancellation> given_up = {}; // the caller waits no longer
+};
+
+/// Serves requests. It must not block; `reply` may be called later, once, from any thread. What it throws is the answer.
+using request_handler = std::function<void(incoming_request request, answer_function reply)>;
+
+/// The called side of a task: answers the requests of all peers that connect to its address, each once. Thread-safe.
+class responder : public std::enable_shared_from_this<responder> {
+public:
+    responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
+              const health_options& health, request_handler handler);
+    /// Answers from now on. Throws already_exists for an address in use.
+    void listen(const std::string& address);
+    /// Tells the peers that the task stops, and answers no more.
+    void close() noexcept;
+    /// Returns the messages that were no messages of the protocol.
+    std::size_t refused() const;
+
+private:
+    using time_point = environment::time_point;
+    struct caller {
+        std::string name;
+        transport::connection last = 0; // of the latest message
+        time_point heard{};
+        answer_table answers;
+        std::map<std::uint64_t, std::shared_ptr<cancellation>> running;
+    };
+
+    void receive(transport::connection from, const message_parts& parts);
+    void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
+    void on_request(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
+                    std::function<void()>& run);
+    void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
+                wire_answer answer);
+    wire_message reply_to(const wire_message& m, wire_type type) const;
+    wire_message error_to(const wire_message& m, error_code code, std::string text) const;
+    void refuse_frame(transport::connection from);
+    void watch();
+    void look();
+
+    const std::shared_ptr<transport> net_;
+    environment& env_;
+    const task_identity self_;
+    const health_options health_;
+    const request_handler handler_;
+
+    mutable std::mutex mutex_;
+    bool closed_ = false;
+    std::map<transport::connection, std::uint64_t> greeted_; // the incarnation that has said hello
+    std::map<std::uint64_t, caller> callers_;                // by incarnation
+    std::map<transport::connection, int> bad_;               // frames that were no messages, by connection
+    std::size_t refused_ = 0;
+    bool watches_ = false;
+    environment::timer timer_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/responder.ipp>
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <rill/core/allocator.hpp>
+#include <rill/core/environment.hpp>
+#include <rill/distributed/task_identity.hpp>
+#include <rill/distributed/transport.hpp>
+#include <rill/graph/cluster_spec.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+struct server_options {
+    std::shared_ptr<transport> net = {}; // null: tasks of this process
+    health_options health = {};
+    rill::environment* environment = nullptr; // null: the real one
+    allocator* memory = nullptr;              // for steps and state; null: default_allocator()
+};
+
+/// A task of a cluster: it listens at its address, runs its parts of the sessions of all tasks, and is the master of the sessions that have
+/// its target. Its destructor stops it.
+class server {
+public:
+    /// Starts the task. Throws not_found if the cluster has no such task, already_exists if its address is in use.
+    server(const cluster_spec& cluster, const std::string& job, int task, const server_options& options = {});
+    server(server&&) noexcept;
+    ~server();
+
+    /// Returns the address for session_options::target and session::reset.
+    std::string target() const;
+    /// Waits until another thread calls stop().
+    void join();
+    /// Ends all sessions and steps of the task, and tells those who wait for it.
+    void stop() noexcept;
+    /// Stops as a killed process does: nobody is told. For tests.
+    void kill() noexcept;
+    /// Returns the health of another task, as the calls of this one tell.
+    peer_health health(const std::string& job, int task) const;
+    /// Returns the incarnation of the task: the number of this life of it.
+    std::uint64_t incarnation() const;
+    /// Returns the bytes of the values that the task has sent to others: fed values, and values that cross between nodes. Graphs count too.
+    std::uint64_t bytes_sent() const;
+
+    struct state;
+
+private:
+    std::shared_ptr<state> state_;
+};
+
+namespace detail {
+
+/// Makes sessions with a target possible. <rill/distributed.hpp> calls it.
+bool register_servers();
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/distributed/server.ipp>
+#endif

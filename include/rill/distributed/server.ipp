@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/server.hpp>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <rill/distributed/local_transport.hpp>
+#include <rill/distributed/master.hpp>
+#include <rill/distributed/peer_channels.hpp>
+#include <rill/distributed/remote_session_core.hpp>
+#include <rill/distributed/responder.hpp>
+#include <rill/distributed/worker.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// The servers of this process, by target. Their sessions need no connection to their master.
+struct server_table {
+    std::mutex mutex;
+    std::map<std::string, std::weak_ptr<const master>> all;
+};
+RILL_EXPORT RILL_COLD server_table& the_servers() {
+    static server_table& table = *new server_table; // leaked: servers may be static
+    return table;
+}
+
+/// The network of servers that are given none.
+RILL_EXPORT RILL_COLD local_network& network_of_process() {
+    static local_network& net = *new local_network; // leaked: servers may be static
+    return net;
+}
+
+inline std::shared_ptr<const master> find_master(const std::string& target) {
+    auto& servers = the_servers();
+    const std::lock_guard lock(servers.mutex);
+    const auto at = servers.all.find(target);
+    auto found = at == servers.all.end() ? nullptr : at->second.lock();
+    if (!found) throw unavailable("no server of this process has the target '" + target + "'");
+    return found;
+}
+
+RILL_COLD bool register_servers() {
+    static constexpr remote_sessions all{
+        .open = [](const graph& g, const session_options& options) -> std::shared_ptr<session_core> {
+            return detail::make_shared<remote_session_core>(g, find_master(options.target)->open(g, options));
+        },
+        .reset = [](const std::string& target, const std::vector<std::string>& containers,
+                    std::chrono::nanoseconds timeout) { find_master(target)->reset(containers, timeout); }};
+    registered_remote_sessions = &all;
+    return true;
+}
+
+} // namespace detail
+
+struct server::state {
+    state(const cluster_spec& cluster, const std::string& job, int task, const server_options& o)
+        : name(task_name(job, task)), address(cluster.address({job, 0, task, "", -1})),
+          env(o.environment ? *o.environment : environment::real()),
+          net(o.net ? o.net : detail::network_of_process().join()), health(o.health), stopped(env.make_signal()) {
+        // 31 bits: handles of resources carry them
+        const detail::task_identity self{name, (env.draw() >> 33 & 0x7ffffffeu) + 1, cluster.digest()};
+        peers = std::make_shared<detail::peer_channels>(cluster, self, net, env, health);
+        own = std::make_shared<detail::worker>(peers, o.memory ? *o.memory : default_allocator());
+        leads = std::make_shared<const detail::master>(peers, own);
+        answers = std::make_shared<detail::responder>(
+            net, env, self, health, [w = own](const detail::incoming_request& r, const detail::answer_function& reply) {
+                w->handle(r, reply);
+            });
+        answers->listen(address);
+        auto& servers = detail::the_servers();
+        const std::lock_guard lock(servers.mutex);
+        servers.all[target()] = leads;
+    }
+
+    std::string target() const { return "local://" + address; }
+
+    void stop(bool tells) noexcept {
+        {
+            const std::lock_guard lock(mutex);
+            if (std::exchange(is_stopped, true)) return;
+        }
+        if (!tells) net->close();
+        answers->close();
+        peers->close();
+        own->close();
+        net->close();
+        {
+            auto& servers = detail::the_servers();
+            const std::lock_guard lock(servers.mutex);
+            if (const auto at = servers.all.find(target()); at != servers.all.end() && at->second.lock() == leads)
+                servers.all.erase(at);
+        }
+        stopped->notify();
+    }
+
+    const std::string name, address;
+    environment& env;
+    const std::shared_ptr<transport> net;
+    const health_options health;
+    std::shared_ptr<detail::peer_channels> peers;
+    std::shared_ptr<detail::worker> own;
+    std::shared_ptr<const detail::master> leads;
+    std::shared_ptr<detail::responder> answers;
+    std::mutex mutex;
+    const std::unique_ptr<environment::signal> stopped;
+    bool is_stopped = false;
+};
+
+RILL_COLD server::server(const cluster_spec& cluster, const std::string& job, int task, const server_options& options)
+    : state_(std::make_shared<state>(cluster, job, task, options)) {
+    detail::register_servers();
+}
+RILL_COLD server::server(server&&) noexcept = default;
+RILL_COLD server::~server() { stop(); }
+RILL_COLD std::string server::target() const { return state_->target(); }
+RILL_COLD void server::stop() noexcept {
+    if (const auto s = state_) s->stop(true); // a thread in join() may end the server now
+}
+RILL_COLD void server::kill() noexcept { state_->stop(false); }
+RILL_COLD void server::join() {
+    std::unique_lock lock(state_->mutex);
+    while (!state_->is_stopped) state_->stopped->wait(lock, environment::time_point::max());
+}
+RILL_COLD peer_health server::health(const std::string& job, int task) const {
+    return state_->peers->to(task_name(job, task))->health();
+}
+RILL_COLD std::uint64_t server::bytes_sent() const { return state_->peers->bytes_sent(); }
+RILL_COLD std::uint64_t server::incarnation() const { return state_->peers->self().incarnation; }
+
+}} // namespace rill::RILL_ABI

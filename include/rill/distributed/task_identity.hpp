@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <rill/distributed/transport.hpp>
+#include <rill/distributed/wire_header.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How soon a task that does not answer is noticed, and how long calls wait. A peer is asked only while something is expected of it.
+struct health_options {
+    std::chrono::milliseconds heartbeat{500};
+    std::chrono::milliseconds slow{1500}, suspect{3000}; // without any message
+    std::chrono::milliseconds dead{5000};                // all calls fail
+    std::chrono::milliseconds connect{30000};            // the longest wait for a task that has not started
+    std::chrono::milliseconds control{30000};            // the deadline of calls that run no step
+    std::size_t window = std::size_t(32) << 20;          // bytes of values sent to a peer that it has not taken yet
+};
+
+/// Health of a peer, as its silence tells.
+enum class peer_health { connecting, alive, slow, suspect, dead };
+
+namespace detail {
+
+/// A task as others see it. A client that is no task has a name that is its own, and no digest.
+struct task_identity {
+    std::string name;              // "/job:ps/replica:0/task:0"
+    std::uint64_t incarnation = 0; // drawn at the start of the task, never 0
+    std::string cluster;           // digest of the cluster's description
+};
+
+/// A call of a peer's method.
+struct wire_request {
+    wire_method method = wire_method::status;
+    session_number session = {};
+    std::string meta = {};
+    std::vector<message_part> payload = {};
+    std::uint64_t incarnation = 0; // the peer's; 0: any. A peer that has restarted fails the call with `aborted`.
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+struct wire_answer {
+    std::string meta = {};
+    std::vector<message_part> payload = {};
+    std::uint64_t incarnation = 0; // of the peer that has answered
+};
+
+/// Receives the answer of a call, or an error; called once.
+using answer_function = std::function<void(std::exception_ptr problem, wire_answer answer)>;
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+#include <rill/distributed/transport.hpp>
+#include <rill/distributed/wire_meta.hpp>
+
+// Values as payload parts of a message. Large ones are sent from where they lie, and are not copied at the receiver.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Appends values to the payload of a message, at most 64 parts in all, and returns what describes them. Small values share a part. An
+/// array that is borrowed is copied. Throws unimplemented for a list of arrays of several shapes.
+std::vector<tensor_meta> encode_tensors(std::span<const any_array> values, std::vector<message_part>& payload);
+tensor_meta encode_tensor(const any_array& value, std::vector<message_part>& payload);
+
+/// Returns a value of an untrusted message. Numbers share the memory of the message. Throws data_loss if the bytes are
+/// not as many as its type needs, or not values of it.
+any_array decode_tensor(const tensor_meta& meta, std::span<const message_part> payload);
+std::vector<any_array> decode_tensors(std::span<const tensor_meta> metas, std::span<const message_part> payload);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/tensor_frame.ipp>
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rill/config.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A block of bytes in a message. Copies share the bytes, which nobody writes any more.
+class message_part {
+public:
+    message_part() = default;
+    /// Bytes that `owner` keeps alive.
+    message_part(const void* data, std::size_t size, std::shared_ptr<const void> owner)
+        : bytes_(static_cast<const char*>(data), size), owner_(std::move(owner)) {}
+    explicit message_part(std::string text) {
+        const auto kept = std::make_shared<const std::string>(std::move(text));
+        bytes_ = *kept;
+        owner_ = kept;
+    }
+
+    std::string_view bytes() const noexcept { return bytes_; }
+    std::size_t size() const noexcept { return bytes_.size(); }
+    const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
+
+private:
+    std::string_view bytes_;
+    std::shared_ptr<const void> owner_;
+};
+
+/// A message as a transport carries it: blocks of bytes, whose number and sizes arrive as they were sent.
+using message_parts = std::vector<message_part>;
+
+/// Carries messages between tasks. A task listens at an address, where others connect. The messages of one connection arrive in order, each
+/// once or not at all. A transport does not say that a peer died: heartbeats of its users find out. Thread-safe.
+class transport {
+public:
+    using connection = std::uint64_t; // never 0, never used again
+    /// Receives a message; it must not block and throws nothing. A transport calls it from one thread at a time for each connection, and
+    /// never within send(), connect() or listen().
+    using receiver = std::function<void(connection from, message_parts message)>;
+
+    virtual ~transport() = default;
+    /// Receives what others send to an address, from now on. Throws already_exists for an address in use.
+    virtual void listen(const std::string& address, receiver f) = 0;
+    /// Connects to an address. `f` receives what the peer sends. A peer that is not there yet is awaited; messages to it may be lost.
+    virtual connection connect(const std::string& address, receiver f) = 0;
+    /// Sends a message, or drops it if the connection is gone. It never waits.
+    virtual void send(connection to, message_parts message) = 0;
+    /// Ends a connection. Its receiver may still run once.
+    virtual void disconnect(connection c) noexcept = 0;
+    /// Ends all connections, and listens no longer. A receiver that has begun may still run.
+    virtual void close() noexcept = 0;
+    /// Returns true if bytes may change on the way without notice.
+    virtual bool needs_checksums() const noexcept = 0;
+};
+
+}} // namespace rill::RILL_ABI

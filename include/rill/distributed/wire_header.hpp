@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <rill/config.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The kinds of messages, with the numbers used on the wire.
+enum class wire_type : std::uint8_t {
+    hello = 1,    // the first message of a connection: who connects
+    welcome = 2,  // the answer to hello
+    refuse = 3,   // the receiver serves nothing to this connection; the method field has an error code
+    ping = 4,     // is the peer alive?
+    pong = 5,     // it is
+    grant = 6,    // to a caller: the request has arrived; to a callee: its answer has arrived
+    request = 7,  // asks for something
+    response = 8, // the answer to a request
+    error = 9,    // the answer to a request that failed; the method field has an error code
+    cancel = 10,  // the caller waits for the answer no longer
+    goodbye = 11  // the peer stops
+};
+
+/// What a request asks of a task, with the numbers used on the wire.
+enum class wire_method : std::uint32_t {
+    register_run = 1,  // keep a part of a run
+    run_part = 2,      // run a step of a registered part
+    push = 3,          // a value crosses an edge
+    abort_step = 4,    // a step has failed elsewhere
+    close_session = 5, // drop what a session has registered
+    reset = 6,         // empty containers
+    status = 7,        // is the task there?
+    drop_run = 8       // forget a part
+};
+std::string_view method_name(wire_method m);
+
+/// The number of a session in all its messages, drawn by its master.
+struct session_number {
+    std::uint64_t high = 0, low = 0;
+    friend auto operator<=>(const session_number&, const session_number&) = default;
+};
+
+/// The fixed part of a message: 96 bytes, little-endian, written and read byte by byte.
+struct wire_header {
+    static constexpr std::size_t size = 96;
+    static constexpr std::uint8_t major_version = 1, minor_version = 0;
+    static constexpr std::size_t most_meta = std::size_t(64) << 10; // bytes
+    static constexpr std::size_t most_parts = 64;
+    static constexpr std::uint32_t no_deadline = 0xffffffffu;
+    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4 };
+
+    wire_type type = wire_type::ping;
+    std::uint8_t flags = 0;
+    session_number session;
+    std::uint64_t sender = 0, receiver = 0; // incarnations; that of the receiver is 0 in hello alone
+    std::uint64_t request = 0;              // number of the request, from 1
+    std::uint64_t ack_below = 0;            // the sender has all answers to requests below this number
+    std::uint32_t epoch = 0;
+    std::uint32_t time_left = 0; // milliseconds; never 0 in a request
+    std::uint32_t method = 0;    // or an error code
+    std::uint32_t credit = 0;    // KiB that the peer may send without an answer
+    std::uint32_t meta_bytes = 0;
+    std::uint16_t parts = 0;
+    std::uint64_t payload_bytes = 0;
+    std::uint32_t checksum = 0; // crc32c of meta and payload, if the flag says so
+};
+
+std::array<char, wire_header::size> encode(const wire_header& h);
+
+/// Reads a header from untrusted bytes. Returns nothing for one of another length, magic or major version, with a wrong checksum, an
+/// unknown type, or sizes beyond the limits. It ignores unknown flags.
+std::optional<wire_header> decode_header(std::string_view bytes);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/wire_header.ipp>
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/core/error.hpp>
+#include <rill/distributed/transport.hpp>
+#include <rill/distributed/wire_header.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A message of the protocol: header, arguments, payload.
+struct wire_message {
+    wire_header head;
+    std::string meta;
+    std::vector<message_part> payload;
+};
+
+/// Returns the parts of a message, and completes its header. Throws resource_exhausted if meta is longer than a message may have.
+message_parts pack_message(wire_message m, bool with_checksum);
+
+/// Reads an untrusted message. Returns nothing unless header, sizes and checksums agree.
+std::optional<wire_message> unpack_message(const message_parts& parts);
+
+/// Returns the code and the text of a problem.
+std::pair<error_code, std::string> described(const std::exception_ptr& problem);
+/// Returns the exception of a code that came over the wire; `unknown` for a code that does not exist.
+std::exception_ptr made_error(std::uint32_t code, const std::string& text);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/wire_message.ipp>
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/wire_message.hpp>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <rill/core/crc32c.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+inline std::uint32_t checksum_of(const wire_message& m) {
+    auto sum = crc32c(m.meta);
+    for (const auto& p : m.payload) sum = crc32c(p.bytes(), sum);
+    return sum;
+}
+
+RILL_COLD message_parts pack_message(wire_message m, bool with_checksum) {
+    if (m.meta.size() > wire_header::most_meta)
+        throw resource_exhausted("a message has " + std::to_string(m.meta.size()) + " bytes of arguments, at most " +
+                                 std::to_string(wire_header::most_meta) + " can be sent");
+    m.head.meta_bytes = static_cast<std::uint32_t>(m.meta.size());
+    m.head.parts = static_cast<std::uint16_t>(m.payload.size());
+    m.head.payload_bytes = 0;
+    for (const auto& p : m.payload) m.head.payload_bytes += p.size();
+    m.head.flags = static_cast<std::uint8_t>(m.head.flags & ~wire_header::has_checksum);
+    if (with_checksum) {
+        m.head.flags |= wire_header::has_checksum;
+        m.head.checksum = checksum_of(m);
+    }
+    const auto head = encode(m.head);
+    message_parts parts;
+    parts.emplace_back(std::string(head.data(), head.size()));
+    parts.emplace_back(std::move(m.meta));
+    for (auto& p : m.payload) parts.push_back(std::move(p));
+    return parts;
+}
+
+RILL_COLD std::optional<wire_message> unpack_message(const message_parts& parts) {
+    if (parts.size() < 2) return {};
+    const auto head = decode_header(parts[0].bytes());
+    if (!head || head->parts != parts.size() - 2 || head->meta_bytes != parts[1].size()) return {};
+    wire_message m{*head, std::string(parts[1].bytes()), {parts.begin() + 2, parts.end()}};
+    std::uint64_t bytes = 0;
+    for (const auto& p : m.payload) bytes += p.size();
+    if (bytes != head->payload_bytes) return {};
+    if ((head->flags & wire_header::has_checksum) && checksum_of(m) != head->checksum) return {};
+    return m;
+}
+
+RILL_COLD std::pair<error_code, std::string> described(const std::exception_ptr& problem) {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const error& e) {
+        return {e.code(), e.what()};
+    } catch (const std::bad_alloc&) {
+        return {error_code::resource_exhausted, "out of memory"};
+    } catch (const std::exception& e) {
+        return {error_code::unknown, e.what()};
+    } catch (...) {
+        return {error_code::unknown, "an exception of unknown type"};
+    }
+}
+
+RILL_COLD std::exception_ptr made_error(std::uint32_t code, const std::string& text) {
+    const bool known = code > 0 && code <= static_cast<std::uint32_t>(error_code::unauthenticated);
+    try {
+        throw_error(known ? static_cast<error_code>(code) : error_code::unknown, text);
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

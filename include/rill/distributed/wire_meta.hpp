@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/core/dims.hpp>
+#include <rill/core/error.hpp>
+#include <rill/graph/serialization/bounded_archive.hpp>
+#include <rill/runtime/trace/trace.hpp>
+
+// The second part of a message: the arguments of a method.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A value in the payload of a message: `bytes` bytes from `offset` on in payload part `part`.
+struct tensor_meta {
+    tensor_type type;
+    std::uint32_t part = 0;
+    std::uint64_t offset = 0, bytes = 0;
+};
+template <class Archive> void serialize(Archive& a, tensor_meta& t) { a(t.type, t.part, t.offset, t.bytes); }
+inline constexpr std::size_t least_tensor_meta = 22;
+
+/// The first message of a connection, and its answer.
+struct hello_meta {
+    std::string from;    // the task that connects, or that answers
+    std::string to;      // the task that it expects
+    std::string cluster; // digest of the cluster's description; empty: a client, which has none
+};
+template <class Archive> void serialize(Archive& a, hello_meta& m) { a(m.from, m.to, m.cluster); }
+
+/// An end of an edge between tasks.
+struct edge_meta {
+    std::uint32_t edge = 0;
+    std::string peer; // the task at the other end
+};
+template <class Archive> void serialize(Archive& a, edge_meta& m) { a(m.edge, m.peer); }
+
+/// A part of a run. Its graph is the first payload part.
+struct register_meta {
+    std::uint64_t run = 0;                            // number of the run in its session
+    std::vector<std::string> feeds, fetches, targets; // "node:0", and names of nodes
+    std::vector<edge_meta> sends;
+    std::uint32_t edges = 0; // of the whole run
+    std::int32_t replica = 0;
+    std::int64_t progress_timeout = 0; // nanoseconds
+};
+template <class Archive> void serialize(Archive& a, register_meta& m) {
+    auto feeds = list_of<8>(m.feeds);
+    auto fetches = list_of<8>(m.fetches);
+    auto targets = list_of<8>(m.targets);
+    auto sends = list_of<12>(m.sends);
+    a(m.run, feeds, fetches, targets, sends, m.edges, m.replica, m.progress_timeout);
+}
+
+/// A step of a registered part, with its fed values; the answer has the fetched values.
+struct step_meta {
+    std::uint64_t run = 0, step = 0;
+    std::uint64_t over_below = 0; // steps below this number are over
+    std::uint8_t is_traced = 0;
+    std::vector<tensor_meta> values = {};
+};
+template <class Archive> void serialize(Archive& a, step_meta& m) {
+    auto values = list_of<least_tensor_meta>(m.values);
+    a(m.run, m.step, m.over_below, m.is_traced, values);
+}
+
+/// A run that is needed no more.
+struct drop_meta {
+    std::uint64_t run = 0;
+};
+template <class Archive> void serialize(Archive& a, drop_meta& m) { a(m.run); }
+
+/// A value that crosses an edge.
+struct push_meta {
+    std::uint64_t run = 0, step = 0;
+    std::uint32_t edge = 0;
+    tensor_meta value;
+};
+template <class Archive> void serialize(Archive& a, push_meta& m) { a(m.run, m.step, m.edge, m.value); }
+
+/// A step that has failed.
+struct abort_meta {
+    std::uint64_t step = 0;
+    std::uint32_t code = 0;
+    std::string text;
+};
+template <class Archive> void serialize(Archive& a, abort_meta& m) { a(m.step, m.code, m.text); }
+
+/// A list of names, or none.
+struct names_meta {
+    std::vector<std::string> names;
+};
+template <class Archive> void serialize(Archive& a, names_meta& m) {
+    auto names = list_of<8>(m.names);
+    a(names);
+}
+
+/// The fetched values of a part. The first payload part of a traced step is its trace.
+struct values_meta {
+    std::int64_t lasted = 0; // nanoseconds
+    std::vector<tensor_meta> values;
+};
+template <class Archive> void serialize(Archive& a, values_meta& m) {
+    auto values = list_of<least_tensor_meta>(m.values);
+    a(m.lasted, values);
+}
+
+/// The trace of a part.
+struct trace_meta {
+    std::vector<step_trace::entry> entries;
+};
+template <class Archive> void serialize(Archive& a, step_trace::entry& e) {
+    auto what = static_cast<std::uint8_t>(e.what);
+    a(e.node, e.op, e.begin, e.end, what, e.thread, e.lane, e.stage, e.inside, e.iteration, e.iterations, e.bytes);
+    if (what > static_cast<std::uint8_t>(step_trace::kind::lasted))
+        throw data_loss("an unknown kind of entry in a trace");
+    e.what = static_cast<step_trace::kind>(what);
+}
+template <class Archive> void serialize(Archive& a, trace_meta& m) {
+    auto entries = list_of<73>(m.entries);
+    a(entries);
+}
+
+template <class Meta> std::string bytes_of_meta(const Meta& m) {
+    bounded_output to;
+    to(m);
+    return std::move(to.bytes);
+}
+
+/// Reads untrusted bytes. Throws data_loss if they are not a Meta, or have more than 65536 list elements or bytes left over.
+template <class Meta> Meta meta_of(std::string_view bytes) {
+    bounded_input from(bytes, std::uint64_t(1) << 16);
+    Meta m;
+    from(m);
+    if (from.left() > 0) throw data_loss(std::to_string(from.left()) + " bytes are left over");
+    return m;
+}
+
+}}} // namespace rill::RILL_ABI::detail

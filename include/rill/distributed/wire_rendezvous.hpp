@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <rill/device/rendezvous.hpp>
+#include <rill/distributed/peer_channels.hpp>
+#include <rill/distributed/wire_meta.hpp>
+#include <rill/runtime/executor/local_rendezvous.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The exchange of a step in one task: values for other tasks leave by the channels to them, values of other tasks arrive by deliver().
+class wire_rendezvous final : public rendezvous {
+public:
+    struct place {
+        session_number session;
+        std::uint64_t run = 0, step = 0;
+    };
+    /// `sends`: per edge that leaves the task, the task where it ends. `failed` is told when a value can't be sent.
+    wire_rendezvous(const place& of, std::uint32_t edges, std::map<std::uint32_t, std::string> sends,
+                    std::shared_ptr<peer_channels> peers, std::function<void(std::exception_ptr)> failed)
+        : place_(of), edges_(edges), sends_(std::move(sends)), peers_(std::move(peers)), arrived_(edges),
+          state_(std::make_shared<state>(std::move(failed))) {}
+    ~wire_rendezvous() { state_->end(); }
+
+    RILL_INLINE void send(std::uint32_t edge, any_array value) override;
+    bool try_receive(std::uint32_t edge, any_array& into) override { return arrived_.try_receive(edge, into); }
+    void receive(std::uint32_t edge, completion done) override { arrived_.receive(edge, std::move(done)); }
+    void abort(std::exception_ptr problem) noexcept override { arrived_.abort(std::move(problem)); }
+
+    /// Takes a value that has come over the wire. Throws data_loss for an edge that the run does not have.
+    void deliver(std::uint32_t edge, any_array value);
+
+private:
+    /// What answers of pushes find, also after the step.
+    struct state {
+        explicit state(std::function<void(std::exception_ptr)> f) : failed(std::move(f)) {}
+        void end() {
+            const std::lock_guard lock(mutex);
+            failed = nullptr;
+        }
+        void fail(std::exception_ptr problem) {
+            std::function<void(std::exception_ptr)> tell;
+            {
+                const std::lock_guard lock(mutex);
+                tell = std::exchange(failed, nullptr); // the first problem counts
+            }
+            if (tell) tell(std::move(problem));
+        }
+        std::mutex mutex;
+        std::function<void(std::exception_ptr)> failed;
+    };
+
+    const place place_;
+    const std::uint32_t edges_;
+    const std::map<std::uint32_t, std::string> sends_;
+    const std::shared_ptr<peer_channels> peers_;
+    local_rendezvous arrived_;
+    const std::shared_ptr<state> state_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/wire_rendezvous.ipp>
+#endif

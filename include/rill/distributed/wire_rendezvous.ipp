@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/wire_rendezvous.hpp>
+
+#include <utility>
+
+#include <rill/distributed/tensor_frame.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
+    const auto at = sends_.find(edge);
+    if (at == sends_.end()) return arrived_.send(edge, std::move(value));
+    wire_request r{.method = wire_method::push, .session = place_.session};
+    push_meta meta{place_.run, place_.step, edge, encode_tensor(value, r.payload)};
+    r.meta = bytes_of_meta(meta);
+    // it is answered at once unless the step has not begun there
+    r.deadline = peers_->runs_in().now_plus(peers_->health().control);
+    peers_->to(at->second)->call(std::move(r), [s = state_](const std::exception_ptr& problem, const wire_answer&) {
+        if (problem) s->fail(problem);
+    });
+}
+
+RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, any_array value) {
+    if (edge >= edges_ || sends_.contains(edge))
+        throw data_loss("a value for edge " + std::to_string(edge) + ", which does not come to this task");
+    arrived_.send(edge, std::move(value));
+}
+
+}}} // namespace rill::RILL_ABI::detail

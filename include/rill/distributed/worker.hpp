@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/device/kernel.hpp>
+#include <rill/distributed/peer_channels.hpp>
+#include <rill/distributed/responder.hpp>
+#include <rill/distributed/wire_meta.hpp>
+#include <rill/distributed/wire_rendezvous.hpp>
+#include <rill/resources/container_set.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The worker of a task: it keeps the parts of runs that masters have registered, runs their steps, and holds the state of the task in its
+/// containers. Thread-safe.
+class worker : public std::enable_shared_from_this<worker> {
+public:
+    /// `memory` holds all state and steps of the task.
+    worker(std::shared_ptr<peer_channels> peers, allocator& memory);
+    ~worker();
+
+    /// Serves a request of the wire.
+    void handle(const incoming_request& request, const answer_function& reply);
+    /// Ends all sessions.
+    void close() noexcept;
+
+    // The same for the master of this task, without the wire.
+
+    /// Registers a part, whose graph is in the bytes. Throws what loading a graph throws.
+    void register_run(const session_number& session, const register_meta& part, std::string_view graph_bytes);
+    /// Runs a step of a registered part; `done` gets the fetched values. `trace` lives until then.
+    void run_part(const session_number& session, const step_meta& step, std::vector<any_array> feeds,
+                  std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done);
+    /// Ends a step with a problem that it has elsewhere.
+    void abort_step(const session_number& session, std::uint64_t step, const std::exception_ptr& problem);
+    /// Forgets a part. Steps of it that run go on.
+    void drop_run(const session_number& session, std::uint64_t run);
+    void close_session(const session_number& session);
+    void reset(const std::vector<std::string>& containers) { containers_->reset(containers); }
+
+    const std::shared_ptr<container_set>& containers() const noexcept { return containers_; }
+
+private:
+    struct registered_part;
+    struct running_step;
+    struct session_state;
+
+    /// Returns a session; null if there is none.
+    std::shared_ptr<session_state> find(const session_number& number);
+    /// Returns the problem of a request for a session that the task does not know.
+    std::exception_ptr unknown_session();
+    std::shared_ptr<session_state> find_or_make(const session_number& number, int replica);
+    void take_push(const incoming_request& request, const answer_function& reply);
+    void end_step(session_state& in, std::uint64_t number);
+
+    const std::shared_ptr<peer_channels> peers_;
+    allocator& memory_;
+    const std::shared_ptr<container_set> containers_;
+    std::mutex mutex_;
+    bool closed_ = false;
+    std::map<session_number, std::shared_ptr<session_state>> sessions_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/worker.ipp>
+#endif

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/worker.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <rill/distributed/tensor_frame.hpp>
+#include <rill/graph/serialization/saved_graph.hpp>
+#include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
+#include <rill/resources/resource_store.hpp>
+#include <rill/runtime/dynamic_runtime.hpp>
+#include <rill/runtime/executor/step_run.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
+#include <rill/runtime/plan/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A part of a run: its graph and its plan.
+struct worker::registered_part {
+    graph of;
+    std::unique_ptr<plan> run;
+    std::shared_ptr<resource_store> resources;
+    std::uint32_t edges = 0;
+    std::map<std::uint32_t, std::string> sends;
+
+    ~registered_part() {
+        run = nullptr;
+        if (resources) resources->forget(of.state());
+    }
+};
+
+/// A step of a part: begun, or known only by values that came early.
+struct worker::running_step {
+    std::shared_ptr<registered_part> part;
+    std::shared_ptr<wire_rendezvous> exchange; // null: not begun
+    std::shared_ptr<cancellation> token = std::make_shared<cancellation>();
+    std::exception_ptr problem; // of another task; the step ends with it
+    struct early_value {
+        std::uint32_t edge;
+        any_array value;
+        answer_function reply;
+        cancellation::registration given_up; // by its sender, before the step began: it never will
+    };
+    std::vector<early_value> early;
+};
+
+struct worker::session_state {
+    session_state(allocator& memory, const std::shared_ptr<container_set>& containers, int replica)
+        : resources(detail::make_shared<resource_store>(
+              memory, step_threads{{std::shared_ptr<thread_pool>(), &default_thread_pool()}, true, 1}, containers,
+              replica)),
+          where(make_placement({})) {}
+
+    const std::shared_ptr<resource_store> resources;
+    const std::shared_ptr<placement> where;
+    std::mutex mutex;
+    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts; // by run
+    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
+    std::uint64_t over_below = 0;
+    std::set<std::uint64_t> over; // steps that have ended, from over_below on
+
+    bool is_over(std::uint64_t step) const { return step < over_below || over.contains(step); }
+};
+
+RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory)
+    : peers_(std::move(peers)), memory_(memory),
+      containers_(std::make_shared<container_set>(memory, static_cast<std::uint32_t>(peers_->self().incarnation))) {}
+
+RILL_COLD worker::~worker() { close(); }
+
+RILL_COLD void worker::close() noexcept {
+    std::map<session_number, std::shared_ptr<session_state>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        all.swap(sessions_);
+    }
+    for (auto& [number, s] : all) s->resources->end("its server has stopped");
+}
+
+RILL_COLD std::shared_ptr<worker::session_state> worker::find(const session_number& number) {
+    const std::lock_guard lock(mutex_);
+    const auto at = sessions_.find(number);
+    return at == sessions_.end() ? nullptr : at->second;
+}
+
+RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const session_number& number, int replica) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw unavailable(peers_->self().name + " has stopped");
+    auto& there = sessions_[number];
+    if (!there) there = std::make_shared<session_state>(memory_, containers_, replica);
+    return there;
+}
+
+RILL_COLD std::exception_ptr worker::unknown_session() {
+    const auto& name = peers_->self().name;
+    const std::lock_guard lock(mutex_);
+    if (closed_) return std::make_exception_ptr(unavailable(name + " has stopped"));
+    return std::make_exception_ptr(aborted(name + " does not know the session: it was closed, or the task restarted"));
+}
+
+RILL_COLD void worker::register_run(const session_number& session, const register_meta& meta,
+                                    std::string_view graph_bytes) {
+    auto saved = saved_graph_of(graph_bytes);
+    for (auto& n : saved.nodes) { // of this task, which knows only its own devices
+        const auto d = parse_device(n.device);
+        n.device = to_string(device_name{"", -1, -1, d.type, d.index});
+    }
+    auto made = std::make_shared<registered_part>();
+    made->of = load_graph(saved);
+    const auto in = find_or_make(session, meta.replica);
+    made->resources = in->resources;
+    made->edges = meta.edges;
+    for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
+    const auto node_of = [&](const std::string& name) {
+        const auto* n = made->of.state().find(name);
+        if (!n) throw data_loss("a registered part has no node '" + name + "'");
+        return n;
+    };
+    const auto edge_of = [&](const std::string& name) {
+        const auto colon = name.rfind(':');
+        const auto digits = colon == std::string::npos ? std::string() : name.substr(colon + 1);
+        if (digits.empty() || digits.size() > 4 || digits.find_first_not_of("0123456789") != std::string::npos)
+            throw data_loss("'" + name + "' is not the name of a value");
+        const endpoint e{node_of(name.substr(0, colon)), std::stoi(digits)};
+        if (static_cast<std::size_t>(e.port) >= e.from->outputs.size())
+            throw data_loss("a registered part has no value '" + name + "'");
+        return e;
+    };
+    plan_key key;
+    for (const auto& f : meta.fetches) key.fetches.push_back(edge_of(f));
+    for (const auto& f : meta.feeds) key.feeds.push_back(edge_of(f));
+    for (const auto& t : meta.targets) key.targets.push_back(node_of(t));
+    session_options options;
+    options.progress_timeout = std::chrono::nanoseconds(meta.progress_timeout);
+    options.memory = &memory_;
+    options.environment = &peers_->runs_in();
+    made->run = std::make_unique<plan>(key, options, in->resources, in->where);
+    const std::lock_guard lock(in->mutex);
+    in->parts[meta.run] = std::move(made);
+}
+
+RILL_COLD void worker::run_part(const session_number& session, const step_meta& meta, std::vector<any_array> feeds,
+                                std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done) {
+    const auto in = find(session);
+    if (!in) return done(unknown_session(), {});
+    std::shared_ptr<running_step> step;
+    std::vector<running_step::early_value> early;
+    std::shared_ptr<registered_part> part;
+    std::exception_ptr problem;
+    {
+        const std::lock_guard lock(in->mutex);
+        if (meta.over_below > in->over_below) {
+            in->over_below = meta.over_below;
+            in->over.erase(in->over.begin(), in->over.lower_bound(meta.over_below));
+        }
+        const auto known = in->parts.find(meta.run);
+        if (known == in->parts.end()) {
+            problem = std::make_exception_ptr(
+                aborted(peers_->self().name + " does not know run " + std::to_string(meta.run) + " of the session"));
+        } else if (in->is_over(meta.step)) {
+            problem = std::make_exception_ptr(aborted("the step has failed in another task"));
+        } else {
+            part = known->second;
+            auto& there = in->steps[meta.step];
+            if (!there) there = std::make_shared<running_step>();
+            step = there;
+            step->part = part;
+            step->exchange = std::make_shared<wire_rendezvous>(
+                wire_rendezvous::place{session, meta.run, meta.step}, part->edges, part->sends, peers_,
+                [weak = weak_from_this(), session, number = meta.step](const std::exception_ptr& why) {
+                    if (const auto self = weak.lock()) self->abort_step(session, number, why);
+                });
+            early.swap(step->early);
+        }
+    }
+    if (problem) return done(problem, {});
+    for (auto& e : early) {
+        std::exception_ptr refused;
+        try {
+            step->exchange->deliver(e.edge, std::move(e.value));
+        } catch (...) {
+            refused = std::current_exception();
+        }
+        e.reply(refused, {});
+    }
+    step_context context{.session = &in->resources->session(),
+                         .token = step->token.get(),
+                         .deadline = deadline,
+                         .environment = &peers_->runs_in(),
+                         .incarnation = in->resources->incarnation()};
+    context.exchange = step->exchange.get();
+    step_run::start({.of = std::shared_ptr<plan>(part, part->run.get()),
+                     .feeds = std::move(feeds),
+                     .context = context,
+                     .trace = trace,
+                     .done = [self = shared_from_this(), in, step, number = meta.step,
+                              done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {
+                         std::exception_ptr elsewhere;
+                         {
+                             const std::lock_guard lock(in->mutex);
+                             elsewhere = step->problem;
+                         }
+                         self->end_step(*in, number);
+                         done(why && elsewhere ? elsewhere : why, std::move(values));
+                     }});
+}
+
+RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
+    std::shared_ptr<running_step> gone; // destroyed after the lock is released
+    const std::lock_guard lock(in.mutex);
+    if (number >= in.over_below) in.over.insert(number);
+    const auto at = in.steps.find(number);
+    if (at == in.steps.end()) return;
+    gone = std::move(at->second);
+    in.steps.erase(at);
+}
+
+RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t number,
+                                  const std::exception_ptr& problem) {
+    const auto in = find(session);
+    if (!in) return;
+    std::shared_ptr<running_step> step;
+    {
+        const std::lock_guard lock(in->mutex);
+        const auto at = in->steps.find(number);
+        if (at == in->steps.end() || !at->second->exchange) { // not begun: it never will
+            if (number >= in->over_below) in->over.insert(number);
+            if (at != in->steps.end()) {
+                step = at->second;
+                in->steps.erase(at);
+            }
+        } else {
+            step = at->second;
+            if (!step->problem) step->problem = problem;
+        }
+    }
+    if (!step) return;
+    for (auto& e : std::exchange(step->early, {})) e.reply(nullptr, {});
+    if (!step->exchange) return;
+    step->exchange->abort(problem); // wakes what waits for other tasks
+    step->token->cancel();          // and what waits for anything else
+}
+
+RILL_COLD void worker::drop_run(const session_number& session, std::uint64_t run) {
+    const auto in = find(session);
+    if (!in) return;
+    std::shared_ptr<registered_part> gone; // destroyed after the lock is released
+    const std::lock_guard lock(in->mutex);
+    const auto at = in->parts.find(run);
+    if (at == in->parts.end()) return;
+    gone = std::move(at->second);
+    in->parts.erase(at);
+}
+
+RILL_COLD void worker::close_session(const session_number& session) {
+    std::shared_ptr<session_state> gone;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto at = sessions_.find(session);
+        if (at == sessions_.end()) return;
+        gone = std::move(at->second);
+        sessions_.erase(at);
+    }
+    gone->resources->end("");
+    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
+    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
+    {
+        const std::lock_guard lock(gone->mutex);
+        parts.swap(gone->parts);
+        steps = gone->steps;
+    }
+    const auto why = std::make_exception_ptr(cancelled("the session is closed"));
+    for (auto& [number, s] : steps) {
+        for (auto& e : std::exchange(s->early, {})) e.reply(nullptr, {});
+        if (s->exchange) s->exchange->abort(why);
+    }
+    for (auto& [number, p] : parts) p->run->close();
+}
+
+RILL_COLD void worker::take_push(const incoming_request& request, const answer_function& reply) {
+    const auto meta = meta_of<push_meta>(request.meta);
+    auto value = decode_tensor(meta.value, request.payload);
+    const auto in = find(request.session);
+    if (!in) return reply(unknown_session(), {});
+    std::shared_ptr<wire_rendezvous> to;
+    auto given_up = request.given_up->on_cancel([weak = weak_from_this(), session = request.session, step = meta.step] {
+        if (const auto self = weak.lock())
+            self->abort_step(session, step, std::make_exception_ptr(cancelled("a value was given up by its sender")));
+    });
+    {
+        const std::lock_guard lock(in->mutex);
+        const auto part = in->parts.find(meta.run);
+        if (part == in->parts.end()) return reply(unknown_session(), {});
+        if (!in->is_over(meta.step)) {
+            auto& step = in->steps[meta.step];
+            if (!step) step = std::make_shared<running_step>();
+            to = step->exchange;
+            // it is answered once the step begins, so that the sender's credit bounds what lies here
+            if (!to) return step->early.push_back({meta.edge, std::move(value), reply, std::move(given_up)});
+        }
+    }
+    if (to) to->deliver(meta.edge, std::move(value)); // else the step is over: it takes no values any more
+    reply(nullptr, {});
+}
+
+RILL_COLD void worker::handle(const incoming_request& request, const answer_function& reply) {
+    switch (request.method) {
+    case wire_method::register_run:
+        if (request.payload.empty()) throw data_loss("a part without a graph");
+        peers_->runs_in().post([self = shared_from_this(), request, reply] { // compiling takes its time
+            std::exception_ptr problem;
+            try {
+                self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes());
+            } catch (...) {
+                problem = std::current_exception();
+            }
+            reply(problem, {});
+        });
+        return;
+    case wire_method::run_part: {
+        const auto meta = meta_of<step_meta>(request.meta);
+        auto gives_up = std::make_shared<cancellation::registration>();
+        const auto abort = [weak = weak_from_this(), session = request.session, step = meta.step,
+                            who = request.caller] {
+            if (const auto self = weak.lock())
+                self->abort_step(session, step, std::make_exception_ptr(cancelled("the step was given up by " + who)));
+        };
+        *gives_up = request.given_up->on_cancel(abort);
+        const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
+        auto& env = peers_->runs_in();
+        return run_part(request.session, meta, decode_tensors(meta.values, request.payload), request.deadline,
+                        trace.get(),
+                        [reply, gives_up, trace, &env, began = env.now()](const std::exception_ptr& problem,
+                                                                          const std::vector<any_array>& values) {
+                            if (problem) return reply(problem, {});
+                            wire_answer a;
+                            values_meta fetched;
+                            fetched.lasted = std::chrono::nanoseconds(env.now() - began).count();
+                            try {
+                                if (trace) a.payload.emplace_back(bytes_of_meta(trace_meta{trace->entries}));
+                                fetched.values = encode_tensors(values, a.payload);
+                                a.meta = bytes_of_meta(fetched);
+                            } catch (...) {
+                                return reply(std::current_exception(), {});
+                            }
+                            reply(nullptr, std::move(a));
+                        });
+    }
+    case wire_method::push: return take_push(request, reply);
+    case wire_method::abort_step: {
+        const auto meta = meta_of<abort_meta>(request.meta);
+        abort_step(request.session, meta.step, made_error(meta.code, meta.text));
+        return reply(nullptr, {});
+    }
+    case wire_method::close_session: close_session(request.session); return reply(nullptr, {});
+    case wire_method::reset: reset(meta_of<names_meta>(request.meta).names); return reply(nullptr, {});
+    case wire_method::status: return reply(nullptr, {});
+    case wire_method::drop_run:
+        drop_run(request.session, meta_of<drop_meta>(request.meta).run);
+        return reply(nullptr, {});
+    }
+    throw unimplemented(peers_->self().name + ": method " + std::to_string(static_cast<std::uint32_t>(request.method)));
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <rill/core/wire_format.hpp>
+#include <rill/graph/op/op.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The ops that a partitioned run adds to its graph. The catalogue supplies them: a table, so that programs that partition nothing do not
+/// contain them.
+struct exchange_ops {
+    op_ptr (*send)(std::uint32_t edge, wire_format wire);
+    op_ptr (*receive)(std::uint32_t edge, const tensor_type& type, wire_format wire, bool takes_turns);
+    op_ptr (*snapshot)();
+    op_ptr (*placeholder)(const tensor_type& type);
+};
+
+/// The exchange ops of the program; null before register_exchange_ops.
+RILL_EXPORT inline std::atomic<const exchange_ops*> registered_exchange_ops{nullptr};
+
+/// Registers the exchange ops. Defined in ops/exchange/exchange_ops.hpp.
+void register_exchange_ops();
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/graph/op/exchange_ops.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/snapshot.hpp>
+#include <rill/ops/exchange/receive.hpp>
+#include <rill/ops/exchange/send.hpp>
+
+// The ops of partitioned runs, as passes know them.
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE void detail::register_exchange_ops() {
+    require_kernel<send_op, void>();
+    require_kernel<receive_op, void>();
+    require_kernel<snapshot_op, void>();
+    ensure_registered<placeholder_op>();
+    static constexpr exchange_ops all{
+        .send =
+            [](std::uint32_t edge, wire_format wire) {
+                return make_op(send_op{static_cast<std::int32_t>(edge), static_cast<std::int32_t>(wire)});
+            },
+        .receive =
+            [](std::uint32_t edge, const tensor_type& type, wire_format wire, bool takes_turns) {
+                return make_op(receive_op{static_cast<std::int32_t>(edge), type, static_cast<std::int32_t>(wire),
+                                          takes_turns});
+            },
+        .snapshot = [] { return make_op(snapshot_op{}); },
+        .placeholder = [](const tensor_type& type) { return make_op(placeholder_op{type}); }};
+    registered_exchange_ops = &all;
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <rill/link/dynamic_runtime.hpp>
+#include <rill/ops/exchange/send.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Gives the value that the Send of its edge hands over; waits for it without holding a thread.
+struct receive_op {
+    static constexpr auto name = "Recv", label = "receive";
+    static constexpr int inputs = 0;
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr auto no_gradient = send_op::no_gradient;
+    static constexpr bool stateful = true, is_async = true, has_dynamic_outputs = true;
+    std::int32_t edge = 0; // its number in the run
+    tensor_type type;
+    std::int32_t wire = 0;    // wire_format
+    bool takes_turns = false; // the run has ops that take turns: later nodes see variables as they are then
+
+    static void fields(auto& op, auto& visit) {
+        visit("edge", op.edge);
+        visit("dtype", op.type.type);
+        visit("shape", op.type.shape);
+        visit("wire", op.wire);
+        visit("takes_turns", op.takes_turns);
+    }
+    step_ordering ordering_of() const { return takes_turns ? step_ordering::reads : step_ordering::none; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([from = static_cast<std::uint32_t>(edge), form = static_cast<wire_format>(wire),
+                       type = type](const kernel_args& a) {
+            auto& exchange = detail::exchange_of(a);
+            if (any_array value; exchange.try_receive(from, value)) {
+                a.sized[0] = detail::unpacked(std::move(value), type, form);
+                return;
+            }
+            // the rendezvous belongs to this step: a value that comes after its end is of no use to another one
+            const auto done = a.wait->defer([] { return true; });
+            exchange.receive(from, [=](std::exception_ptr problem, std::vector<any_array> values) {
+                if (!problem) try {
+                        values[0] = detail::unpacked(std::move(values[0]), type, form);
+                    } catch (...) {
+                        problem = std::current_exception();
+                    }
+                done(problem, std::move(values));
+            });
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> receive_op::outputs(std::span<const tensor_type>) const {
+    if (edge < 0) throw invalid_argument("receive: edge " + std::to_string(edge) + " is negative");
+    detail::check_wire(wire);
+    return {type};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <rill/core/wire_format.hpp>
+#include <rill/device/device_set.hpp>
+#include <rill/passes/subgraph.hpp>
+
+// From a placed run to its parts. A part is all that runs on one device, or on the devices of one task. A value that another part reads
+// leaves its part by a Send right behind its producer, and comes by a Receive.
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+struct exchange_ops;
+}
+
+/// An edge between two parts: a value, or a control edge, which carries an empty array.
+struct cross_edge {
+    std::uint32_t number = 0;
+    int from = 0, to = 0; // parts
+    tensor_type type;     // as far as it is known before the run
+    bool is_control = false;
+    wire_format wire = wire_format::as_is;
+};
+
+/// The items that run together.
+struct part {
+    const device* where = nullptr; // stands for the devices of the part
+    subgraph steps;                // sorted; its feeds are those of the run that it reads
+    std::vector<int> feeds;        // per feed of the part: its number in the run
+    std::vector<int> fetches;      // per fetch of the part: its number in the run
+};
+
+/// A run as parts. Every fetch of the run belongs to one part.
+struct partition {
+    std::vector<part> parts;
+    std::vector<cross_edge> edges; // by number
+};
+
+/// Returns the device that stands for the part of a device: the device itself to cut between all devices, or the same one for all devices
+/// of a task to cut between tasks.
+using part_function = std::function<const device&(const device&)>;
+
+/// Inserts a Send and a Receive for each value that crosses between parts, and numbers the items' parts. One pair serves all readers in
+/// a part; constants and feeds do not cross, since each part has its own. The input is placed and sorted, and its variable accesses
+/// are not ordered yet: then the Send is the reader that comes before the next write. Items that share state (a variable and what
+/// writes it, a resource and its users) form one part.
+class exchange_inserter {
+public:
+    exchange_inserter(part_function part_of, const device_set& devices, wire_format wire = wire_format::as_is)
+        : part_of_(std::move(part_of)), devices_(devices), wire_(wire) {}
+
+    /// Returns the subgraph with sends and receives, sorted; unchanged if it is one part.
+    subgraph run(subgraph g);
+
+    /// Takes the ordered and sorted result apart. Precondition: run() has made it.
+    partition take_apart(const subgraph& g);
+
+    std::size_t part_count() const { return where_.size(); }
+
+private:
+    class inserting;
+
+    const part_function part_of_;
+    const device_set& devices_;
+    const wire_format wire_;
+    std::vector<const device*> where_; // per part
+    std::vector<cross_edge> edges_;
+};
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/partition.ipp>
+#endif

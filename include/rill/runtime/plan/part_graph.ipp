@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/plan/part_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
+#include <rill/graph/op/exchange_ops.hpp>
+#include <rill/graph/op/fields.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Finds the field "edge" of a send or receive.
+struct edge_reader final : uniform_visitor<edge_reader> {
+    std::int64_t found = 0;
+    template <class T> void visit(const char* name, T& v) {
+        if constexpr (std::is_same_v<T, std::int32_t>)
+            if (std::string_view(name) == "edge") found = v;
+    }
+};
+
+class part_graph_maker {
+public:
+    part_graph_maker(const part& p, const graph& of)
+        : part_(p), from_(of), ops_(*registered_exchange_ops.load()), nodes_(p.steps.items.size()) {
+        made_.of.set_seed(of.seed());
+        made_.device = to_string(p.where->full);
+        made_.feed_numbers = p.feeds;
+        made_.fetch_numbers = p.fetches;
+    }
+
+    part_graph make() && {
+        const auto& g = part_.steps;
+        made_.feeds.resize(g.feeds.size());
+        for (std::size_t i = 0; i < g.items.size(); ++i) {
+            const auto& it = g.items[i];
+            nodes_[i] = it.feed >= 0 ? add_feed(static_cast<int>(i)) : add(static_cast<int>(i));
+            if (it.feed >= 0) made_.feeds[static_cast<std::size_t>(it.feed)] = {nodes_[i], 0};
+            if (it.origin) copies_[it.origin] = nodes_[i];
+        }
+        for (const auto& f : g.fetches) made_.fetches.push_back(value(f));
+        for (const int t : g.targets) made_.targets.push_back(nodes_[static_cast<std::size_t>(t)]);
+        return std::move(made_);
+    }
+
+private:
+    endpoint value(const subgraph::value& v) const { return {nodes_[static_cast<std::size_t>(v.item)], v.port}; }
+
+    /// Returns a name for an added node that no node of the run has.
+    std::string added(const std::string& what, std::int64_t number) const {
+        std::string name = "_x/" + what + "_" + std::to_string(number);
+        while (from_.state().find(name)) name += "_";
+        return name;
+    }
+
+    const node* add_feed(int i) {
+        const auto& it = part_.steps.items[static_cast<std::size_t>(i)];
+        const auto& fed = part_.steps.feeds[static_cast<std::size_t>(it.feed)];
+        const bool is_placeholder = fed.from->op->role() == op_role::placeholder;
+        node_spec spec;
+        spec.op = is_placeholder ? fed.from->op : ops_.placeholder(type_of(fed));
+        spec.name = is_placeholder ? fed.from->name : added("feed", part_.feeds[static_cast<std::size_t>(it.feed)]);
+        spec.where = fed.from->where;
+        return made_.of.state().add(std::move(spec));
+    }
+
+    const node* add(int i) {
+        const auto& it = part_.steps.items[static_cast<std::size_t>(i)];
+        node_spec spec;
+        spec.op = it.op ? it.op : ops_.snapshot();
+        for (const auto& v : it.inputs) spec.inputs.push_back(value(v));
+        for (const int a : it.after) spec.control_inputs.push_back(nodes_[static_cast<std::size_t>(a)]);
+        const auto* there = it.device ? it.device : part_.where;
+        spec.device = to_string(there->full);
+        if (!it.origin) {
+            spec.name = it.op ? added(it.op->label(), edge_of(*it.op)) : added("copy", ++copied_);
+            return made_.of.state().add(std::move(spec));
+        }
+        const node& n = *it.origin;
+        spec.name = n.name;
+        spec.where = n.where;
+        if (it.op == n.op) spec.outputs = n.outputs;
+        if (n.bodies) add_bodies(n, spec);
+        const node* made = made_.of.state().add(std::move(spec));
+        if (n.op->role() == op_role::variable)
+            if (auto first = n.owner->value(&n); !first.empty()) made_.of.state().set_value(made, std::move(first));
+        return made;
+    }
+
+    /// Returns the edge of a send or receive.
+    static std::int64_t edge_of(const op& o) {
+        edge_reader read;
+        o.fields(read);
+        return read.found;
+    }
+
+    // ---- bodies ----------------------------------------------------------------------------------------------------------
+
+    void add_bodies(const node& n, node_spec& spec) {
+        if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
+            throw unimplemented(error_at(n, n.op->label(),
+                                         "control-flow primitives can't run in a part of a run; use while_loop and cond"));
+        outer_ = {};
+        const auto inputs = spec.inputs;
+        for (const auto& b : *n.bodies)
+            for (std::size_t k = 0; k < b.captures.size(); ++k)
+                outer_[key(b.captures[k])] = inputs[static_cast<std::size_t>(b.captured[k])];
+        spec.bodies = copy_bodies(n, nullptr);
+        spec.scope_of_its_own = true;
+    }
+
+    static std::pair<const node*, int> key(const endpoint& e) { return {e.from, e.port}; }
+
+    node_bodies copy_bodies(const node& n, const region* parent) {
+        node_bodies all;
+        for (const auto& b : *n.bodies) {
+            body made;
+            const auto [at, fresh] = regions_.try_emplace(b.of, nullptr);
+            if (fresh) {
+                const auto* region = made_.of.state().add_region(parent, b.of->name, b.of->where);
+                regions_[b.of] = region;
+            }
+            made.of = regions_.at(b.of);
+            for (const auto* inner : nodes_of(b)) copy_inner(*inner, made.of);
+            for (const auto& e : b.arguments) made.arguments.push_back(seen_inside(e));
+            for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());
+            for (const auto& e : b.captures) made.captures.push_back(seen_inside(e));
+            made.captured = b.captured;
+            for (const auto* e : b.effects) made.effects.push_back(copies_.at(e));
+            all.push_back(std::move(made));
+        }
+        all.sized = n.bodies->sized;
+        return all;
+    }
+
+    /// Returns the nodes of a body that its results and effects need, in order of creation.
+    static std::vector<const node*> nodes_of(const body& b) {
+        std::vector<const node*> open(b.effects), found;
+        const auto visit = [&](const endpoint& e) {
+            if (e && e.from->inside == b.of) open.push_back(e.from);
+        };
+        for (const auto* ends : {&b.results, &b.arguments})
+            for (const auto& e : *ends) visit(e);
+        hash_set<const node*> seen;
+        while (!open.empty()) {
+            const node* n = open.back();
+            open.pop_back();
+            if (!seen.insert(n)) continue;
+            found.push_back(n);
+            for (const auto& e : n->inputs) visit(e);
+            if (n->bodies)
+                for (const auto& inner : *n->bodies)
+                    for (const auto& e : inner.results) visit(e);
+            for (const auto* c : n->control_inputs)
+                if (c->inside == b.of) open.push_back(c);
+        }
+        sort(found, [](const node* a, const node* c) { return a->id < c->id; });
+        return found;
+    }
+
+    void copy_inner(const node& n, const region* inside) {
+        if (copies_.contains(&n)) return;
+        node_spec spec;
+        spec.op = n.op;
+        spec.name = n.name;
+        spec.where = n.where;
+        spec.inside = inside;
+        spec.outputs = n.outputs;
+        const auto written = n.op->writes();
+        for (std::size_t k = 0; k < n.inputs.size(); ++k)
+            spec.inputs.push_back(contains(written, static_cast<std::int32_t>(k)) ? itself(n.inputs[k])
+                                                                                  : seen_inside(n.inputs[k]));
+        for (const auto* c : n.control_inputs)
+            if (c->inside == n.inside && copies_.contains(c)) spec.control_inputs.push_back(copies_.at(c));
+        const auto beside = copies_.find(n.colocated);
+        spec.device = beside != copies_.end() ? n.device : requested_device(n);
+        if (beside != copies_.end()) spec.colocated = beside->second;
+        if (n.bodies) {
+            spec.scope_of_its_own = true;
+            spec.bodies = copy_bodies(n, inside);
+        }
+        copies_[&n] = made_.of.state().add(std::move(spec));
+    }
+
+    /// Returns the value as a copied body reads it.
+    endpoint seen_inside(const endpoint& e) {
+        const auto at = outer_.find(key(e));
+        return at != outer_.end() ? at->second : itself(e);
+    }
+
+    /// Returns the copy of a value: of a body, of this part, or a constant.
+    endpoint itself(const endpoint& e) {
+        if (const auto at = copies_.find(e.from); at != copies_.end()) return {at->second, e.port};
+        if (!e.from->op->constant())
+            throw internal("part graph: '" + e.from->name + "' is read in a body and lies in no part");
+        node_spec spec; // bodies read constants outside of them as they are
+        spec.op = e.from->op;
+        spec.name = e.from->name;
+        spec.where = e.from->where;
+        const node* made = copies_[e.from] = made_.of.state().add(std::move(spec));
+        return {made, e.port};
+    }
+
+    const part& part_;
+    const graph& from_;
+    const exchange_ops& ops_;
+    part_graph made_;
+    std::vector<const node*> nodes_; // per item
+    hash_map<const node*, const node*> copies_;
+    endpoint_map outer_; // captures of the current node
+    hash_map<const region*, const region*> regions_;
+    std::int64_t copied_ = 0;
+};
+
+RILL_COLD part_graph make_part_graph(const part& p, const graph& of) { return part_graph_maker(p, of).make(); }
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/session/local_session_state.hpp>
+
+#include <iterator>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE std::shared_ptr<prepared_run> run_cache::find(const plan_key& key) {
+    const auto at = runs_.find(key);
+    if (at == runs_.end()) return nullptr;
+    latest_.splice(latest_.begin(), latest_, at->second.place);
+    return at->second.run;
+}
+
+RILL_COLD std::shared_ptr<prepared_run> run_cache::add(const plan_key& key, std::shared_ptr<prepared_run> made,
+                                                    std::shared_ptr<prepared_run>& gone) {
+    if (auto known = find(key)) return known;
+    if (runs_.size() == most) {
+        const auto oldest = runs_.find(*latest_.back());
+        gone = std::move(oldest->second.run);
+        latest_.pop_back();
+        runs_.erase(oldest);
+        erase_if(given_up_, [](const auto& r) { return r.expired(); });
+        given_up_.push_back(gone);
+    }
+    const auto at = runs_.try_emplace(key).first;
+    latest_.push_front(&at->first);
+    at->second = {std::move(made), latest_.begin()};
+    return at->second.run;
+}
+
+RILL_COLD void run_cache::clear() {
+    runs_.clear();
+    latest_.clear();
+    given_up_.clear();
+}
+
+RILL_COLD void local_session_state::refuse_closed(const plan_key* asked) const {
+    const std::string why = resources->why_ended();
+    std::string text = "the session is closed" + at_place(closed_at) + (why.empty() ? "" : ": " + why);
+    const node* const first = !asked                    ? nullptr
+                              : !asked->fetches.empty() ? asked->fetches[0].from
+                              : !asked->targets.empty() ? asked->targets[0]
+                                                        : nullptr;
+    if (first) text += "; asked for '" + first->name + "' (made at " + to_string(first->where) + ")";
+    throw cancelled(text);
+}
+
+RILL_COLD step_context local_session_state::context_of(const run_options& how) const {
+    step_context made = context;
+    if (how.cancel) made.token = how.cancel->state().get();
+    if (how.timeout != forever) made.deadline = made.env().now_plus(how.timeout);
+    return made;
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/session/partitioned_run.hpp>
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <rill/core/shared.hpp>
+#include <rill/graph/op/exchange_ops.hpp>
+#include <rill/runtime/executor/partitioned_step.hpp>
+#include <rill/runtime/plan/partitioned_plan.hpp>
+#include <rill/runtime/trace/step_recorder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void register_partitioned_runs() {
+    register_exchange_ops();
+    make_partitioned_run = [](const plan_key& key, const session_options& options,
+                              std::shared_ptr<local_session_state> session) -> std::shared_ptr<prepared_run> {
+        auto made = partitioned_plan::make(key, options, session->resources, *session->where);
+        return made ? detail::make_shared<partitioned_run>(std::move(made), std::move(session)) : nullptr;
+    };
+}
+
+RILL_COLD partitioned_run::partitioned_run(std::unique_ptr<partitioned_plan> of,
+                                           std::shared_ptr<local_session_state> session)
+    : session_(std::move(session)), plan_(std::move(of)) {}
+
+RILL_COLD partitioned_run::~partitioned_run() = default;
+
+RILL_COLD step_result partitioned_run::run(std::span<const any_array> feeds, std::span<const fetch_place>,
+                                           const run_options* how) {
+    session_->check_open();
+    try {
+        auto context = how ? session_->context_of(*how) : session_->context;
+        context.check();
+        std::optional<traced_step> traced;
+        if (how && how->trace) traced.emplace(*how->trace, context);
+        partitioned_step step(*plan_, feeds);
+        step.start(context);
+        step.drive();
+        return step_result(step.fetched());
+    } catch (...) {
+        session_->check_open(); // a run that fails because the session closes was cancelled
+        throw;
+    }
+}
+
+/// A step that runs on threads of the environment, and holds none while it waits. It lives until it has called `done`.
+class partitioned_run::started : public std::enable_shared_from_this<started> {
+public:
+    started(std::shared_ptr<partitioned_run> of, std::vector<any_array> feeds, const run_options& how, completion done)
+        : run_(std::move(of)), feeds_(std::move(feeds)), context_(run_->session_->context_of(how)), token_(how.cancel),
+          trace_(how.trace), done_(std::move(done)) {}
+
+    void post() {
+        context_.env().post([self = shared_from_this()] { self->go_on(); });
+    }
+
+private:
+    void go_on() noexcept {
+        std::exception_ptr problem;
+        std::vector<any_array> values;
+        try {
+            if (!drive()) return; // it waits: another thread may have gone on already
+            values = step_->fetched();
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        step_.reset(); // it holds its way back to here: this breaks the circle
+        traced_.reset();
+        if (problem && run_->session_->closed()) try { // as for a blocking run
+                run_->session_->refuse_closed(nullptr);
+            } catch (...) {
+                problem = std::current_exception();
+            }
+        const auto done = std::move(done_);
+        run_ = nullptr;
+        done(problem, std::move(values));
+    }
+
+    bool drive() {
+        if (!step_) {
+            context_.check();
+            if (trace_) traced_.emplace(*trace_, context_);
+            step_.emplace(*run_->plan_, feeds_);
+            step_->start(context_, [self = shared_from_this()] { self->post(); });
+        }
+        return step_->drive();
+    }
+
+    std::shared_ptr<partitioned_run> run_;
+    const std::vector<any_array> feeds_;
+    step_context context_;
+    const std::optional<cancellation_token> token_; // the context refers to it
+    step_trace* const trace_;
+    completion done_;
+    std::optional<traced_step> traced_;
+    std::optional<partitioned_step> step_; // empty until the step has begun
+};
+
+RILL_COLD void partitioned_run::start(std::vector<any_array> feeds, const run_options& how, completion done) {
+    session_->check_open();
+    detail::make_shared<started>(shared_from_this(), std::move(feeds), how, std::move(done))->post();
+}
+
+RILL_COLD std::string partitioned_run::memory_report() { return plan_->memory_report(); }
+RILL_COLD void partitioned_run::close() noexcept { plan_->close(); }
+
+}}} // namespace rill::RILL_ABI::detail

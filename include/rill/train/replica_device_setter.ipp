@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/train/replica_device_setter.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace rill { inline namespace RILL_ABI {
+
+RILL_COLD std::size_t round_robin(const node_info&, std::span<const server_load> loads) {
+    std::size_t all = 0;
+    for (const auto& l : loads) all += l.nodes;
+    return all % loads.size();
+}
+
+RILL_COLD std::size_t by_bytes(const node_info&, std::span<const server_load> loads) {
+    const auto least =
+        std::min_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+    return static_cast<std::size_t>(least - loads.begin());
+}
+
+RILL_COLD device_function replica_device_setter(const cluster_spec& cluster, const setter_options& options) {
+    const auto ps = parse_device(options.ps);
+    (void)parse_device(options.worker); // a malformed name is reported here
+    // copies of a function object share what they count
+    const auto loads = std::make_shared<std::vector<server_load>>(cluster.tasks(ps.job).size());
+    return [loads, ps, options](const node_info& n) -> std::string {
+        if (n.colocated) return {};
+        if (!n.is_variable() && !n.is_resource()) return options.worker;
+        const auto chosen = options.strategy(n, *loads);
+        if (chosen >= loads->size())
+            throw invalid_argument("replica_device_setter: the strategy has chosen task " + std::to_string(chosen) +
+                                   " for '" + std::string(n.name) + "'; the job '" + ps.job + "' has " +
+                                   std::to_string(loads->size()));
+        auto& load = (*loads)[chosen];
+        ++load.nodes;
+        for (const auto& t : n.outputs)
+            if (t.countable()) load.bytes += t.bytes();
+        auto d = ps;
+        d.task = static_cast<int>(chosen);
+        return to_string(d);
+    };
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/channel.hpp>
+
+#include <rill/distributed/local_transport.hpp>
+#include <rill/distributed/responder.hpp>
+
+#include "catch.hpp"
+#include "distributed/simulator.hpp"
+#include "seeds.hpp"
+
+using namespace rill;
+
+namespace test_channel {
+
+using namespace rill::detail;
+using namespace std::chrono_literals;
+
+/// A task that counts how often each request ran. Its counts outlive it, so that a test sees what a killed task has done.
+struct counting_task {
+    counting_task(simulator::simulated_world& world, const std::string& name, std::vector<int>& counts)
+        : task(world.start(name)), net(std::make_shared<simulator::simulated_net>(world, task)) {
+        self = {"/job:ps/task:0", (task.draw() >> 32) + 1, "cluster"};
+        answers = std::make_shared<responder>(
+            net, task, self, health_options{}, [this, &world, &counts](incoming_request r, answer_function reply) {
+                const auto number = std::stoul(r.meta);
+                ++counts.at(number);
+                if (world.draws(2) == 0) return reply(nullptr, {.meta = r.meta});
+                task.post([this, &world, reply, text = r.meta] {
+                    later.push_back(task.at(task.now_plus(std::chrono::milliseconds(world.draws(300))),
+                                            [reply, text] { reply(nullptr, {.meta = text}); }));
+                });
+            });
+        answers->listen("ps");
+    }
+    simulator::simulated_world::task& task;
+    std::shared_ptr<transport> net;
+    task_identity self;
+    std::shared_ptr<responder> answers;
+    std::vector<environment::timer> later;
+};
+
+struct calling_task {
+    calling_task(simulator::simulated_world& world, const std::string& name)
+        : task(world.start(name)), net(std::make_shared<simulator::simulated_net>(world, task)) {
+        const task_identity self{name, (task.draw() >> 32) + 1, ""};
+        to = std::make_shared<channel>(net, task, self, "ps", "/job:ps/task:0", health_options{});
+    }
+    simulator::simulated_world::task& task;
+    std::shared_ptr<transport> net;
+    std::shared_ptr<channel> to;
+};
+
+/// How a call ended: its answer, or the code of its error.
+struct ending {
+    int times = 0;
+    error_code code = error_code::ok;
+    std::string text;
+};
+
+answer_function note(ending& e) {
+    return [&e](const std::exception_ptr& problem, const wire_answer& a) {
+        ++e.times;
+        if (problem)
+            std::tie(e.code, e.text) = described(problem);
+        else
+            e.text = a.meta;
+    };
+}
+
+constexpr std::size_t calls_each = 12;
+
+/// Several callers and a task that is killed, frozen or cut off, on a network that breaks connections. Returns the log.
+std::string run_faults(std::uint64_t seed) {
+    simulator::simulated_world world(
+        seed, {.reset_one_in = 1 + seed % 20, .latency = std::chrono::microseconds(seed % 3 * 30000 + 100)});
+    auto& draws = world.draws;
+    const std::size_t callers = 1 + draws(4);
+    std::vector<int> counts(callers * calls_each);
+    std::vector<ending> ends(counts.size());
+    std::vector<std::unique_ptr<counting_task>> lives;
+    lives.push_back(std::make_unique<counting_task>(world, "ps", counts));
+    std::vector<std::unique_ptr<calling_task>> all;
+    for (std::size_t i = 0; i < callers; ++i)
+        all.push_back(std::make_unique<calling_task>(world, "client" + std::to_string(i)));
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        world.after(std::chrono::milliseconds(draws(20000)), [&, i] {
+            wire_request r{.method = wire_method::push, .meta = std::to_string(i)};
+            if (draws(2)) r.deadline = world.time.now() + std::chrono::milliseconds(1 + draws(20000));
+            if (draws(2)) r.payload.emplace_back(std::string(draws(100), 'x'));
+            all[i / calls_each]->to->call(std::move(r), note(ends[i]));
+        });
+    const auto lives_now = [&]() -> counting_task& { return *lives.back(); };
+    for (auto left = draws(3); left > 0; --left)
+        world.after(std::chrono::milliseconds(draws(20000)), [&] {
+            const auto lasts = std::chrono::milliseconds(draws(12000));
+            switch (draws(3)) {
+            case 0:
+                if (lives_now().task.is_dead()) break;
+                world.kill(lives_now().task);
+                world.after(lasts, [&] { lives.push_back(std::make_unique<counting_task>(world, "ps", counts)); });
+                break;
+            case 1: {
+                auto& t = lives_now().task;
+                world.freeze(t);
+                world.after(lasts, [&world, &t] { world.thaw(t); });
+                break;
+            }
+            default: world.part("ps", "client0", true); world.after(lasts, [&] { world.part("ps", "client0", false); });
+            }
+        });
+    world.time.run();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        INFO("call " << i << ": " << ends[i].text);
+        CHECK(ends[i].times == 1);
+        if (ends[i].code == error_code::ok) {
+            CHECK(ends[i].text == std::to_string(i));
+            CHECK(counts[i] == 1);
+        } else {
+            CHECK((ends[i].code == error_code::unavailable || ends[i].code == error_code::aborted ||
+                   ends[i].code == error_code::deadline_exceeded));
+            CHECK(contains("/job:ps/task:0").match(ends[i].text));
+            CHECK(counts[i] <= 1);
+        }
+    }
+    return world.time.log;
+}
+
+TEST_CASE("channel: each call runs once and ends, whatever fails", "[random]") {
+    seeds::each(60, [](std::uint64_t seed) {
+        const auto log = run_faults(seed);
+        if (seed % 10 == 0) CHECK(run_faults(seed) == log);
+    });
+}
+
+TEST_CASE("channel: without faults every call is answered") {
+    simulator::simulated_world world(1);
+    std::vector<int> counts(300);
+    std::vector<ending> ends(counts.size());
+    counting_task ps(world, "ps", counts);
+    calling_task client(world, "client");
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        client.to->call({.method = wire_method::push, .meta = std::to_string(i)}, note(ends[i]));
+    world.time.run();
+    CHECK(counts == std::vector<int>(counts.size(), 1));
+    for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
+    CHECK(client.to->health() == peer_health::alive);
+    CHECK(client.to->incarnation() == ps.self.incarnation);
+}
+
+TEST_CASE("channel: a frozen peer is slow, then suspect, then dead") {
+    simulator::simulated_world world(2);
+    std::vector<int> counts(2);
+    ending first, second;
+    counting_task ps(world, "ps", counts);
+    calling_task client(world, "client");
+    client.to->call({.method = wire_method::push, .meta = "0"}, note(first));
+    world.time.sleep(1s);
+    CHECK(first.code == error_code::ok);
+    world.freeze(ps.task);
+    client.to->call({.method = wire_method::push, .meta = "1"}, note(second));
+    world.time.sleep(2s);
+    CHECK(client.to->health() == peer_health::slow);
+    world.time.sleep(1500ms);
+    CHECK(client.to->health() == peer_health::suspect);
+    world.time.sleep(2s);
+    CHECK(client.to->health() == peer_health::dead);
+    CHECK(second.code == error_code::unavailable);
+    CHECK_THAT(second.text, contains(std::to_string(ps.self.incarnation)));
+}
+
+TEST_CASE("channel: a call of a task that never starts ends after the time to connect") {
+    simulator::simulated_world world(3);
+    calling_task client(world, "client");
+    ending e;
+    client.to->call({.method = wire_method::status}, note(e));
+    world.time.run();
+    CHECK(e.code == error_code::unavailable);
+    CHECK_THAT(e.text, contains("/job:ps/task:0"));
+    CHECK(world.time.now().time_since_epoch() < 31s);
+}
+
+TEST_CASE("channel: a task that expects another incarnation fails the call") {
+    simulator::simulated_world world(4);
+    std::vector<int> counts(1);
+    counting_task ps(world, "ps", counts);
+    calling_task client(world, "client");
+    ending e;
+    client.to->call({.method = wire_method::push, .meta = "0", .incarnation = ps.self.incarnation + 1}, note(e));
+    world.time.run();
+    CHECK(e.code == error_code::aborted);
+    CHECK(counts[0] == 0);
+}
+
+TEST_CASE("channel: values wait until the peer has taken others") {
+    simulator::simulated_world world(5);
+    auto& at = world.start("ps");
+    const auto net = std::make_shared<simulator::simulated_net>(world, at);
+    std::vector<answer_function> open;
+    std::size_t most = 0;
+    const auto ps = std::make_shared<responder>(net, at, task_identity{"/job:ps/task:0", 9, ""}, health_options{},
+                                                [&](const incoming_request& r, answer_function reply) {
+                                                    if (r.payload.empty()) return reply(nullptr, {});
+                                                    open.push_back(std::move(reply));
+                                                    most = std::max(most, open.size());
+                                                });
+    ps->listen("ps");
+    auto& other = world.start("client");
+    const auto to = std::make_shared<channel>(std::make_shared<simulator::simulated_net>(world, other), other,
+                                              task_identity{"client", 1, ""}, "ps", "/job:ps/task:0",
+                                              health_options{.window = 250});
+    std::vector<ending> ends(5);
+    for (auto& e : ends) {
+        wire_request r{.method = wire_method::push};
+        r.payload.emplace_back(std::string(100, 'x'));
+        to->call(std::move(r), note(e));
+    }
+    ending without;
+    to->call({.method = wire_method::status}, note(without));
+    world.time.sleep(1s);
+    CHECK(open.size() == 2); // 200 bytes
+    CHECK(without.times == 1);
+    while (!open.empty()) {
+        const auto reply = std::move(open.back());
+        open.pop_back();
+        reply(nullptr, {});
+        world.time.sleep(1s);
+    }
+    CHECK(most == 2);
+    for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
+}
+
+} // namespace test_channel

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/local_cluster.hpp>
+
+#include <rill/distributed.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/ops/state/writes.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_local_cluster {
+
+using namespace std::chrono_literals;
+
+constexpr health_options fast{.heartbeat = std::chrono::milliseconds(20),
+                              .slow = std::chrono::milliseconds(100),
+                              .suspect = std::chrono::milliseconds(300),
+                              .dead = std::chrono::milliseconds(1000),
+                              .connect = std::chrono::milliseconds(2000),
+                              .control = std::chrono::milliseconds(5000)};
+
+TEST_CASE("local cluster: a variable on one task, a product on another") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    const auto count = [] {
+        device_scope on("/job:ps");
+        return variable<float>("count", 0.f);
+    }();
+    tensor<float> next;
+    {
+        device_scope on("/job:worker/task:0");
+        next = tensor<float>(count * 2.f + 1.f);
+    }
+    auto step = count.assign(next);
+    session s({.target = all.at("worker", 0).target()});
+    s.run(count.initializer());
+    for (int i = 0; i < 10; ++i) s.run(step);
+    CHECK(s.run(count) == 1023.f);
+
+    // a graph that grew is run again, and other sessions see the state of the tasks
+    tensor<float> more(count + 1.f);
+    CHECK(s.run(more) == 1024.f);
+    session other({.target = all.at("ps", 0).target()});
+    CHECK(other.run(count) == 1023.f);
+    session::reset(all.at("worker", 0).target());
+    CHECK_THROWS_AS(s.run(count), cancelled);
+    session after({.target = all.at("worker", 0).target()});
+    CHECK_THROWS_AS(after.run(count), failed_precondition);
+}
+
+TEST_CASE("local cluster: a trace has the nodes of all tasks, with what crosses between them") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    placeholder<float> x("x");
+    tensor<float> first, second;
+    {
+        device_scope on("/job:ps");
+        first = tensor<float>(x + 1.f, "first");
+    }
+    {
+        device_scope on("/job:worker");
+        second = tensor<float>(first * 2.f, "second");
+    }
+    session s({.target = all.at("worker", 0).target()});
+    const auto [value, trace] = s.run_traced(second, feed(x, 2.f));
+    CHECK(value == 6.f);
+    REQUIRE(trace.position("first") >= 0);
+    REQUIRE(trace.position("second") >= 0);
+    CHECK(trace.entries[static_cast<std::size_t>(trace.position("first"))].task == "/job:ps/replica:0/task:0");
+    CHECK(trace.entries[static_cast<std::size_t>(trace.position("second"))].task == "/job:worker/replica:0/task:0");
+    CHECK(std::ranges::is_sorted(trace.entries, {}, &step_trace::entry::begin));
+    const auto json = trace.chrome_json();
+    CHECK_THAT(json, contains("\"ph\":\"s\"") && contains("\"ph\":\"f\"") && contains("/job:ps/replica:0/task:0"));
+}
+
+TEST_CASE("local cluster: 16-bit edges, and values of variables of an exported graph") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    const auto w = [] {
+        device_scope on("/job:ps");
+        return variable<float>("w", 1.00390625f); // between two numbers of 16 bits
+    }();
+    tensor<float> twice;
+    {
+        device_scope on("/job:worker");
+        twice = tensor<float>(w * 2.f);
+    }
+    session exact({.target = all.at("worker", 0).target()});
+    session narrow({.target = all.at("worker", 0).target(), .wire = wire_format::upper16});
+    CHECK(exact.variable_values().values.empty());
+    exact.run(w.initializer());
+    CHECK(exact.run(twice) == 2.0078125f);
+    CHECK(narrow.run(twice) == 2.f);
+    CHECK(exact.variable_values().values.size() == 1);
+}
+
+TEST_CASE("local cluster: errors come back with their code, and the session goes on") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    placeholder<float, dyn> x("x"), y("y");
+    tensor<float, dyn> sum;
+    {
+        device_scope on("/job:ps");
+        sum = tensor<float, dyn>(x + y);
+    }
+    tensor<float, dyn> twice(sum * 2.f);
+    session s({.target = all.at("worker", 0).target()});
+    const std::vector<float> two{1.f, 2.f}, three{1.f, 2.f, 3.f};
+    CHECK_THROWS_AS(s.run(twice, feed(x, two), feed(y, three)), invalid_argument);
+    CHECK(s.run(twice, feed(x, two), feed(y, two))(1) == 8.f);
+}
+
+TEST_CASE("local cluster: a killed task ends a run with an error that names it") {
+    local_cluster all({{"ps", 1}, {"worker", 1}}, {.health = fast});
+    graph g;
+    graph_scope use(g);
+    const auto count = [] {
+        device_scope on("/job:ps");
+        return variable<float>("count", 1.f);
+    }();
+    tensor<float> next(count + 1.f);
+    session s({.target = all.at("worker", 0).target()});
+    s.run(count.initializer());
+    CHECK(s.run(next) == 2.f);
+    const auto incarnation = std::to_string(all.at("ps", 0).incarnation());
+    all.kill("ps", 0);
+    CHECK_THROWS_AS(s.run(next), unavailable);
+    CHECK_THROWS_WITH(s.run(next, {.timeout = 100ms}), contains("/job:ps/replica:0/task:0") && contains(incarnation));
+    all.restart("ps", 0);
+    CHECK_THROWS_AS(s.run(next), aborted); // its state is lost, and nobody may go on as if it was not
+    session again({.target = all.at("worker", 0).target()});
+    CHECK_THROWS_AS(again.run(next), failed_precondition);
+    again.run(count.initializer());
+    CHECK(again.run(next) == 2.f);
+}
+
+TEST_CASE("local cluster: targets") {
+    graph g;
+    graph_scope use(g);
+    CHECK_THROWS_AS(session({.target = "local://nobody"}), unavailable);
+    local_cluster all({{"worker", 1}});
+    CHECK_THROWS_AS(all.at("ps", 0), not_found);
+    placeholder<float> x("x");
+    tensor<float> y;
+    {
+        device_scope on("/job:ps");
+        y = tensor<float>(x + 1.f);
+    }
+    session s({.target = all.at("worker", 0).target()});
+    CHECK_THROWS_WITH(s.run(y, feed(x, 1.f)), contains("/job:ps"));
+    s.close();
+    CHECK_THROWS_AS(s.run(x, feed(x, 1.f)), cancelled);
+}
+
+} // namespace test_local_cluster

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/responder.hpp>
+
+#include <rill/distributed/wire_meta.hpp>
+
+#include "catch.hpp"
+#include "distributed/simulator.hpp"
+
+using namespace rill;
+
+namespace test_responder {
+
+using namespace rill::detail;
+using namespace std::chrono_literals;
+
+/// A responder, and a peer that writes its messages by hand.
+struct fixture {
+    simulator::simulated_world world{1};
+    simulator::simulated_world::task &here = world.start("ps"), &there = world.start("peer");
+    std::shared_ptr<simulator::simulated_net> net = std::make_shared<simulator::simulated_net>(world, here),
+                                              peer = std::make_shared<simulator::simulated_net>(world, there);
+    std::vector<incoming_request> requests;
+    std::vector<answer_function> replies;
+    std::vector<wire_message> got;
+    std::shared_ptr<responder> answers =
+        std::make_shared<responder>(net, here, task_identity{"ps", 7, "digest"}, health_options{},
+                                    [this](incoming_request r, answer_function reply) {
+                                        requests.push_back(std::move(r));
+                                        replies.push_back(std::move(reply));
+                                    });
+    transport::connection to = 0;
+
+    fixture() {
+        answers->listen("ps");
+        to = peer->connect(
+            "ps", [this](transport::connection, const message_parts& m) { got.push_back(unpack_message(m).value()); });
+    }
+    wire_message message(wire_type type, std::uint64_t request = 0) {
+        wire_message m;
+        m.head.type = type;
+        m.head.sender = 5;
+        m.head.receiver = type == wire_type::hello ? 0 : 7;
+        m.head.request = request;
+        m.head.ack_below = 1;
+        m.head.time_left = wire_header::no_deadline;
+        return m;
+    }
+    /// Lets all that is under way arrive: a single pause may end before a task has run.
+    void settle() {
+        for (int i = 0; i < 30; ++i) world.time.sleep(10ms);
+    }
+    /// Sends a message and returns what comes back.
+    std::vector<wire_message> exchange(wire_message m) {
+        got.clear();
+        peer->send(to, pack_message(std::move(m), true));
+        settle();
+        return got;
+    }
+    std::vector<wire_message> greet(const std::string& whom = "ps", const std::string& cluster = "digest") {
+        auto m = message(wire_type::hello);
+        m.meta = bytes_of_meta(hello_meta{"peer", whom, cluster});
+        return exchange(m);
+    }
+};
+
+TEST_CASE("responder: who says no hello is not served") {
+    fixture f;
+    const auto back = f.exchange(f.message(wire_type::request, 1));
+    REQUIRE(back.size() == 1);
+    CHECK(back[0].head.type == wire_type::refuse);
+    CHECK(back[0].head.method == static_cast<std::uint32_t>(error_code::unauthenticated));
+    CHECK(f.requests.empty());
+}
+
+TEST_CASE("responder: hello to another task or of another cluster is refused") {
+    fixture f;
+    CHECK(f.greet("other").at(0).head.type == wire_type::refuse);
+    CHECK(f.greet("ps", "another").at(0).head.type == wire_type::refuse);
+    CHECK(f.greet("ps", "").at(0).head.type == wire_type::welcome); // a client has no description
+    CHECK(f.greet().at(0).head.sender == 7);
+}
+
+TEST_CASE("responder: a request is accepted, runs once and is answered as often as it is asked") {
+    fixture f;
+    f.greet();
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).head.type == wire_type::grant);
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).head.type == wire_type::grant);
+    REQUIRE(f.requests.size() == 1);
+    f.replies[0](nullptr, {.meta = "answer"});
+    f.settle();
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).meta == "answer");
+    CHECK(f.requests.size() == 1);
+    CHECK(f.exchange(f.message(wire_type::grant, 1)).empty());
+    CHECK(f.exchange(f.message(wire_type::request, 1)).empty()); // over
+}
+
+TEST_CASE("responder: messages for a former life do nothing") {
+    fixture f;
+    f.greet();
+    auto m = f.message(wire_type::request, 1);
+    m.head.receiver = 6;
+    const auto back = f.exchange(m);
+    CHECK(back.at(0).head.method == static_cast<std::uint32_t>(error_code::aborted));
+    CHECK(f.requests.empty());
+}
+
+TEST_CASE("responder: malformed frames are counted, and the third ends the connection") {
+    fixture f;
+    f.greet();
+    for (int i = 0; i < 3; ++i) f.peer->send(f.to, {message_part(std::string(96, 'x')), message_part()});
+    f.settle();
+    CHECK(f.answers->refused() == 3);
+    CHECK(f.exchange(f.message(wire_type::ping)).at(0).head.type == wire_type::refuse);
+}
+
+TEST_CASE("responder: requests of a caller that is silent, or gives up, are cancelled") {
+    fixture f;
+    f.greet();
+    f.exchange(f.message(wire_type::request, 1));
+    f.exchange(f.message(wire_type::request, 2));
+    f.exchange(f.message(wire_type::cancel, 1));
+    CHECK(f.requests.at(0).given_up->is_cancelled());
+    CHECK_FALSE(f.requests.at(1).given_up->is_cancelled());
+    f.world.time.sleep(8s);
+    CHECK(f.requests[1].given_up->is_cancelled());
+}
+
+} // namespace test_responder

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/server.hpp>
+
+#include <thread>
+
+#include <rill/distributed.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/ops/state/writes.hpp>
+
+#include "catch.hpp"
+#include "distributed/simulator.hpp"
+#include "seeds.hpp"
+
+using namespace rill;
+
+namespace test_server {
+
+using namespace std::chrono_literals;
+
+/// A cluster of two parameter servers and two workers in virtual time.
+struct virtual_cluster {
+    explicit virtual_cluster(std::uint64_t seed, const simulator::faults& f) : world(seed, f) {
+        for (const auto& t : spec.all_tasks()) start(t.job, t.task);
+    }
+    void start(const std::string& job, int task) {
+        auto& env = world.start(task_name(job, task));
+        tasks[{job, task}] = &env;
+        servers[{job, task}] = std::make_unique<server>(
+            spec, job, task,
+            server_options{.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env});
+    }
+    void kill(const std::string& job, int task) {
+        world.time.note("kill " + task_name(job, task));
+        servers.at({job, task})->kill();
+        servers.erase({job, task});
+    }
+    ~virtual_cluster() {
+        servers.clear();
+        world.time.run(); // what the servers have cancelled
+    }
+
+    simulator::simulated_world world;
+    const cluster_spec spec{{"ps", {"virtual/ps0", "virtual/ps1"}}, {"worker", {"virtual/worker0", "virtual/worker1"}}};
+    std::map<std::pair<std::string, int>, simulator::simulated_world::task*> tasks;
+    std::map<std::pair<std::string, int>, std::unique_ptr<server>> servers;
+};
+
+constexpr std::size_t steps = 12;
+
+template <class F> auto on(const char* device, F f) {
+    const device_scope here(device);
+    return f();
+}
+
+/// A graph over all tasks: step i adds a one to element i of a variable, and sends a value from task to task.
+struct counting_graph {
+    graph g;
+    graph_scope use{g};
+    placeholder<float> x{"x"};
+    placeholder<float, steps> one{"one"};
+    variable<float, steps> counts = on("/job:ps/task:0", [] { return variable<float, steps>("counts", 0.f); });
+    variable<float> w = on("/job:ps/task:1", [] { return variable<float>("w", 1.f); });
+    tensor<float> a = on("/job:worker/task:1", [&] { return tensor<float>(x * 3.f + w); });
+    tensor<float> b = on("/job:ps/task:1", [&] { return tensor<float>(a * 2.f); });
+    tensor<float> c = on("/job:worker/task:0", [&] { return tensor<float>(b + a); });
+    tensor<float, steps> add = counts.assign_add(one);
+
+    static float expected(float x) { return (3 * x + 1) * 3; }
+};
+
+struct ending {
+    int times = 0;
+    std::exception_ptr problem;
+    float value = 0;
+};
+
+/// Steps at drawn times, while tasks are killed, frozen or cut off. Returns the log.
+std::string run_faults(std::uint64_t seed) {
+    counting_graph m;
+    virtual_cluster all(seed, {.reset_one_in = seed % 3 ? std::size_t(60) : 0,
+                               .latency = std::chrono::microseconds(seed % 4 * 3000 + 100)});
+    auto& draws = all.world.draws;
+    session s(m.g, {.target = all.servers.at({"worker", 0})->target()});
+    s.run(m.counts.initializer());
+    s.run(m.w.initializer());
+    std::vector<ending> ends(steps);
+    const auto step = s.make_callable(std::tuple(m.c, m.add), m.x, m.one);
+    for (std::size_t i = 0; i < steps; ++i)
+        all.world.after(std::chrono::milliseconds(draws(4000)), [&, i] {
+            std::vector<float> one(steps);
+            one[i] = 1;
+            const auto timed = draws(2) ? step.with({.timeout = std::chrono::milliseconds(1 + draws(3000))}) : step;
+            try {
+                timed.start(static_cast<float>(i), one, [&e = ends[i]](std::exception_ptr problem, auto values) {
+                    ++e.times;
+                    e.problem = problem;
+                    e.value = std::get<0>(values);
+                });
+            } catch (...) {
+                ends[i] = {1, std::current_exception(), 0};
+            }
+        });
+    bool keeps_counts = true;
+    for (auto left = draws(3); left > 0; --left) {
+        const std::string job = draws(3) ? "ps" : "worker";
+        const int task = job == "ps" ? static_cast<int>(draws(2)) : 1;
+        const auto lasts = std::chrono::milliseconds(draws(8000));
+        all.world.after(std::chrono::milliseconds(draws(4000)), [&, job, task, lasts] {
+            if (!all.servers.contains({job, task})) return;
+            auto& t = *all.tasks.at({job, task});
+            switch (draws(3)) {
+            case 0:
+                all.kill(job, task);
+                if (job == "ps" && task == 0) keeps_counts = false;
+                all.world.after(lasts, [&, job, task] { all.start(job, task); });
+                break;
+            case 1:
+                all.world.freeze(t);
+                all.world.after(lasts, [&] { all.world.thaw(t); });
+                break;
+            default:
+                all.world.part(task_name(job, task), task_name("worker", 0), true);
+                all.world.after(
+                    lasts, [&, job, task] { all.world.part(task_name(job, task), task_name("worker", 0), false); });
+            }
+        });
+    }
+    all.world.time.run();
+    std::vector<float> counts(steps);
+    if (keeps_counts) {
+        session reads(m.g, {.target = all.servers.at({"ps", 0})->target()});
+        const auto now = reads.run(m.counts);
+        std::copy(now.begin(), now.end(), counts.begin());
+    }
+    for (std::size_t i = 0; i < steps; ++i) {
+        INFO("step " << i);
+        CHECK(ends[i].times == 1);
+        if (ends[i].problem) {
+            const auto [code, text] = rill::detail::described(ends[i].problem);
+            INFO(text);
+            CHECK((code == error_code::unavailable || code == error_code::aborted ||
+                   code == error_code::deadline_exceeded));
+            if (keeps_counts) CHECK(counts[i] <= 1);
+        } else {
+            CHECK(ends[i].value == counting_graph::expected(static_cast<float>(i)));
+            if (keeps_counts) CHECK(counts[i] == 1);
+        }
+    }
+    return all.world.time.log;
+}
+
+TEST_CASE("server: steps of a cluster run once and end, whatever fails", "[random]") {
+    seeds::each(20, [](std::uint64_t seed) {
+        const auto log = run_faults(seed);
+        if (seed % 10 == 0) CHECK(run_faults(seed) == log);
+    });
+}
+
+TEST_CASE("server: an error in one task wakes the others") {
+    virtual_cluster all(1, {});
+    graph g;
+    graph_scope use(g);
+    device_scope ps("/job:ps");
+    const fifo_queue<tensor<float>> queue({.capacity = 1});
+    const auto waits = queue.dequeue();
+    placeholder<float, dyn> x("x"), y("y");
+    tensor<float, dyn> bad;
+    {
+        device_scope on("/job:worker/task:1");
+        bad = tensor<float, dyn>(x + y);
+    }
+    session s(g, {.target = all.servers.at({"worker", 0})->target()});
+    const auto both = s.make_callable(std::tuple(waits, bad), x, y);
+    std::exception_ptr problem;
+    both.start(std::vector<float>{1, 2}, std::vector<float>{1, 2, 3}, [&](std::exception_ptr p, auto) { problem = p; });
+    all.world.time.sleep(100ms);
+    REQUIRE(problem);
+    CHECK_THROWS_AS(std::rethrow_exception(problem), invalid_argument);
+    // the queue is as before
+    placeholder<float> z("z");
+    s.run(queue.enqueue(z), feed(z, 5.f));
+    CHECK(s.run(waits) == 5.f);
+}
+
+TEST_CASE("server: a run is cancelled by its token, and when its session closes") {
+    virtual_cluster all(2, {});
+    graph g;
+    graph_scope use(g);
+    device_scope ps("/job:ps/task:1");
+    const fifo_queue<tensor<float>> queue({.capacity = 1});
+    const auto waits = queue.dequeue();
+    session s(g, {.target = all.servers.at({"worker", 0})->target()});
+    const auto call = s.make_callable(std::tuple(waits));
+    for (const bool closes : {false, true}) {
+        std::exception_ptr problem;
+        const cancellation_token token;
+        call.with({.cancel = token}).start([&](std::exception_ptr p, auto) { problem = p; });
+        all.world.time.sleep(50ms);
+        CHECK_FALSE(problem);
+        if (closes)
+            s.close();
+        else
+            token.cancel();
+        all.world.time.sleep(200ms);
+        REQUIRE(problem);
+        CHECK_THROWS_AS(std::rethrow_exception(problem), cancelled);
+    }
+}
+
+TEST_CASE("server: tasks may start in any order", "[random]") {
+    seeds::each(6, [](std::uint64_t seed) {
+        simulator::simulated_world world(seed);
+        const cluster_spec spec{{"ps", {"late/ps"}}, {"worker", {"late/worker"}}};
+        std::vector<std::unique_ptr<server>> servers;
+        const auto start = [&](const std::string& job) {
+            auto& env = world.start(task_name(job, 0));
+            servers.push_back(std::make_unique<server>(
+                spec, job, 0,
+                server_options{.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env}));
+        };
+        start("worker");
+        const auto late = std::chrono::milliseconds(world.draws(29000));
+        world.after(late, [&] { start("ps"); });
+        graph g;
+        graph_scope use(g);
+        const auto w = on("/job:ps", [] { return variable<float>("w", 1.f); });
+        session s({.target = servers[0]->target()});
+        s.run(w.initializer()); // waits for the other task
+        CHECK(world.time.now().time_since_epoch() < late + 10s);
+        CHECK(s.run(w) == 1.f);
+        s.close();
+        world.time.run();
+        servers.clear();
+        world.time.run();
+    });
+}
+
+TEST_CASE("server: a task that does not start ends the run in time, by name") {
+    simulator::simulated_world world(7);
+    auto& env = world.start("worker");
+    server node(cluster_spec{{"ps", {"never/ps"}}, {"worker", {"never/worker"}}}, "worker", 0,
+                {.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env});
+    graph g;
+    graph_scope use(g);
+    const auto w = on("/job:ps", [] { return variable<float>("w", 1.f); });
+    session s({.target = node.target()});
+    CHECK_THROWS_WITH(s.run(w.initializer()), contains("/job:ps/replica:0/task:0"));
+    CHECK(world.time.now().time_since_epoch() < 40s);
+    CHECK(node.health("ps", 0) == peer_health::connecting);
+}
+
+TEST_CASE("server: join returns when another thread stops the server") {
+    server node(cluster_spec{{"worker", {"test_server/join"}}}, "worker", 0);
+    CHECK_THROWS_AS((server(cluster_spec{{"worker", {"test_server/join"}}}, "worker", 0)), already_exists);
+    std::thread other([&] { node.stop(); });
+    node.join();
+    other.join();
+    graph g;
+    CHECK_THROWS_AS(session(g, {.target = node.target()}), unavailable);
+}
+
+} // namespace test_server

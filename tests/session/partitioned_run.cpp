@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/session/partitioned_run.hpp>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/graph/serialization/saved_graph.hpp>
+#include <rill/runtime/executor/partitioned_step.hpp>
+#include <rill/runtime/plan/partitioned_plan.hpp>
+
+#include "catch.hpp"
+#include "random_control_flow.hpp"
+#include "random_graph.hpp"
+#include "random_parts.hpp"
+
+using namespace rill;
+using namespace std::chrono_literals;
+
+namespace test_partitioned_run {
+
+using random_parts::cpus;
+using random_parts::drawn_devices;
+using random_parts::on_threads;
+using random_parts::same_bits;
+
+int differing(const std::vector<any_array>& a, const std::vector<any_array>& b) {
+    int n = a.size() != b.size();
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) n += !same_bits(a[i], b[i]);
+    return n;
+}
+
+/// A run that is cut, with its own state.
+struct cut_run {
+    session_options options = on_threads(1, true);
+    std::shared_ptr<detail::resource_store> resources =
+        detail::make_shared<detail::resource_store>(default_allocator(), detail::step_threads{});
+    std::shared_ptr<placement> where = detail::make_placement(options);
+    std::unique_ptr<detail::partitioned_plan> plan;
+
+    explicit cut_run(const detail::plan_key& key) { plan = detail::partitioned_plan::make(key, options, resources, *where); }
+
+    /// Returns the fetched values, and the bytes of each edge.
+    static std::pair<std::vector<any_array>, std::vector<std::size_t>> run(const detail::partitioned_plan& p,
+                                                                           const std::vector<any_array>& feeds) {
+        detail::partitioned_step step(p, feeds);
+        step.start(detail::no_step);
+        CHECK(step.drive());
+        return {step.fetched(), step.exchange().bytes()};
+    }
+};
+
+/// Returns the part as another program has it: saved and loaded again.
+detail::part_graph loaded(const detail::part_graph& p) {
+    detail::part_graph made(p);
+    made.of = detail::load_graph(detail::save_graph(p.of, {.initializers = false}));
+    const auto same = [&](const node* n) { return made.of.state().find(n->name); };
+    for (auto* ends : {&made.feeds, &made.fetches})
+        for (auto& e : *ends) e.from = same(e.from);
+    for (auto& t : made.targets) t = same(t);
+    return made;
+}
+
+TEST_CASE("partitioned run: random graphs, whole and cut, give the same bits; so do parts saved and loaded", "[random]") {
+    int cuts = 0;
+    seeds::each(8, [&](std::uint64_t seed) {
+        random_graph::random r(static_cast<random_graph::random::result_type>(seed));
+        const graph g;
+        const graph_scope here(g);
+        const auto m = [&] {
+            const device_scope on(drawn_devices(cpus(1 + seed % 4), seed));
+            return random_graph::build(r);
+        }();
+        std::vector<feed_value> feeds;
+        for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
+        const auto wanted = session(g, on_threads(0, false)).run(m.values, feeds);
+        for (const int threads : {0, 1, 3})
+            CHECK(differing(session(g, on_threads(threads, true)).run(m.values, feeds), wanted) == 0);
+        detail::plan_key key;
+        for (const auto& v : m.values) key.fetches.push_back(v.end());
+        for (std::size_t i = 0; i < m.feeds.size(); ++i) key.feeds.push_back(m.values[i].end());
+        const cut_run cut(key);
+        if (!cut.plan) return;
+        ++cuts;
+        std::vector<detail::part_graph> parts;
+        for (const auto& p : cut.plan->parts()) parts.push_back(loaded(p.made));
+        const detail::partitioned_plan again(std::move(parts), cut.plan->edges(), key.fetches.size(), cut.options,
+                                             cut.resources);
+        CHECK(differing(cut_run::run(again, m.feeds).first, wanted) == 0);
+    });
+    if (seeds::all()) CHECK(cuts > 3);
+}
+
+TEST_CASE("partitioned run: variables, queues, branches, loops and control edges as in one piece", "[random]") {
+    seeds::each(25, [&](std::uint64_t seed) {
+        const graph g;
+        const graph_scope here(g);
+        const random_parts::program p(seed, drawn_devices(cpus(2 + seed % 3), seed));
+        for (const bool few : {false, true}) {
+            const auto wanted = p.outcomes(session(g, on_threads(0, false)), few);
+            const int threads = seed % 3 == 2 ? 3 : static_cast<int>(seed % 3);
+            CHECK(differing(p.outcomes(session(g, on_threads(threads, true)), few), wanted) == 0);
+        }
+    });
+}
+
+TEST_CASE("partitioned run: random control flow, with writes in bodies and gradients", "[random]") {
+    using namespace test_random_control_flow;
+    each_program(20, drawn::all, [&](std::uint64_t seed, const trial& t) {
+        if (!t.is_clear()) return;
+        built b(t.p, drawn_devices(cpus(3), seed));
+        const auto [dx, dw] = gradients(b.z, b.x, b.w);
+        const session s(on_threads(static_cast<int>(seed % 3), true));
+        s.run(global_variables_initializer());
+        const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
+        CHECK(t.is(z, t.value.v));
+        CHECK(t.is(s.run(b.written), t.written));
+        const auto slopes = b.run(s, std::tuple(dx, dw), t.x);
+        CHECK(t.is(std::get<0>(slopes), t.value.d[0]));
+        CHECK(t.is(std::get<1>(slopes), t.value.d[1]));
+    });
+}
+
+template <class F> auto on(const std::string& device, const F& make) {
+    const device_scope there(device);
+    return make();
+}
+
+/// Two devices: y is computed on the second, of a value from the first.
+struct two_devices {
+    graph g;
+    graph_scope here{g};
+    placeholder<float, 100> x{"x"};
+    tensor<float, 100> h = on("/cpu:0", [&] { return tensor(x * 2.f, "h"); });
+    tensor<float, 100> y = on("/cpu:1", [&] { return tensor(h + 1.f, "y"); });
+};
+
+TEST_CASE("partitioned run: one pair for each value and part, and the bytes that cross") {
+    const two_devices t;
+    const auto z = on("/cpu:1", [&] { return tensor(t.h * 3.f, "z"); });
+    const cut_run cut({.fetches = {t.y, z}, .targets = {}, .feeds = {t.x}});
+    REQUIRE(cut.plan);
+    any_array x(dtype::float32, dims{100});
+    for (int i = 0; i < 100; ++i) static_cast<float*>(x.mutable_data())[i] = 1.f;
+    const auto [values, bytes] = cut_run::run(*cut.plan, {x});
+    CHECK(bytes == std::vector<std::size_t>{400});
+    CHECK(values[0].elements<float>()[99] == 3.f);
+}
+
+TEST_CASE("partitioned run: starts, times out, is cancelled, is closed") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<float>> q;
+    const auto got = on("/cpu:1", [&] { return tensor(q.dequeue() * 2.f, "twice"); });
+    session s(on_threads(1, true));
+    const auto run = s.make_callable(got);
+    CHECK_THROWS_AS(s.run(got, {.timeout = 1ms}), deadline_exceeded);
+    const cancellation_token token;
+    token.cancel();
+    CHECK_THROWS_AS(s.run(got, {.cancel = token}), cancelled);
+    std::promise<float> promise;
+    run.start([&](std::exception_ptr problem, auto values) {
+        if (problem) return promise.set_exception(problem);
+        promise.set_value(std::get<0>(values));
+    });
+    s.run(q.enqueue(4.f));
+    CHECK(promise.get_future().get() == 8.f);
+    s.close();
+    CHECK_THROWS_AS(s.run(got), cancelled);
+}
+
+} // namespace test_partitioned_run
