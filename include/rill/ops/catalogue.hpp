@@ -97,6 +97,7 @@
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/cosh.hpp>
+#include <rill/ops/math/count_nonzero.hpp>
 #include <rill/ops/math/cumprod.hpp>
 #include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/derivative.hpp>
@@ -135,6 +136,7 @@
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/polygamma.hpp>
+#include <rill/ops/math/polyval.hpp>
 #include <rill/ops/math/pow.hpp>
 #include <rill/ops/math/real.hpp>
 #include <rill/ops/math/reciprocal.hpp>
@@ -146,6 +148,7 @@
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/reduce_min.hpp>
 #include <rill/ops/math/reduce_prod.hpp>
+#include <rill/ops/math/reduce_std.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/reduce_variance.hpp>
 #include <rill/ops/math/relu.hpp>

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/eye.hpp>
@@ -206,12 +207,11 @@ auto auc(const A& labels, const B& predictions, const std::source_location& wher
     static_assert(extents_of<A>::rank == 1, "auc: labels and predictions must be vectors, [n]");
     static_assert(Thresholds >= 2, "auc: two thresholds at least");
     const name_scope scope("auc");
-    xt::xtensor<float, 1> limits({static_cast<std::size_t>(Thresholds)});
+    std::vector<float> limits;
     for (index_t i = 0; i < Thresholds; ++i)
-        limits(static_cast<std::size_t>(i)) =
-            static_cast<float>(static_cast<double>(i) / static_cast<double>(Thresholds - 1));
-    limits(0) = -1e-7f;
-    limits(static_cast<std::size_t>(Thresholds - 1)) = 1 + 1e-7f;
+        limits.push_back(static_cast<float>(static_cast<double>(i) / static_cast<double>(Thresholds - 1)));
+    limits.front() = -1e-7f;
+    limits.back() = 1 + 1e-7f;
     const tensor<float, Thresholds> at(any_tensor(constant(limits, where)));
     const auto positive = sealed(expand_dims<1>(detail::as_numbers(cast<bool>(labels))));
     const auto above =

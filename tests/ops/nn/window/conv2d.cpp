@@ -163,9 +163,9 @@ TEST_CASE("conv2d: bias and relu are computed with it") {
     s.run(global_variables_initializer());
     const any_array at = op_test::point_array<float>({-1, 1}, {2, 5, 4, 3}, 5);
     const auto run = [&](const any_tensor& y) { return op_test::run(s, y, {x}, {at}); };
-    const auto from = op_test::list(run(plain));
+    const auto from = op_test::reals(run(plain));
     const double bias[] = {0.5, -0.25, 0, 1};
-    const auto summed = op_test::list(run(sum)), clipped = op_test::list(run(rectified));
+    const auto summed = op_test::reals(run(sum)), clipped = op_test::reals(run(rectified));
     for (std::size_t i = 0; i < from.size(); ++i) {
         CHECK(summed[i] == Approx(from[i] + bias[i % 4]).margin(1e-5));
         CHECK(clipped[i] == Approx(std::max(from[i] + bias[i % 4], 0.)).margin(1e-5));

@@ -169,8 +169,8 @@ TEST_CASE("space_to_depth, depth_to_space, space_to_batch, batch_to_space") {
     const session s(g);
     const placeholder<float, dyn, 4, 6, 3> x("x");
     const any_array at = op_test::point_array<float>({-1, 1}, {2, 4, 6, 3});
-    const auto from = op_test::list(at);
-    const auto run = [&](const any_tensor& y) { return op_test::list(op_test::run(s, y, {x}, {at})); };
+    const auto from = op_test::reals(at);
+    const auto run = [&](const any_tensor& y) { return op_test::reals(op_test::run(s, y, {x}, {at})); };
     const tensor deep = space_to_depth<2>(x);
     static_assert(std::is_same_v<decltype(deep), const tensor<float, dyn, 2, 3, 12>>);
     const auto there = run(deep);

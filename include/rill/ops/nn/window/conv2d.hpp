@@ -25,6 +25,7 @@ using dense_convolution =
 /// TensorFlow's Conv3D is this op over one more axis. Gradients: Conv2DBackpropInput and Conv2DBackpropFilter.
 struct conv2d_op : detail::dense_convolution<conv2d_op, convolution_part::forward> {
     static constexpr auto name = "Conv2D", label = "conv2d";
+    using brings = op_list<conv2d_op, conv2d_backprop_input_op, conv2d_backprop_filter_op, conv2d_row_op>;
     using convolution_op::convolution_op;
 
     /// A bias, and the relu of it, are computed with the convolution.
