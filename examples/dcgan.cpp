@@ -28,14 +28,14 @@ int main(int argc, char** argv) {
     const auto loss_for = [](const auto& logits, int truth) {
         return reduce_mean(sparse_softmax_cross_entropy(logits, argmax<1>(logits) * 0 + truth));
     };
-    const auto judge_loss = loss_for(of_real, 1) + loss_for(of_drawn, 0), draw_loss = loss_for(of_drawn, 1);
+    const tensor judge_loss = loss_for(of_real, 1) + loss_for(of_drawn, 0);
+    const tensor draw_loss = loss_for(of_drawn, 1);
     const auto train_judge = adam(5e-4f).minimize(judge_loss, {.variables = trainable_variables("judge")});
     const auto train_drawing = adam(1e-3f).minimize(draw_loss, {.variables = trainable_variables("generator")});
 
     session s;
     s.run(global_variables_initializer());
-    const auto step =
-        s.make_callable(std::tuple(tensor(judge_loss), tensor(draw_loss), train_judge, train_drawing), real, noise);
+    const auto step = s.make_callable(std::tuple(judge_loss, draw_loss, train_judge, train_drawing), real, noise);
     batches from(all, 32);
     std::mt19937 random(3);
     const auto draw_noise = [&](std::size_t n) {
