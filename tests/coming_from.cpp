@@ -192,6 +192,49 @@ TEST_CASE("coming from: queues, tables and scopes") {
     CHECK(tensor(a * 2.f).device() == "/device:cpu:0");
 }
 
+TEST_CASE("coming from: networks") {
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float, dyn, 8, 8, 1> image("image");
+    const placeholder<int, dyn> label("label");
+    const placeholder<bool> training("training");
+    const variable<float, 3, 3, 1, 4> filter("filter", glorot_uniform());
+    const variable<float, 3, 3, 4, 1> spread("spread", glorot_uniform());
+    const session s;
+    const auto h = conv2d<window{.strides = {2, 2}, .padding = padding::same}>(image, filter); // page
+    const auto small = max_pool<window{.size = {2, 2}}>(h); // page
+    const auto mean = avg_pool<window{.size = {2, 2}}>(h); // page
+    const auto large = conv2d_transpose<window{.strides = {2, 2}, .padding = padding::same}>(mean, filter); // page
+    const auto each = depthwise_conv2d<window{.padding = padding::same}>(h, spread); // page
+    const auto flat = flatten(each); // page
+    const auto [values, places] = top_k<3>(flat); // page
+    const auto net = sequential(conv<6, window{.size = {3, 3}}>(activation::relu), flatten(), dense<10>(activation::linear)); // page
+    const auto y = net("net", dropout(image, 0.5f, training)); // page
+    const auto normal = batch_normalization(training)("bn", y); // page
+    const auto loss = losses::sparse_softmax_cross_entropy(label, normal); // page
+    const auto error = losses::mean_squared_error(y, normal, {.weights = 2.f}); // page
+    const auto total = losses::get_total_loss(); // page
+    const auto [accuracy, update] = metrics::accuracy(label, argmax<1>(normal)); // page
+    const auto wide = dense<3>(activation::relu, {.kernel_regularizer = l2_regularizer(0.01)})("wide", y); // page
+    const control_dependencies after(g.collection("update_ops")); // page
+    const operation train = adam(1e-3f).minimize(total, {.variables = trainable_variables("net")}); // page
+    s.run(global_variables_initializer());
+    s.run(local_variables_initializer());
+    const xt::xtensor<float, 4> images({2, 8, 8, 1}, 0.5f);
+    const std::vector<int> labels{1, 2};
+    const auto run = [&](const auto& what) { return s.run(what, feed(image, images), feed(label, labels), feed(training, true)); };
+    run(train);
+    CHECK(run(update) <= 1.f);
+    CHECK(run(accuracy) <= 1.f);
+    CHECK(run(tensor(loss + error)) > 0.f);
+    CHECK(run(small).shape(1) == 2);
+    CHECK(run(large).shape(3) == 1);
+    CHECK(run(values).shape(1) == 3);
+    CHECK(run(places).shape(1) == 3);
+    CHECK(run(wide).shape(1) == 3);
+    CHECK_THROWS_AS(read_idx("no/such/file"), not_found); // page
+}
+
 TEST_CASE("coming from: eager") {
     CHECK(evaluate(2.f * constant({1.f, 2.f}))(1) == 4.f); // page
     auto f = value_and_grad([](auto w, auto x) { return reduce_sum(square(w * x)); }); // page

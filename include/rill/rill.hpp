@@ -14,6 +14,7 @@
 #include <rill/eager/eager_variable.hpp>
 #include <rill/eager/evaluate.hpp>
 #include <rill/eager/value_and_grad.hpp>
+#include <rill/io/idx.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/ops/state/writes.hpp>
 #include <rill/session/session.hpp>
@@ -26,5 +27,9 @@
 #include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>
 #include <rill/train/replica_device_setter.hpp>
+#include <rill/train/layers.hpp>
+#include <rill/train/losses.hpp>
+#include <rill/train/metrics.hpp>
 #include <rill/train/schedules.hpp>
+#include <rill/train/sequential.hpp>
 #include <rill/train/start_queue_runners.hpp>

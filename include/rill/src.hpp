@@ -91,6 +91,7 @@
 #include <rill/graph/serialization/json.ipp>
 #include <rill/graph/serialization/saved_graph.ipp>
 #include <rill/graph/serialization/serialization.ipp>
+#include <rill/io/idx.ipp>
 #include <rill/link/dynamic_runtime.ipp>
 #include <rill/passes/constant_folder.ipp>
 #include <rill/passes/eliminate_common_subexpressions.ipp>
@@ -165,6 +166,8 @@
 #include <rill/train/eager_optimizer.ipp>
 #include <rill/train/get_variable.ipp>
 #include <rill/train/initializers.ipp>
+#include <rill/train/layers.ipp>
+#include <rill/train/losses.ipp>
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
 #include <rill/train/replica_device_setter.ipp>

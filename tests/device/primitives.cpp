@@ -34,6 +34,12 @@ struct no_gather : cpu {
 struct no_rows : cpu {
     static void rows();
 };
+struct no_convolution : cpu {
+    static void convolve_filter();
+};
+struct no_pool : cpu {
+    static void max_pool_gather();
+};
 struct no_update_rows : cpu {
     static void update_rows();
 };
@@ -64,6 +70,8 @@ TEST_CASE("primitives: a device has all of them, under these names") {
     STATIC_REQUIRE_FALSE(device_primitives<no_strided_add>);
     STATIC_REQUIRE_FALSE(device_primitives<no_gather>);
     STATIC_REQUIRE_FALSE(device_primitives<no_rows>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_convolution>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_pool>);
     STATIC_REQUIRE_FALSE(device_primitives<no_update_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<other_check>);
     STATIC_REQUIRE_FALSE(device_primitives<update_by_value>);

@@ -21,6 +21,19 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/awaited_answers": "distributed/server", "distributed/wire_rendezvous": "distributed/worker",
                "distributed/remote_session_core": "distributed/local_cluster"}
 TESTS_WITHOUT_HEADER = {}
+# one test file for a family of ops
+COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
+               for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}
+COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/max_pool"
+               for op in ("pool_op", "avg_pool", "extract_image_patches", "space_to_depth")}
+COVERED_BY |= {f"ops/nn/{op}": "ops/nn/batch_normalization"
+               for op in ("crelu", "l2_normalize", "log_poisson_loss", "lrn", "weighted_cross_entropy", "xw_plus_b",
+                          "zero_fraction")}
+COVERED_BY |= {"ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/top_k": "ops/nn/top_k",
+               "train/sequential": "train/layers", "ops/math/polyval": "ops/math/count_nonzero",
+               "ops/math/reduce_std": "ops/math/count_nonzero",
+               "device/cpu/primitives/windows": "ops/nn/window/max_pool",
+               "device/cpu/primitives/convolution": "ops/nn/window/conv2d", "ops/linalg/row_epilogue": "ops/linalg/matmul"}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

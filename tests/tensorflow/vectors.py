@@ -74,6 +74,16 @@ WITHOUT = {
     "Fused": "what reductions are, which are compared by their own names",
     "NoOp": "it has no value",
     "ConcatGrad": "the gradient of Concat, which is compared",
+    "AvgPoolGrad": "the gradient of AvgPool, which is compared",
+    "Conv2DBackpropFilter": "the gradient of Conv2D, which is compared",
+    "Conv2DBackpropInput": "the gradient of Conv2D, which is compared",
+    "Conv2DRow": "what plans make of Conv2D and Add, which are compared",
+    "DepthwiseConv2dNativeBackpropFilter": "the gradient of DepthwiseConv2dNative, which is compared",
+    "DepthwiseConv2dNativeBackpropInput": "the gradient of DepthwiseConv2dNative, which is compared",
+    "ExtractImagePatchesGrad": "the gradient of ExtractImagePatches, which is compared",
+    "MaxPoolGrad": "the gradient of MaxPool, which is compared",
+    "MaxPoolGradGrad": "the gradient of MaxPoolGrad; the test of MaxPool compares it with finite differences",
+    "TakeAlongAxisGrad": "the gradient of TakeAlongAxis, which is compared",
     "ExpBelow": "TensorFlow has no such op; reduce_logsumexp is made of it, and its test compares with plain C++",
     "GatherGrad": "the gradient of Gather, which is compared",
     "L2Norm": "TensorFlow's overflows; the test of reduce_l2_norm compares with plain C++",
@@ -515,6 +525,118 @@ for op, f in {"Softmax": tf.nn.softmax, "LogSoftmax": tf.nn.log_softmax}.items()
             graph(op, op, [varied(shape, dtype)], f, ulps=16, near=1)
         for row in ([1000, 0, -1000], [0, INF, 1], [NAN, 0, 1], [0, -INF, 1], [-INF, -INF, -INF]):
             graph(op, op, [np.array(row, dtype)], f, ulps=8, near=1, label=f" of {row}")
+
+# ---- windows -----------------------------------------------------------------------------------------------------------
+PADDINGS = {"VALID": 0, "SAME": 1, "EXPLICIT": 2}
+for dtype in FLOATS:
+    near = {"ulps": 16, "near": 16}
+    for size, filters, strides, padding in (
+        ((2, 5, 4, 3), (3, 2, 3, 4), (1, 1), "VALID"),
+        ((1, 5, 6, 2), (3, 3, 2, 3), (2, 1), "SAME"),
+        ((2, 4, 4, 1), (2, 4, 1, 2), (1, 3), "SAME"),
+        ((1, 3, 3, 2), (1, 1, 2, 2), (2, 2), "VALID"),
+    ):
+        about = {"strides": strides, "padding": PADDINGS[padding], "label": f" {list(filters)} {list(strides)} {padding}"}
+        graph(
+            "Conv2D",
+            "Conv2D",
+            [varied(size, dtype), varied(filters, dtype, 1)],
+            lambda x, f: tf.nn.conv2d(x, f, strides, padding),
+            **about,
+            **near,
+        )
+        outs = filters[:2] + (5, size[3])
+        like = [size[0]] + [
+            n * s + (max(k - s, 0) if padding == "VALID" else 0) for n, s, k in zip(size[1:3], strides, filters)
+        ]
+        graph(
+            "Conv2DTranspose",
+            "Conv2DTranspose",
+            [varied(size, dtype), varied(outs, dtype, 1)],
+            lambda x, f: tf.nn.conv2d_transpose(x, f, like + [5], strides, padding),
+            **about,
+            **near,
+        )
+        if strides[0] == strides[1]:
+            graph(
+                "DepthwiseConv2dNative",
+                "DepthwiseConv2dNative",
+                [varied(size, dtype), varied(filters, dtype, 1)],
+                lambda x, f: tf.nn.depthwise_conv2d(x, f, [1, *strides, 1], padding),
+                **about,
+                **near,
+            )
+    graph(
+        "Conv2D",
+        "Conv2D",
+        [varied((1, 4, 3, 2), dtype), varied((2, 3, 2, 2), dtype, 1)],
+        lambda x, f: tf.nn.conv2d(x, f, (1, 2), [[0, 0], [1, 0], [2, 1], [0, 0]]),
+        strides=(1, 2),
+        padding=2,
+        pads_before=(1, 2),
+        pads_after=(0, 1),
+        label=" with pads",
+        **near,
+    )
+    graph(
+        "Conv2D",
+        "Conv2D",
+        [varied((1, 7, 6, 2), dtype), varied((2, 3, 2, 2), dtype, 1)],
+        lambda x, f: tf.nn.conv2d(x, f, 1, "VALID", dilations=(3, 2)),
+        dilations=(3, 2),
+        gradient=False,  # TensorFlow's of dilated windows is not there on a CPU
+        label=" dilated",
+        **near,
+    )
+    graph(
+        "Conv2D",
+        "Conv2D",
+        [varied((1, 3, 4, 3, 2), dtype), varied((2, 3, 2, 2, 3), dtype, 1)],
+        lambda x, f: tf.nn.conv3d(x, f, [1, 1, 2, 1, 1], "SAME"),
+        strides=(1, 2, 1),
+        padding=1,
+        label=" over volumes",
+        **near,
+    )
+    for size, k, strides, padding in (
+        ((2, 4, 6, 3), (2, 2), (2, 2), "VALID"),
+        ((1, 5, 5, 2), (3, 2), (1, 2), "SAME"),
+        ((1, 3, 7, 1), (3, 3), (2, 2), "SAME"),
+    ):
+        for op, f in {"MaxPool": tf.nn.max_pool2d, "AvgPool": tf.nn.avg_pool2d}.items():
+            graph(
+                op,
+                op,
+                [varied(size, dtype)],
+                lambda x: f(x, k, strides, padding),
+                ksize=k,
+                strides=strides,
+                padding=PADDINGS[padding],
+                label=f" {list(k)} {list(strides)} {padding}",
+                **near,
+            )
+        graph(
+            "ExtractImagePatches",
+            "ExtractImagePatches",
+            [varied(size, dtype)],
+            lambda x: tf.image.extract_patches(x, [1, *k, 1], [1, *strides, 1], [1, 1, 1, 1], padding),
+            ksize=k,
+            strides=strides,
+            padding=PADDINGS[padding],
+            label=f" {list(k)} {list(strides)} {padding}",
+            **near,
+        )
+for dtype in NUMBERS:
+    for n, k in ((5, 3), (4, 4), (3, 0)):
+        x = varied((2, n), dtype, steps=1)
+        graph("TopKV2", "TopKV2", [x], lambda x: tf.math.top_k(x, k), k=k, label=f" {k}", gradient=k > 0)
+    ids = np.array([[3, 0, 3], [1, 1, 2]], "int32")
+    graph(
+        "TakeAlongAxis",
+        "TakeAlongAxis",
+        [varied((2, 4), dtype), ids],
+        lambda x, i: tf.gather(x, i, batch_dims=1),
+    )
 
 # ---- products, losses ------------------------------------------------------------------------------------------------
 for dtype in NUMBERS:

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <rill/core/program.hpp>
+#include <rill/core/window.hpp>
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/numbers.hpp>
@@ -54,6 +55,14 @@ template <class T, class I = std::int32_t> struct row_numbers {
 /// The number of elements from which an update uses the pool; below it, threads cost more than they save.
 inline constexpr index_t update_shared_from = 1 << 16;
 
+/// The number of elements in all windows from which the primitives over windows use the pool.
+inline constexpr index_t window_shared_from = 1 << 18;
+
+/// Returns true if primitives over these windows, one element of each of so many channels, use a pool.
+inline bool windows_are_shared(const window_shape& w, index_t channels) {
+    return w.batch * w.windows() * w.positions() * channels >= window_shared_from;
+}
+
 /// The `Count` numbers, in the memory of a device, that an update reads beside its arrays.
 template <class T, std::size_t Count> struct update_constants {
     const T* at = nullptr;
@@ -95,7 +104,7 @@ concept device_primitives =
     requires(const execution_context& on, const float* x, float* y, const std::int32_t* ids, std::int32_t* to,
              std::int64_t* classes, void* memory, index_t n, const detail::strided_layout& layout,
              const random_stream* stream, const error_site& where, const fused_spec& spec, const fusion_group& chain,
-             kernel_request& request) {
+             kernel_request& request, const window_shape& w, const convolution_shape& s, convolution_part part) {
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();
@@ -108,6 +117,23 @@ concept device_primitives =
         { D::template gemm_scratch<float>(on, false, false, n, n, n) } -> std::same_as<std::size_t>;
         { D::template gemm_is_shared<float>(on, false, false, n, n, n) } -> std::same_as<bool>;
 
+        D::convolve(on, s, x, x, y, {x, true}); // image, filter, result, product_epilogue
+        D::convolve_input(on, s, x, x, y);      // filter, gradient of the result, gradient by the image
+        D::convolve_filter(on, s, x, x, y);     // image, gradient of the result, gradient by the filter
+        { D::template convolution_scratch<float>(on, part, s) } -> std::same_as<std::size_t>;
+        { D::template convolution_is_shared<float>(on, part, s) } -> std::same_as<bool>;
+        D::depthwise_convolve(on, s, x, x, y);
+        D::depthwise_convolve_input(on, s, x, x, y);
+        D::depthwise_convolve_filter(on, s, x, x, y);
+        { D::template depthwise_scratch<float>(s) } -> std::same_as<std::size_t>;
+        D::max_pool(on, w, n, x, y);
+        D::max_pool_gradient(on, w, n, x, x, x, y); // image, result, gradient of the result, gradient by the image
+        D::max_pool_gather(on, w, n, x, x, x, y);   // image, result, an array like the image, its elements
+        D::average_pool(on, w, n, x, y);
+        D::average_pool_gradient(on, w, n, x, y);
+        D::image_patches(on, w, n, x, y);
+        D::image_patches_gradient(on, w, n, x, y);
+
         D::copy(on, x, y, layout);
         D::add(on, x, y, layout);
         D::copy(on, dtype::float32, static_cast<const void*>(x), memory, n);
@@ -119,6 +145,8 @@ concept device_primitives =
         D::scatter_add(on, x, ids, y, n, n, n, n);
         D::one_hot(on, ids, y, n, n, 1.f, 0.f);
         D::template arg_extreme<true>(on, x, to, n, n, n);
+        D::top_k(on, x, y, to, n, n, n); // rows, columns, k
+        { D::top_k_scratch(n) } -> std::same_as<std::size_t>;
         D::template scan<combine::sum>(on, x, y, n, n, n, false, false);
         D::linear_recurrence(on, x, x, y, n, n, n, false);
         { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;

@@ -43,6 +43,7 @@
 #include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
 #include <rill/ops/array/subscript.hpp>
+#include <rill/ops/array/take_along.hpp>
 #include <rill/ops/array/tensor_array_write.hpp>
 #include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/tile_grad.hpp>
@@ -101,6 +102,7 @@
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/cosh.hpp>
+#include <rill/ops/math/count_nonzero.hpp>
 #include <rill/ops/math/cumprod.hpp>
 #include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/derivative.hpp>
@@ -139,6 +141,7 @@
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/polygamma.hpp>
+#include <rill/ops/math/polyval.hpp>
 #include <rill/ops/math/pow.hpp>
 #include <rill/ops/math/real.hpp>
 #include <rill/ops/math/reciprocal.hpp>
@@ -150,6 +153,7 @@
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/reduce_min.hpp>
 #include <rill/ops/math/reduce_prod.hpp>
+#include <rill/ops/math/reduce_std.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/reduce_variance.hpp>
 #include <rill/ops/math/relu.hpp>
@@ -168,16 +172,21 @@
 #include <rill/ops/math/tan.hpp>
 #include <rill/ops/math/tanh.hpp>
 
+#include <rill/ops/nn/batch_normalization.hpp>
 #include <rill/ops/nn/bias_add.hpp>
 #include <rill/ops/nn/clip.hpp>
+#include <rill/ops/nn/crelu.hpp>
 #include <rill/ops/nn/dropout.hpp>
 #include <rill/ops/nn/elu.hpp>
 #include <rill/ops/nn/embedding_lookup.hpp>
 #include <rill/ops/nn/gelu.hpp>
 #include <rill/ops/nn/huber_loss.hpp>
 #include <rill/ops/nn/l2_loss.hpp>
+#include <rill/ops/nn/l2_normalize.hpp>
 #include <rill/ops/nn/leaky_relu.hpp>
+#include <rill/ops/nn/log_poisson_loss.hpp>
 #include <rill/ops/nn/log_softmax.hpp>
+#include <rill/ops/nn/lrn.hpp>
 #include <rill/ops/nn/moments.hpp>
 #include <rill/ops/nn/relu6.hpp>
 #include <rill/ops/nn/selu.hpp>
@@ -188,6 +197,17 @@
 #include <rill/ops/nn/softplus.hpp>
 #include <rill/ops/nn/softsign.hpp>
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
+#include <rill/ops/nn/top_k.hpp>
+#include <rill/ops/nn/weighted_cross_entropy.hpp>
+#include <rill/ops/nn/window/avg_pool.hpp>
+#include <rill/ops/nn/window/conv2d.hpp>
+#include <rill/ops/nn/window/conv2d_transpose.hpp>
+#include <rill/ops/nn/window/depthwise_conv2d.hpp>
+#include <rill/ops/nn/window/extract_image_patches.hpp>
+#include <rill/ops/nn/window/max_pool.hpp>
+#include <rill/ops/nn/window/space_to_depth.hpp>
+#include <rill/ops/nn/xw_plus_b.hpp>
+#include <rill/ops/nn/zero_fraction.hpp>
 
 #include <rill/ops/barrier/keyed_barrier.hpp>
 #include <rill/ops/barrier/keyed_barrier_close.hpp>
@@ -291,6 +311,8 @@ using catalogue = op_list<
     atan2_op,
     atan_op,
     atanh_op,
+    avg_pool_grad_op,
+    avg_pool_op,
     barrier_op,
     barrier_wait_op,
     batch_matmul_op,
@@ -312,11 +334,19 @@ using catalogue = op_list<
     conditional_accumulator_op,
     conj_op,
     constant_op,
+    conv2d_backprop_filter_op,
+    conv2d_backprop_input_op,
+    conv2d_op,
+    conv2d_row_op,
+    conv2d_transpose_op,
     cos_op,
     cosh_op,
     count_up_to_op,
     cumprod_op,
     cumsum_op,
+    depthwise_conv2d_backprop_filter_op,
+    depthwise_conv2d_backprop_input_op,
+    depthwise_conv2d_op,
     dequeue_many_op,
     dequeue_op,
     dequeue_up_to_op,
@@ -334,6 +364,8 @@ using catalogue = op_list<
     expand_dims_op,
     exp_below_op,
     expm1_op,
+    extract_image_patches_grad_op,
+    extract_image_patches_op,
     fifo_queue_op,
     fill_op,
     floor_op,
@@ -382,6 +414,9 @@ using catalogue = op_list<
     mask_over_op,
     matmul_op,
     matmul_row_op,
+    max_pool_grad_grad_op,
+    max_pool_grad_op,
+    max_pool_op,
     maximum_op,
     merge_op,
     minimum_op,
@@ -475,12 +510,15 @@ using catalogue = op_list<
     string_to_number_op,
     sub_op,
     switch_op,
+    take_along_grad_op,
+    take_along_op,
     tan_op,
     tanh_op,
     tensor_array_write_op,
     tensor_stack_op,
     tile_grad_op,
     tile_op,
+    top_k_op,
     transpose_op,
     truncated_normal_op,
     unique_op,

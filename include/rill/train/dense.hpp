@@ -9,13 +9,17 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The last extent of a layer's input, [batch, in]; throws if it is not known.
+/// The last extent of a layer's input, [.., in]; throws if it is not known.
 index_t dense_inputs(const tensor_type& x, const std::source_location& where);
+
+template <int Rank> inline constexpr bool is_dense_input = Rank >= 2;
+template <class X> inline constexpr index_t last_extent = rules::extent_along(extents_of<X>::value, -1);
 
 template <class X> index_t dense_inputs_of(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
-        static_assert(extents_of<X>::rank == 2, "dense: the input must be a matrix, [batch, in]");
-        if constexpr (extents_of<X>::value[1] != dyn) return extents_of<X>::value[1];
+        static_assert(is_dense_input<extents_of<X>::rank>,
+                      "dense: the input must have two dimensions or more, [.., in]");
+        if constexpr (last_extent<X> != dyn) return last_extent<X>;
     }
     if (is_null(x)) refuse_null("dense", where);
     return dense_inputs(type_of(seal(x)), where);
@@ -43,14 +47,15 @@ auto add_dense(const std::string& name, const X& x, index_t in, index_t units, c
 
 /// A fully connected layer: x w + b with the variables name/kernel [In, Out] and name/bias [Out], which get_variable makes or
 /// finds: a variable_scope says whether a second layer of that name shares them. Unless given, their first values are the
-/// scope's initializer (glorot_uniform if it has none) and zeros. x is [batch, In]. The result is an expression, so an
+/// scope's initializer (glorot_uniform if it has none) and zeros. x is [.., In], of two dimensions or more. The result is an expression, so an
 /// activation around it joins its pass.
 template <index_t In, index_t Out, typed_operand X, class Kernel = detail::default_initializer,
           class Bias = constant_initializer>
 auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const Bias& bias = zeros(),
            const std::source_location& where = std::source_location::current()) {
-    static_assert(extents_of<X>::rank == 2, "dense: the input must be a matrix, [batch, in]");
-    if constexpr (extents_of<X>::rank == 2)
+    static_assert(detail::is_dense_input<extents_of<X>::rank>,
+                  "dense: the input must have two dimensions or more, [.., in]");
+    if constexpr (detail::is_dense_input<extents_of<X>::rank>)
         static_assert(inner_extents_agree<extents_of<X>, extents<In, Out>>,
                       "dense: the input's last extent differs from In");
     return detail::add_dense<In, Out>(name, x, In, Out, kernel, bias, where);
@@ -61,7 +66,7 @@ auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const
            const std::source_location& where = std::source_location::current()) {
     const index_t in = detail::dense_inputs_of(x, where);
     if constexpr (typed_operand<X>)
-        return detail::add_dense<extents_of<X>::value[1], Out>(name, x, in, Out, kernel, bias, where);
+        return detail::add_dense<detail::last_extent<X>, Out>(name, x, in, Out, kernel, bias, where);
     else
         return detail::add_dense<dyn, Out>(name, x, in, Out, kernel, bias, where);
 }
@@ -71,7 +76,7 @@ auto dense(const std::string& name, const X& x, index_t units, const Kernel& ker
            const std::source_location& where = std::source_location::current()) {
     const index_t in = detail::dense_inputs_of(x, where);
     if constexpr (typed_operand<X>)
-        return detail::add_dense<extents_of<X>::value[1], dyn>(name, x, in, units, kernel, bias, where);
+        return detail::add_dense<detail::last_extent<X>, dyn>(name, x, in, units, kernel, bias, where);
     else
         return detail::add_dense<dyn, dyn>(name, x, in, units, kernel, bias, where);
 }

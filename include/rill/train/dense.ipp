@@ -9,9 +9,10 @@ RILL_COLD index_t dense_inputs(const tensor_type& x, const std::source_location&
     const auto refuse = [&](const char* why) {
         throw invalid_argument(std::string("dense: ") + why + "; it is " + to_string(x) + at_place(where));
     };
-    if (x.shape.rank != 2) refuse("the input must be a matrix, [batch, in]");
-    if (x.shape[1] == dyn) refuse("the input's last extent must be known when the layer is made");
-    return x.shape[1];
+    if (x.shape.rank < 2) refuse("the input must have two dimensions or more, [.., in]");
+    const index_t in = rules::extent_along(x.shape, -1);
+    if (in == dyn) refuse("the input's last extent must be known when the layer is made");
+    return in;
 }
 
 }}} // namespace rill::RILL_ABI::detail

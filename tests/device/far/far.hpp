@@ -128,6 +128,80 @@ public:
     }
 
     template <class T>
+    static void convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f, T* y,
+                         const product_epilogue<T>& last = {}) {
+        if (const auto here = at(on)) cpu::convolve<T>(*here, s, at(x), at(f), at(y), {at(last.row), last.rectified});
+    }
+    template <class T>
+    static void convolve_input(const execution_context& on, const convolution_shape& s, const T* f, const T* g, T* dx) {
+        if (const auto here = at(on)) cpu::convolve_input(*here, s, at(f), at(g), at(dx));
+    }
+    template <class T>
+    static void convolve_filter(const execution_context& on, const convolution_shape& s, const T* x, const T* g,
+                                T* df) {
+        if (const auto here = at(on)) cpu::convolve_filter(*here, s, at(x), at(g), at(df));
+    }
+    template <class T>
+    static std::size_t convolution_scratch(const execution_context& on, convolution_part part,
+                                           const convolution_shape& s) {
+        return cpu::convolution_scratch<T>(on, part, s);
+    }
+    template <class T>
+    static bool convolution_is_shared(const execution_context& on, convolution_part part, const convolution_shape& s) {
+        return cpu::convolution_is_shared<T>(on, part, s);
+    }
+    template <class T>
+    static void depthwise_convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f,
+                                   T* y) {
+        if (const auto here = at(on)) cpu::depthwise_convolve(*here, s, at(x), at(f), at(y));
+    }
+    template <class T>
+    static void depthwise_convolve_input(const execution_context& on, const convolution_shape& s, const T* f,
+                                         const T* g, T* dx) {
+        if (const auto here = at(on)) cpu::depthwise_convolve_input(*here, s, at(f), at(g), at(dx));
+    }
+    template <class T>
+    static void depthwise_convolve_filter(const execution_context& on, const convolution_shape& s, const T* x,
+                                          const T* g, T* df) {
+        if (const auto here = at(on)) cpu::depthwise_convolve_filter(*here, s, at(x), at(g), at(df));
+    }
+    template <class T> static std::size_t depthwise_scratch(const convolution_shape& s) {
+        return cpu::depthwise_scratch<T>(s);
+    }
+    template <class T>
+    static void max_pool(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* y) {
+        if (const auto here = at(on)) cpu::max_pool(*here, w, channels, at(x), at(y));
+    }
+    template <class T>
+    static void max_pool_gradient(const execution_context& on, const window_shape& w, index_t channels, const T* x,
+                                  const T* y, const T* g, T* dx) {
+        if (const auto here = at(on)) cpu::max_pool_gradient(*here, w, channels, at(x), at(y), at(g), at(dx));
+    }
+    template <class T>
+    static void max_pool_gather(const execution_context& on, const window_shape& w, index_t channels, const T* x,
+                                const T* y, const T* from, T* to) {
+        if (const auto here = at(on)) cpu::max_pool_gather(*here, w, channels, at(x), at(y), at(from), at(to));
+    }
+    template <class T>
+    static void average_pool(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* y) {
+        if (const auto here = at(on)) cpu::average_pool(*here, w, channels, at(x), at(y));
+    }
+    template <class T>
+    static void average_pool_gradient(const execution_context& on, const window_shape& w, index_t channels, const T* g,
+                                      T* dx) {
+        if (const auto here = at(on)) cpu::average_pool_gradient(*here, w, channels, at(g), at(dx));
+    }
+    template <class T>
+    static void image_patches(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* to) {
+        if (const auto here = at(on)) cpu::image_patches(*here, w, channels, at(x), at(to));
+    }
+    template <class T>
+    static void image_patches_gradient(const execution_context& on, const window_shape& w, index_t channels, const T* g,
+                                       T* dx) {
+        if (const auto here = at(on)) cpu::image_patches_gradient(*here, w, channels, at(g), at(dx));
+    }
+
+    template <class T>
     static void copy(const execution_context& on, const T* from, T* to, const detail::strided_layout& l) {
         if (const auto here = at(on)) cpu::copy(*here, at(from), at(to), l);
     }
@@ -168,6 +242,12 @@ public:
                             index_t inner) {
         if (const auto here = at(on)) cpu::arg_extreme<Largest>(*here, at(x), at(to), outer, extent, inner);
     }
+    template <class T>
+    static void top_k(const execution_context& on, const T* x, T* values, std::int32_t* ids, index_t rows,
+                      index_t columns, index_t k) {
+        if (const auto here = at(on)) cpu::top_k(*here, at(x), at(values), at(ids), rows, columns, k);
+    }
+    static std::size_t top_k_scratch(index_t columns) { return cpu::top_k_scratch(columns); }
     template <combine How, class T>
     static void scan(const execution_context& on, const T* x, T* to, index_t outer, index_t extent, index_t inner,
                      bool exclusive, bool reverse) {

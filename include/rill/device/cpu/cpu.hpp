@@ -8,12 +8,15 @@
 #include <rill/device/cpu/fusion/expression_kernel.hpp>
 #include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
+#include <rill/device/cpu/primitives/convolution.hpp>
 #include <rill/device/cpu/primitives/first_refused.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
 #include <rill/device/cpu/primitives/rows.hpp>
 #include <rill/device/cpu/primitives/scan.hpp>
 #include <rill/device/cpu/primitives/strided_copy.hpp>
+#include <rill/device/cpu/primitives/top_k.hpp>
 #include <rill/device/cpu/primitives/update.hpp>
+#include <rill/device/cpu/primitives/windows.hpp>
 #include <rill/device/cpu/random/random.hpp>
 #include <rill/device/cpu/random/random_gamma.hpp>
 #include <rill/device/cpu/random/random_multinomial.hpp>
@@ -61,6 +64,83 @@ struct cpu {
     template <class T>
     static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return on.pool && detail::product_is_shared<T>({ta, tb, m, n, k}, on.pool->threads());
+    }
+    /// Convolves images [batch, in…, channels] with a filter [size…, channels, outputs]; see convolution.hpp.
+    template <class T>
+    static void convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f, T* y,
+                         const product_epilogue<T>& last = {}) {
+        rill::convolve<T>(s, x, f, y, on.scratch, on.pool, last);
+    }
+    template <class T>
+    static void convolve_input(const execution_context& on, const convolution_shape& s, const T* f, const T* g, T* dx) {
+        rill::convolve_input<T>(s, f, g, dx, on.scratch, on.pool);
+    }
+    template <class T>
+    static void convolve_filter(const execution_context& on, const convolution_shape& s, const T* x, const T* g,
+                                T* df) {
+        rill::convolve_filter<T>(s, x, g, df, on.scratch, on.pool);
+    }
+    template <class T>
+    static std::size_t convolution_scratch(const execution_context& on, convolution_part part,
+                                           const convolution_shape& s) {
+        return convolution_scratch_bytes<T>(part, s, on.pool ? on.pool->threads() : 1);
+    }
+    template <class T>
+    static bool convolution_is_shared(const execution_context& on, convolution_part part, const convolution_shape& s) {
+        return on.pool && convolution_uses_threads<T>(part, s, on.pool->threads());
+    }
+    /// Convolves each channel with filters [size…, channels, multiples] of its own. Only the gradient by the filter needs scratch memory.
+    template <class T>
+    static void depthwise_convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f,
+                                   T* y) {
+        convolve_depthwise(s, x, f, y, on.pool);
+    }
+    template <class T>
+    static void depthwise_convolve_input(const execution_context& on, const convolution_shape& s, const T* f,
+                                         const T* g, T* dx) {
+        convolve_input_depthwise(s, f, g, dx, on.pool);
+    }
+    template <class T>
+    static void depthwise_convolve_filter(const execution_context& on, const convolution_shape& s, const T* x,
+                                          const T* g, T* df) {
+        convolve_filter_depthwise(s, x, g, df, on.scratch, on.pool);
+    }
+    template <class T> static std::size_t depthwise_scratch(const convolution_shape& s) {
+        return depthwise_scratch_bytes<T>(s);
+    }
+    // Pools, and the patches under windows; see windows.hpp and convolution.hpp.
+
+    template <class T>
+    static void max_pool(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* y) {
+        max_of_windows(w, channels, x, y, on.pool);
+    }
+    template <class T>
+    static void max_pool_gradient(const execution_context& on, const window_shape& w, index_t channels, const T* x,
+                                  const T* y, const T* g, T* dx) {
+        max_of_windows_gradient(w, channels, x, y, g, dx, on.pool);
+    }
+    template <class T>
+    static void max_pool_gather(const execution_context& on, const window_shape& w, index_t channels, const T* x,
+                                const T* y, const T* from, T* to) {
+        gather_largest(w, channels, x, y, from, to, on.pool);
+    }
+    template <class T>
+    static void average_pool(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* y) {
+        mean_of_windows(w, channels, x, y, on.pool);
+    }
+    template <class T>
+    static void average_pool_gradient(const execution_context& on, const window_shape& w, index_t channels, const T* g,
+                                      T* dx) {
+        mean_of_windows_gradient(w, channels, g, dx, on.pool);
+    }
+    template <class T>
+    static void image_patches(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* to) {
+        patches_of_windows(w, channels, x, to, on.pool);
+    }
+    template <class T>
+    static void image_patches_gradient(const execution_context& on, const window_shape& w, index_t channels, const T* g,
+                                       T* dx) {
+        patches_of_windows_gradient(w, channels, g, dx, on.pool);
     }
     /// Computes to = f(from), a few numbers from a few others. `f` maps arrays of double; the results are rounded to T.
     template <class F, class T, std::size_t N>
@@ -137,6 +217,15 @@ struct cpu {
     static void arg_extreme(const execution_context&, const T* x, Out* to, index_t outer, index_t extent,
                             index_t inner) {
         rill::arg_extreme<std::conditional_t<Largest, max_combine, min_combine>>(x, to, outer, extent, inner);
+    }
+    /// Writes the k largest elements of each row in descending order, and where they are; see top_k.hpp.
+    template <class T>
+    static void top_k(const execution_context& on, const T* x, T* values, std::int32_t* ids, index_t rows,
+                      index_t columns, index_t k) {
+        largest_of_rows(x, values, ids, rows, columns, k, static_cast<std::int32_t*>(on.scratch));
+    }
+    static std::size_t top_k_scratch(index_t columns) {
+        return static_cast<std::size_t>(columns) * sizeof(std::int32_t);
     }
     /// Computes running sums or products along `extent`; see scan.hpp.
     template <combine How, class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/window.hpp>
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/reverse.hpp>
 #include <rill/ops/array/slice.hpp>
@@ -8,10 +9,6 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many elements go before the first and after the last of an axis.
-struct padding {
-    index_t before = 0, after = 0;
-};
 /// What they are: a constant; the elements beside the edge, mirrored without it (reflect) or with it (symmetric).
 enum class pad_mode { constant, reflect, symmetric };
 

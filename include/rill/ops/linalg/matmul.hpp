@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <span>
 
@@ -9,9 +8,8 @@
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/matmul_row.hpp>
-#include <rill/ops/math/add.hpp>
+#include <rill/ops/linalg/row_epilogue.hpp>
 #include <rill/ops/math/conj.hpp>
-#include <rill/ops/math/relu.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -99,23 +97,10 @@ RILL_INLINE std::optional<matmul_op> matmul_op::fold_operands(int input, const o
     return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
 }
 
-namespace detail {
-
-template <class T> using sum_of_two = structure<add_op, T, leaf<T>, leaf<T>>;
-
-} // namespace detail
-
 RILL_INLINE std::optional<matmul_row_op> matmul_op::fuse_epilogue(const fused_spec& next,
                                                                   std::span<const tensor_type> in) const {
-    const auto is_map = [](const auto& leaf) { return leaf.view == reduction(); };
-    if (in.size() != 3 || next.results.size() != 1 || !(next.results[0] == fused_result()) ||
-        !std::ranges::all_of(next.leaves, is_map))
-        return std::nullopt;
-    const auto& key = next.body->key;
-    const bool sums = key == key_of<detail::sum_of_two<float>>() || key == key_of<detail::sum_of_two<double>>();
-    const bool rectified = key == key_of<structure<relu_op, float, detail::sum_of_two<float>>>() ||
-                           key == key_of<structure<relu_op, double, detail::sum_of_two<double>>>();
-    if (!sums && !rectified) return std::nullopt;
+    const auto epilogue = detail::row_epilogue_of(next, in);
+    if (!epilogue) return std::nullopt;
     // whatever could be refused when extents are known must be known now: the node is the sum's, the error the product's
     const auto &a = in[0], &b = in[1], &row = in[2];
     if (a.shape.rank != 2 || b.shape.rank != 2 || row.shape.rank != 1) return std::nullopt;
@@ -124,7 +109,7 @@ RILL_INLINE std::optional<matmul_row_op> matmul_op::fuse_epilogue(const fused_sp
                        a.shape[transpose_a ? 0 : 1] == b.shape[transpose_b ? 1 : 0] && row.shape[0] != dyn &&
                        row.shape[0] == product.shape[1];
     if (!known) return std::nullopt;
-    return matmul_row_op{transpose_a, transpose_b, rectified};
+    return matmul_row_op{transpose_a, transpose_b, epilogue->rectified};
 }
 
 }} // namespace rill::RILL_ABI

@@ -88,6 +88,23 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
     return select(noise >= drop, value / (1 - drop), 0);
 }
 
+/// Whether a step trains: a bool, or a bool tensor of rank 0 that can be fed.
+template <class B> inline constexpr bool is_training_flag = std::is_same_v<B, bool>;
+template <typed_operand B>
+inline constexpr bool is_training_flag<B> = std::is_same_v<value_type_of<B>, bool> && extents_of<B>::rank == 0;
+
+/// dropout(x, 0.5, training): x itself where `training`, a bool or a bool tensor of rank 0, is false.
+template <typed_operand X, class R, class Training>
+    requires((graph_operand<R> || std::is_arithmetic_v<R>) && is_training_flag<Training>)
+auto dropout(const X& x, const R& rate, const Training& training, const dropout_options& options = {},
+             const std::source_location& where = std::source_location::current()) {
+    const tensor all = x; // read twice
+    if constexpr (std::is_same_v<Training, bool>)
+        return training ? tensor(dropout(all, rate, options, where)) : tensor(all);
+    else
+        return tensor(select(training, dropout(all, rate, options, where), all));
+}
+
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE

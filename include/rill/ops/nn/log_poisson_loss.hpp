@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The loss of counts that a Poisson distribution with the rate e^x gives: e^x - x z, without the term that the prediction x does not change.
+/// Shape: both broadcast. An expression.
+template <graph_operand A, graph_operand B> auto log_poisson_loss(const A& targets, const B& log_input) {
+    return exp(log_input) - log_input * targets;
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+
+#include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/take_along.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/less.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace rules {
+
+/// The k largest of the last axis: [.., n] to [.., k].
+constexpr shape_result top_k(const dims& x, index_t k) {
+    if (k < 0) return {x, "k must not be negative"};
+    if (!x.known_rank()) return {dims::unknown()};
+    if (x.rank == 0) return {x, "a scalar has no last axis"};
+    if (x[x.rank - 1] != dyn && x[x.rank - 1] < k) return {x, "the last axis has fewer elements than k"};
+    dims r = x;
+    r[x.rank - 1] = k;
+    return {r};
+}
+
+} // namespace rules
+
+/// The k largest elements of each row [.., n] in descending order, and, as int32, where they are. Of equal elements the first comes first; NaN is
+/// the largest. Gradient: g, added where the elements came from.
+struct top_k_op {
+    static constexpr auto name = "TopKV2", label = "top_k";
+    static constexpr int inputs = 1;
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
+    using brings = op_list<take_along_grad_op>;
+    index_t k = 1;
+
+    static void fields(auto& op, auto& visit) { visit("k", op.k); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims& x = request.inputs[0].shape;
+        const index_t columns = x[x.rank - 1], rows = columns == 0 ? 0 : x.size() / columns;
+        request.scratch_bytes = D::top_k_scratch(columns);
+        return kernel([=, few = k](const kernel_args& a) {
+            D::top_k(a.on, a.in<T>(0), a.out<T>(0), a.out<std::int32_t>(1), rows, columns, few);
+        });
+    }
+};
+
+/// The last axis of X has K elements at least.
+template <class X, index_t K> inline constexpr bool has_k = rules::top_k(X::value, K).ok();
+
+/// auto [values, indices] = top_k<3>(x): the three largest elements of each row, in descending order, and where they are.
+template <index_t K, graph_operand X>
+auto top_k(const X& x, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>) {
+        static_assert(has_k<extents_of<X>, K>, "top_k: the last axis has fewer elements than k, or k is negative");
+        static_assert(domains::real::has<value_type_of<X>>, "top_k: the element type is not real");
+    }
+    constexpr auto rule = [](const dims& shape) { return rules::top_k(shape, K); };
+    const auto values = apply_node(top_k_op{K}, rule, where, x);
+    const any_tensor ids(endpoint{values.node(), 1});
+    return std::tuple(values, detail::typed_result<std::int32_t, X>(rule, ids));
+}
+/// With a k that only run time knows.
+template <graph_operand X>
+std::tuple<any_tensor, any_tensor> top_k(const X& x, index_t k,
+                                         const std::source_location& where = std::source_location::current()) {
+    const any_tensor values = apply_node(top_k_op{k}, where, x);
+    return {values, any_tensor(endpoint{values.node(), 1})};
+}
+
+/// in_top_k(predictions [n, classes], targets [n], k): whether fewer than k predictions of the row are larger than the target's. A target that
+/// is no class is an invalid_argument.
+template <graph_operand P, graph_operand L>
+auto in_top_k(const P& predictions, const L& targets, index_t k,
+              const std::source_location& where = std::source_location::current()) {
+    const auto all = sealed(predictions); // read twice
+    const auto of_target = take_along(all, expand_dims<-1>(targets, where), where);
+    return reduce_sum<-1>(cast<int>(greater(all, of_target)), where) < static_cast<int>(k);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> top_k_op::outputs(std::span<const tensor_type> in) const {
+    const auto made = rules::top_k(in[0].shape, k);
+    if (!made.ok()) throw invalid_argument(made.reason());
+    return {{in[0].type, made.shape}, {dtype::int32, made.shape}};
+}
+
+RILL_INLINE std::vector<endpoint> top_k_op::gradient(const gradient_request& r) const {
+    if (!r.gradient(0)) return {{}};
+    return {r.add<top_k_op>(take_along_grad_op{}, {r.gradient(0), r.output(1), r.input(0)})};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include <rill/ops/linalg/row_epilogue.hpp>
+#include <rill/ops/nn/window/convolution_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+struct conv2d_op;
+struct conv2d_backprop_input_op;
+struct conv2d_backprop_filter_op;
+struct conv2d_row_op;
+
+namespace detail {
+
+template <class Self, convolution_part Part>
+using dense_convolution =
+    convolution_op<Self, Part, false, conv2d_op, conv2d_backprop_input_op, conv2d_backprop_filter_op>;
+
+} // namespace detail
+
+/// Convolution of images with 1 to 3 axes, [batch, in.., channels], and a filter, [size.., channels, outputs], to [batch, out.., outputs].
+/// TensorFlow's Conv3D is this op over one more axis. Gradients: Conv2DBackpropInput and Conv2DBackpropFilter.
+struct conv2d_op : detail::dense_convolution<conv2d_op, convolution_part::forward> {
+    static constexpr auto name = "Conv2D", label = "conv2d";
+    using brings = op_list<conv2d_op, conv2d_backprop_input_op, conv2d_backprop_filter_op, conv2d_row_op>;
+    using convolution_op::convolution_op;
+
+    /// A bias, and the relu of it, are computed with the convolution.
+    std::optional<conv2d_row_op> fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const;
+};
+
+/// The gradient of a convolution by its image. Inputs: a tensor of the image's shape, whose values don't matter, the filter, and the gradient
+/// of the result. Gradients: Conv2DBackpropFilter by the filter, Conv2D by the gradient.
+struct conv2d_backprop_input_op : detail::dense_convolution<conv2d_backprop_input_op, convolution_part::input> {
+    static constexpr auto name = "Conv2DBackpropInput", label = "conv2d_backprop_input";
+    using convolution_op::convolution_op;
+};
+
+/// The gradient of a convolution by its filter. Inputs: the image, a tensor of the filter's shape, whose values don't matter, and the gradient
+/// of the result. Gradients: Conv2DBackpropInput by the image, Conv2D by the gradient.
+struct conv2d_backprop_filter_op : detail::dense_convolution<conv2d_backprop_filter_op, convolution_part::filter> {
+    static constexpr auto name = "Conv2DBackpropFilter", label = "conv2d_backprop_filter";
+    using convolution_op::convolution_op;
+};
+
+/// A convolution with a number added to each output channel, and the relu of that. Plans make it of a convolution and the sum that alone
+/// reads it. Inputs: image, filter and bias [outputs].
+struct conv2d_row_op : detail::window_op {
+    static constexpr auto name = "Conv2DRow", label = "conv2d";
+    static constexpr int inputs = 3;
+    static constexpr auto no_gradient = "plans make it of nodes that have theirs";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    bool rectified = false;
+
+    static void fields(auto& op, auto& visit) {
+        window_op::fields(op, visit);
+        visit("rectified", op.rectified);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::convolution_cost(in[0].shape, in[1].shape, at(), false, in, out);
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const auto s = detail::shape_of_convolution(request.inputs[0].shape, request.inputs[1].shape, at(), false);
+        return detail::convolution_kernel<D, T>(
+            convolution_part::forward, s, request,
+            [to_zero = rectified](const kernel_args& a) { return product_epilogue<T>{a.in<T>(2), to_zero}; });
+    }
+};
+
+/// conv2d<window{.strides = {2, 2}, .padding = padding::same}>(x, f): x [batch, height, width, channels] and f [height, width, channels,
+/// outputs]. A bias and a relu around it are computed with it.
+template <window W = window{}, graph_operand X, graph_operand F>
+auto conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
+    return detail::add_convolution<conv2d_op, false, 2, W>(x, f, where);
+}
+/// With a window that only run time knows.
+template <graph_operand X, graph_operand F>
+any_tensor conv2d(const X& x, const F& f, const window& w,
+                  const std::source_location& where = std::source_location::current()) {
+    detail::require_rank(conv2d_op::label, x, 4, where);
+    return apply_node(conv2d_op(w), where, x, f);
+}
+
+/// The same over volumes: x [batch, depth, height, width, channels] and f [depth, height, width, channels, outputs].
+template <window W = window{}, graph_operand X, graph_operand F>
+auto conv3d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
+    return detail::add_convolution<conv2d_op, false, 3, W>(x, f, where);
+}
+/// The same over sequences: x [batch, width, channels] and f [width, channels, outputs].
+template <window W = window{}, graph_operand X, graph_operand F>
+auto conv1d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
+    return detail::add_convolution<conv2d_op, false, 1, W>(x, f, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::optional<conv2d_row_op> conv2d_op::fuse_epilogue(const fused_spec& next,
+                                                                  std::span<const tensor_type> in) const {
+    const auto epilogue = detail::row_epilogue_of(next, in);
+    if (!epilogue) return std::nullopt;
+    // whatever could be refused when extents are known must be known now: the node is the sum's, the error the convolution's
+    if (!in[1].shape.complete()) return std::nullopt;
+    const auto result = rules::convolution(in[0].shape, in[1].shape, at());
+    if (!result.ok() || !in[0].shape.known_rank() || in[2].shape.rank != 1) return std::nullopt;
+    for (int i = 1; i < in[0].shape.rank; ++i)
+        if (in[0].shape[i] == dyn) return std::nullopt;
+    if (in[2].shape[0] == dyn || in[2].shape[0] != result.shape[result.shape.rank - 1]) return std::nullopt;
+    auto made = with_window<conv2d_row_op>();
+    made.rectified = epilogue->rectified;
+    return made;
+}
+
+RILL_INLINE std::vector<tensor_type> conv2d_row_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_same_types(in);
+    const auto result = detail::checked_window_result(in[0].type, rules::convolution(in[0].shape, in[1].shape, at()));
+    const auto& row = in[2].shape;
+    if (row.known_rank() &&
+        (row.rank != 1 || !rules::extents_compatible(row[0], rules::extent_along(result.shape, -1))))
+        throw invalid_argument("a number for each output channel of " + to_string(result.shape) + " is expected, not " +
+                               to_string(row));
+    return {result};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

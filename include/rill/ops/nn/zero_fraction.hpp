@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The share of elements that are zero: a float of rank 0; of nothing, NaN.
+template <typed_operand X>
+auto zero_fraction(const X& x, const std::source_location& where = std::source_location::current()) {
+    return reduce_mean(cast<float>(equal(x, value_type_of<X>(0))), where);
+}
+
+}} // namespace rill::RILL_ABI
