@@ -106,8 +106,10 @@ public:
         return any_array(type.type, type.shape, fetch_data(f, i), nullptr, fetch_space(i));
     }
 
-    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena.
-    void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
+    /// Gives the frame the address of feed `i` for its next runs. The memory must live until the last of them.
+    void feed(frame& f, std::size_t i, const void* from) const { f.slots[b_.feed_slots[i]] = const_cast<void*>(from); }
+    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena. The frame has its feeds.
+    void place(frame& f, std::size_t i, const fetch_place& where) const;
     bool placed(const frame& f, std::size_t i) const;
 
     /// Returns true if no other fetch is in the same memory.
@@ -129,8 +131,8 @@ public:
     void let_go(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
-    /// Runs one step. It borrows the feeds' memory until the frame is released.
-    void run(frame& f, std::span<const void* const> feeds) const;
+    /// Runs one step on the frame's feeds. The context must live until the frame is released.
+    void run(frame& f, const step_context& context) const;
 
     std::size_t arena_bytes() const noexcept { return b_.arena_bytes; }
     std::size_t lower_bound() const noexcept { return b_.lower_bound; }
