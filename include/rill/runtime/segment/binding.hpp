@@ -53,7 +53,7 @@ private:
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
-    /// Finds the memories besides the host's, and the steps before which the host looks at their error records.
+    /// Finds the memories besides the host's, and the steps before which the host waits and looks at their error records.
     void find_spaces();
 
     /// Marks the variables that are read before any write of this step: they need a value when it starts.

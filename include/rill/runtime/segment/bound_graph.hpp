@@ -28,8 +28,10 @@ struct bound_graph {
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
         std::int32_t random = -1; // of a random op: its index in `streams`
         bool initialises = false; // assigns the whole value of what it writes
-        bool looks = false;       // must not run after a failure that it can't see: the host looks at the error records
-        bool plain = true;        // neither writes variables nor runs bodies nor looks at error records
+        bool looks =
+            false; // the host first looks at the error records, which waits for the devices: the step must not run
+                   // after a failure that it can't see, or reads a copy to the host
+        bool plain = true; // neither writes variables nor runs bodies nor looks at error records
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
     struct chain {

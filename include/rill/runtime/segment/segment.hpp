@@ -51,10 +51,10 @@ public:
         if (!streams_of_run.empty())
             space_->from_host(*space_, streams_of_run.data(), streams(), streams_of_run.size_bytes());
     }
-    /// Returns the record as it is now.
+    /// Returns the record. It waits for all that the device was given before, so copies to the host have ended too.
     error_record recorded() const {
         error_record e;
-        space_->to_host(*space_, errors(), &e, sizeof e);
+        copy_to_host(*space_, errors(), &e, sizeof e);
         return e;
     }
 
@@ -161,6 +161,7 @@ private:
     kernel_args args_of(const frame& f, const step& s) const;
     /// Takes the streams of the next run, and brings them to each memory with an empty error record.
     void begin_run(frame& f) const;
+    void run_all_steps(frame& f) const;
     void run_step(frame& f, const step& s) const;
     void run_steps(frame& f, int begin, int end) const;
 

@@ -172,12 +172,19 @@ RILL_INLINE void segment::run(frame& f, const step_context& context) const {
             f.slots[v.slot] = nullptr; // an earlier run that failed in a write may have left a pointer
     }
     if (!f.streams.empty() || !f.on_device.empty()) begin_run(f);
-    if (context.trace)
-        run_traced(f);
-    else
-        run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
-    if (f.on_device.empty()) return;
+    if (f.on_device.empty()) return run_all_steps(f);
+    try {
+        run_all_steps(f);
+    } catch (...) {
+        first_error(f); // which waits: copies to the host must end before their memory is used again
+        throw;
+    }
     if (const auto e = first_error(f); e.is_set()) throw_recorded(e, b_.steps[e.step]);
+}
+
+RILL_INLINE void segment::run_all_steps(frame& f) const {
+    if (f.context->trace) return run_traced(f);
+    run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
 }
 
 RILL_INLINE void segment::begin_run(frame& f) const {
