@@ -26,10 +26,10 @@
 #include <rill/train/eager_optimizer.hpp>
 #include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>
-#include <rill/train/replica_device_setter.hpp>
 #include <rill/train/layers.hpp>
 #include <rill/train/losses.hpp>
 #include <rill/train/metrics.hpp>
+#include <rill/train/replica_device_setter.hpp>
 #include <rill/train/schedules.hpp>
 #include <rill/train/sequential.hpp>
 #include <rill/train/start_queue_runners.hpp>

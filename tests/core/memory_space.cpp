@@ -2,6 +2,8 @@
 #include <rill/core/memory_space.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -17,8 +19,21 @@ inline void flip(const memory_space&, const void* from, void* to, std::size_t n)
 }
 inline void copy(const memory_space&, const void* from, void* to, std::size_t n) { std::memcpy(to, from, n); }
 
-const memory_space flipping{"flipping", &default_allocator(), &flip, &flip, &copy};
-const memory_space plain{"plain", &default_allocator(), &copy, &copy, &copy};
+/// Copies to the host are done when the host waits for them.
+template <auto Copy> struct late {
+    inline static std::function<void()> pending = {};
+    static std::uint64_t begin(const memory_space& s, const void* from, void* to, std::size_t n) {
+        pending = [&s, from, to, n] { Copy(s, from, to, n); };
+        return 7;
+    }
+    static void wait(const memory_space&, std::uint64_t ticket) {
+        CHECK(ticket == 7);
+        std::exchange(pending, {})();
+    }
+};
+
+const memory_space flipping{"flipping", &default_allocator(), &flip, &late<flip>::begin, &copy, &late<flip>::wait};
+const memory_space plain{"plain", &default_allocator(), &copy, &late<copy>::begin, &copy, &late<copy>::wait};
 
 } // namespace test_memory_space
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/eager/eager_variable.hpp>
 
+#include <rill/eager/value_and_grad.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/square.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
@@ -24,6 +27,23 @@ TEST_CASE("eager_variable: first values of every kind") {
     const auto first = [](const auto& v) { return v.value()(0, 0); };
     CHECK(first(a) != first(b)); // as variables of a graph, whose names tell them apart
     CHECK(first(a) == first(eager_variable<float, 4, 4>("a", glorot_uniform())));
+}
+
+TEST_CASE("eager_variable: extents that only run time knows") {
+    const index_t n = 3;
+    const eager_variable<float, dyn, 2> table("table", dims{n, 2}, ones());
+    CHECK(table.array().shape() == dims{3, 2});
+    CHECK_THROWS_WITH((eager_variable<float, dyn, 2>("table", dims{n, 3}, ones())), contains("[3, 3], not [?, 2]"));
+    CHECK_THROWS_WITH((eager_variable<float, dyn>("open", dims{dyn}, 1)), contains("every extent must be known"));
+    const eager_variable<float, dyn> w("w", std::vector<float>{1, 2}), filled("filled", dims{2}, 5);
+    w.assign(filled.value() * 2.f);
+    CHECK(w.value()(1) == 10);
+    w.assign(7);
+    CHECK((w.value() == xt::xtensor<float, 1>{7, 7}));
+    CHECK_THROWS_WITH(w.assign({1, 2, 3}), contains("[3], not [2]"));
+    const auto [value, d] = value_and_grad([](auto v) { return reduce_sum(square(v)); })(w);
+    CHECK(value == 98);
+    CHECK((d == xt::xtensor<float, 1>{14, 14}));
 }
 
 TEST_CASE("eager_variable: copies are the same variable, and what was read stays") {

@@ -10,7 +10,7 @@ from check_includes import forwards
 HEADERS_WITHOUT_TEST = {}
 # path of a header that only another's test can reach -> that test
 COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_kernels"
-              for kernel in ("typed_region_kernel", "cond_kernel", "while_kernel", "scan_kernel")}
+              for kernel in ("typed_region_kernel", "cond_kernel", "loop_kernel")}
 COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads": "session/session_core",
                "runtime/executor/nested_run": "runtime/executor/run_plan",
                "device/rendezvous": "runtime/executor/local_rendezvous",

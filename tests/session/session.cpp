@@ -16,6 +16,7 @@
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/train/initializers.hpp>
 
@@ -209,6 +210,17 @@ TEST_CASE_METHOD(test_session_fixture, "session: a callable brings values to a p
     CHECK(std::get<0>(g1(1.f)).value<float>() == 2.f);
     CHECK_THROWS_AS(g1(1.0), invalid_argument);
     CHECK_THROWS_WITH(s.make_callable(x * y, x), contains("'y'")); // when it is made, not when it is called
+}
+
+TEST_CASE_METHOD(test_session_fixture, "session: a callable lends its numbers, and what a step keeps is a copy") {
+    const placeholder<float> x("x");
+    const variable<float> w("w", 0.f);
+    s.run(global_variables_initializer());
+    const fifo_queue<tensor<float>> q;
+    const auto keep = s.make_callable(std::tuple(w.assign(x), q.enqueue(x)), x);
+    for (const int i : {1, 2, 3}) keep(i);
+    CHECK(s.run(w) == 3.f);
+    for (const float i : {1.f, 2.f, 3.f}) CHECK(s.run(q.dequeue()) == i);
 }
 
 TEST_CASE("session: a callable keeps graph and plan alive, and is cancelled when its session closes") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/optimizer.hpp>
 
+#include <algorithm>
+
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/div.hpp>
@@ -173,6 +175,22 @@ TEST_CASE("optimizer: by chosen variables, counted") {
     CHECK_THROWS_WITH(half_way.minimize(square(a), {.variables = {b}}), contains("none of the given variables"));
     CHECK_THROWS_WITH(half_way.minimize(loss, {.variables = {any_tensor(square(a))}}), contains("is not a variable"));
     CHECK_THROWS_WITH(half_way.minimize(loss, {.step = any_tensor(a)}), contains("counted in an int32 or int64"));
+}
+
+TEST_CASE("optimizer: gradients beside the nodes that they are of") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float> w("w", 3.f);
+    const tensor loss(square(w - 1.f), "loss");
+    for (const bool beside : {false, true}) {
+        const auto train = gradient_descent(0.25f).minimize(loss, {.colocate = beside});
+        const auto nodes = g.nodes();
+        CHECK(std::ranges::any_of(nodes, [&](const node* n) { return n->colocated == loss.node(); }) == beside);
+        const session s;
+        s.run(global_variables_initializer());
+        s.run(train);
+        CHECK(s.run(w) == 2.f);
+    }
 }
 
 TEST_CASE("optimizer: variables of run-time shape, with slots") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -16,10 +17,15 @@ namespace rill { inline namespace RILL_ABI {
 struct memory_space {
     std::string name;            // "far:1", for messages
     allocator* blocks = nullptr; // never null for a space in use
-    // Copies of n bytes. The first argument is the space itself, so that several spaces may share one function.
+    // Copies of n bytes. The first argument is the space itself, so that several spaces may share one function. A device does its copies
+    // and kernels one after another, in the order of the calls; a copy may end after the call. `from_host` has read the host's bytes when
+    // it returns. `to_host` returns a ticket: its bytes are there after wait(ticket). The allocator frees a block after the copies that
+    // use it.
     void (*from_host)(const memory_space& space, const void* host, void* to, std::size_t n) = nullptr;
-    void (*to_host)(const memory_space& space, const void* from, void* host, std::size_t n) = nullptr;
+    std::uint64_t (*to_host)(const memory_space& space, const void* from, void* host, std::size_t n) = nullptr;
     void (*within)(const memory_space& space, const void* from, void* to, std::size_t n) = nullptr;
+    /// Waits for the copy of a ticket, and so for all that the device was given before it.
+    void (*wait)(const memory_space& space, std::uint64_t ticket) = nullptr;
 };
 
 namespace detail {
@@ -32,7 +38,13 @@ inline void copy_elements(dtype type, const void* from, void* to, index_t n) {
         std::memcpy(to, from, static_cast<std::size_t>(n) * size_of(type));
 }
 
-/// Copies bytes between two memories, at least one of which is a space. Two different spaces copy through host memory.
+/// Copies bytes to the host's memory, and waits for them.
+inline void copy_to_host(const memory_space& space, const void* from, void* host, std::size_t bytes) {
+    space.wait(space, space.to_host(space, from, host, bytes));
+}
+
+/// Copies bytes between two memories, at least one of which is a space. Two different spaces copy through host memory. A copy to the host
+/// has ended when it returns.
 void copy_bytes(const memory_space* from_space, const void* from, const memory_space* to_space, void* to,
                 std::size_t bytes);
 

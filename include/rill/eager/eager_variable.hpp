@@ -34,22 +34,28 @@ private:
 
 } // namespace detail
 
-/// A variable without a session: eager_variable<float, 3> w("w", zeros()). A function of value_and_grad takes it as an argument; an
-/// eager_optimizer updates it. Copies refer to the same variable. Several threads may use it at once.
+/// A variable without a session: eager_variable<float, 3> w("w", zeros()), or with extents of run time,
+/// eager_variable<float, dyn> w("w", dims{n}, zeros()). A function of value_and_grad takes it as an argument; an eager_optimizer updates
+/// it. Copies refer to the same variable. Several threads may use it at once.
 template <class T, index_t... D> class eager_variable {
 public:
     using tensor_type = tensor<T, D...>;
     static constexpr int rank = static_cast<int>(sizeof...(D));
-    static_assert(extents<D...>::value.complete(), "eager_variable: every extent must be known");
+    using extents_type = extents<D...>;
 
-    /// Creates a variable with a first value: nested braces, a host value, a number that fills it, or an initializer.
+    /// Creates a variable with a first value: nested braces, a host value, a number that fills it, or an initializer. A host value gives the
+    /// extents that the type leaves open.
     eager_variable(const std::string& name, const nested_list<T, rank>& value)
         : state_(made(name, list_to_any_array<T, rank>(value))) {}
-    template <variable_initializer I>
-    eager_variable(const std::string& name, const I& value) : state_(made(name, initial_value(name, value))) {}
     template <class X>
-        requires(!variable_initializer<X> && feeds_as<X, T>)
-    eager_variable(const std::string& name, const X& value) : state_(made(name, host_array_of(value))) {}
+        requires(variable_initializer<X> || feeds_as<X, T>)
+    eager_variable(const std::string& name, const X& value)
+        : state_(made(name, first_value(name, value, shape_for<X>()))) {}
+    /// Creates a variable of dims that only run time knows. Throws invalid_argument if they contradict the type.
+    template <class X>
+        requires(variable_initializer<X> || feeds_as<X, T>)
+    eager_variable(const std::string& name, const dims& shape, const X& value)
+        : state_(made(name, first_value(detail::checked_shape(name, shape, extents_type::value), value, shape))) {}
 
     /// Rejects a variable without a first value, with a compile error that lists the choices.
     template <class Name>
@@ -73,7 +79,7 @@ public:
     template <class X>
         requires feeds_as<X, T>
     void assign(const X& value) const {
-        state_->write(host_array_of(value));
+        state_->write(first_value(name(), value, array().shape()));
     }
     void assign(const nested_list<T, rank>& value) const { state_->write(list_to_any_array<T, rank>(value)); }
 
@@ -81,19 +87,25 @@ public:
 
 private:
     static std::shared_ptr<detail::eager_state> made(const std::string& name, const any_array& first) {
-        return detail::make_shared<detail::eager_state>(name, first, extents<D...>::value);
+        return detail::make_shared<detail::eager_state>(name, first, extents_type::value);
     }
-    template <class I> static any_array initial_value(const std::string& name, const I& initializer) {
-        const graph home;
-        const graph_scope here(home);
-        const name_scope below(name); // the node's name seeds a random initializer
-        return session(home).run(any_tensor(initializer.template initial_value<T>(extents<D...>::value)));
+    template <class X> static const dims& shape_for() {
+        static_assert(has_known_extents<eager_variable> || (!variable_initializer<X> && !literal<X>),
+                      "eager_variable: its type leaves an extent open, so give the dims too: "
+                      "eager_variable<T, dyn> w(\"w\", dims{n}, zeros())");
+        return extents_type::value;
     }
-    template <class X> static any_array host_array_of(const X& value) {
-        if constexpr (literal<X>)
-            return detail::filled_array<T>(extents<D...>::value, literal_value<T>(value, "eager_variable"));
-        else
-            return to_any_array<T>(value, extents<D...>::value);
+    template <class X> static any_array first_value(const std::string& name, const X& value, const dims& shape) {
+        if constexpr (variable_initializer<X>) {
+            const graph home;
+            const graph_scope here(home);
+            const name_scope below(name); // the node's name seeds a random initializer
+            return session(home).run(any_tensor(value.template initial_value<T>(shape)));
+        } else if constexpr (literal<X>) {
+            return detail::filled_array<T>(shape, literal_value<T>(value, "eager_variable"));
+        } else {
+            return to_any_array<T>(value, shape);
+        }
     }
 
     std::shared_ptr<detail::eager_state> state_;

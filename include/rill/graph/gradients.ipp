@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,6 +42,11 @@ RILL_COLD std::vector<const node*> nodes_between(std::span<const endpoint> xs, s
     detail::sort(found, [](const node* a, const node* b) { return a->id < b->id; });
     return found;
 }
+
+/// A scope whose nodes run on the device of an output's node.
+struct beside_node : scoped<const node*> {
+    explicit beside_node(const endpoint& e) : scoped(scopes().colocated, colocation_of(e)) {}
+};
 
 } // namespace detail
 
@@ -103,7 +109,10 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
             throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) +
                                    ", '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])) + " (" +
                                    place_of(*ys[i].from) + ")");
-        if (depends(ys[i].from)) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
+        if (!depends(ys[i].from)) continue;
+        std::optional<detail::beside_node> beside;
+        if (ops.colocate) beside.emplace(ys[i]);
+        arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
     }
 
     detail::hash_map<const node*, std::vector<endpoint>> sums;
@@ -114,6 +123,8 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         const node* n = nodes[at];
         const auto here = std::exchange(states[at].arrived, {});
         if (here.empty()) continue;
+        std::optional<detail::beside_node> beside;
+        if (ops.colocate) beside.emplace(endpoint{n, 0});
         gradients.clear();
         if (terms.size() < n->outputs.size()) terms.resize(n->outputs.size());
         for (const auto& a : here) terms[a.port].push_back(a.gradient);

@@ -78,19 +78,28 @@ void check_feed(const endpoint& e, const tensor_type& given, const dims& promise
 /// Throws invalid_argument if the elements of a user's array can't be counted: its extents may be anything.
 void check_countable(const endpoint& e, const any_array& given);
 
-template <class T, class X> any_array host_value_for(const endpoint& e, const dims& wanted, X&& x) {
+/// Room for a fed number on the stack of a call, which lends it to its run.
+struct number_room {
+    alignas(16) std::byte bytes[16];
+};
+
+template <class T, class X>
+any_array host_value_for(const endpoint& e, const dims& wanted, X&& x, number_room* room = nullptr) {
     try {
-        if constexpr (literal<std::remove_cvref_t<X>>)
-            return to_any_array<T>(literal_value<T>(x, "feed"));
-        else
+        if constexpr (literal<std::remove_cvref_t<X>>) {
+            const T value = literal_value<T>(x, "feed");
+            if (!room) return to_any_array<T>(value);
+            return any_array(dtype_of<T>, {}, new (room->bytes) T(value), nullptr);
+        } else
             return to_any_array<T>(std::forward<X>(x), wanted);
     } catch (const invalid_argument& problem) {
         throw invalid_argument("feed: '" + name_of(e) + "': " + problem.what() + " (" + place_of(*e.from) + ")");
     }
 }
 
-/// Returns the array for an edge, checked against its node's type and its handle's extents.
-template <class E, class X> any_array checked_feed(const E& edge, X&& x, const std::source_location& where = {}) {
+/// Returns the array for an edge, checked against its node's type and its handle's extents. With `room`, it borrows a number from there.
+template <class E, class X>
+any_array checked_feed(const E& edge, X&& x, const std::source_location& where = {}, number_room* room = nullptr) {
     const endpoint& e = edge.end();
     if (!e) refuse_null("feed", where);
     if constexpr (typed_operand<E>) {
@@ -100,7 +109,7 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x, const s
                 return host_value_for<value_type_of<E>>(e, rules::merge(type_of(e).shape, promised),
                                                         std::forward<X>(x));
             else
-                return host_value_for<value_type_of<E>>(e, promised, std::forward<X>(x));
+                return host_value_for<value_type_of<E>>(e, promised, std::forward<X>(x), room);
         }();
         if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>) check_countable(e, host);
         check_feed(e, host.type(), promised);
@@ -110,7 +119,7 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x, const s
         if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>)
             check_countable(e, host = std::forward<X>(x));
         else
-            host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
+            host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x), room);
         check_feed(e, host.type());
         return host;
     }

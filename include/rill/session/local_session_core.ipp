@@ -4,7 +4,6 @@
 #include <rill/session/local_session_core.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -39,8 +38,7 @@ public:
     void close() noexcept override { plan_.close(); }
 
 private:
-    void run_with_options(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
-                          const run_options& how) const;
+    void run_with_options(step_result& step, std::span<const fetch_place> places, const run_options& how) const;
 
     const std::shared_ptr<local_session_state> session_;
     plan plan_;
@@ -49,32 +47,27 @@ private:
 RILL_INLINE step_result local_run::run(std::span<const any_array> feeds, std::span<const fetch_place> places,
                                        const run_options* how) {
     session_->check_open();
-    constexpr std::size_t few = 8;
-    std::array<const void*, few> few_data;
-    vector<const void*> many_data;
-    if (feeds.size() > few) many_data.resize(feeds.size());
-    const std::span<const void*> data(feeds.size() > few ? many_data.data() : few_data.data(), feeds.size());
-    for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
+    step_result step(plan_); // its destructor returns the frame, also if the run throws
     try {
-        step_result step(plan_, plan_.acquire(feeds)); // its destructor returns the frame, also if the run throws
+        step.begin(feeds);
         if (how)
-            run_with_options(step, places, data, *how);
+            run_with_options(step, places, *how);
         else
-            step.run(places, data, session_->context);
-        return step;
+            step.run(places, session_->context);
     } catch (...) {
         session_->check_open(); // closing removes variables: a run that fails for that reason was cancelled
         throw;
     }
+    return step;
 }
 
 RILL_COLD void local_run::run_with_options(step_result& step, std::span<const fetch_place> places,
-                                           std::span<const void* const> feeds, const run_options& how) const {
+                                           const run_options& how) const {
     auto context = session_->context_of(how);
     context.check();
-    if (!how.trace) return step.run(places, feeds, context);
+    if (!how.trace) return step.run(places, context);
     const traced_step traced(*how.trace, context);
-    step.run(places, feeds, context);
+    step.run(places, context);
 }
 
 RILL_COLD void local_run::start(std::vector<any_array> feeds, const run_options& how, completion done) {

@@ -21,13 +21,15 @@ struct execution_state;
 /// outlive it.
 class step_result {
 public:
-    step_result(plan& p, std::unique_ptr<execution_state> step);
+    explicit step_result(plan& p) noexcept;
     /// The result of a step that has ended, with these values.
     explicit step_result(std::vector<any_array> values);
     step_result(step_result&&) noexcept;
     ~step_result();
 
-    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, const step_context& context);
+    /// Takes a frame for these feeds. It borrows their memory.
+    void begin(std::span<const any_array> feeds);
+    void run(std::span<const fetch_place> places, const step_context& context);
 
     const tensor_type& type(std::size_t i) const;
     const void* data(std::size_t i) const;

@@ -113,7 +113,8 @@ private:
         using results = decltype(call(fetches_, std::forward<X>(values)...));
         static_assert(std::is_invocable_v<std::decay_t<F>&, std::exception_ptr, results>,
                       "callable::start: the callback takes (std::exception_ptr problem, auto values)");
-        auto lent = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+        number_rooms<X...> rooms;
+        auto lent = arrays(std::index_sequence_for<X...>{}, rooms, std::forward<X>(values)...);
         std::vector<any_array> feeds;
         for (auto& v : lent) feeds.push_back(v.is_borrowed() ? detail::owned_copy(v) : std::move(v));
         auto done = [fetches = fetches_, operations = operations_,
@@ -144,7 +145,8 @@ private:
                       "in the order of the inputs given to make_callable");
         detail::fetch_arrays<Wanted> into(fetches);
         if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
-            const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+            number_rooms<X...> rooms;
+            const auto feeds = arrays(std::index_sequence_for<X...>{}, rooms, std::forward<X>(values)...);
             const auto result = run_->run(feeds, into.places_without(operations_), how_ ? &*how_ : nullptr);
             return detail::take_values(fetches, result, into, operations_);
         } else { // a static_assert has reported the error
@@ -152,9 +154,13 @@ private:
         }
     }
 
+    template <class... X> using number_rooms = std::array<detail::number_room, sizeof...(X)>;
+
+    /// Returns the feeds of a call, which lends them `rooms` for its numbers.
     template <std::size_t... I, class... X>
-    std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, X&&... values) const {
-        return {detail::checked_feed(std::get<I>(inputs_), std::forward<X>(values))...};
+    std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, number_rooms<X...>& rooms,
+                                               X&&... values) const {
+        return {detail::checked_feed(std::get<I>(inputs_), std::forward<X>(values), {}, &rooms[I])...};
     }
 
     std::shared_ptr<detail::session_core> core_;
@@ -175,6 +181,8 @@ struct finished_run {
     std::vector<any_array> fed;
     step_result result;
 
+    finished_run(std::shared_ptr<prepared_run> run, std::vector<any_array> values, std::span<const fetch_place> places,
+                 const run_options* how);
     ~finished_run();
 };
 

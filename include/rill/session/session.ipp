@@ -12,6 +12,9 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
+RILL_INLINE finished_run::finished_run(std::shared_ptr<prepared_run> run, std::vector<any_array> values,
+                                       std::span<const fetch_place> places, const run_options* how)
+    : of(std::move(run)), fed(std::move(values)), result(of->run(fed, places, how)) {}
 RILL_INLINE finished_run::~finished_run() = default;
 
 RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds,
@@ -23,9 +26,7 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
         list.key.feeds.push_back(e);
         values.push_back(f->value);
     }
-    auto run = list.core.find_run(list.key);
-    auto result = run->run(values, places, how);
-    return {std::move(run), std::move(values), std::move(result)};
+    return {list.core.find_run(list.key), std::move(values), places, how};
 }
 
 RILL_COLD session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task) {

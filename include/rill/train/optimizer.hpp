@@ -64,6 +64,7 @@ private:
 struct minimize_options {
     trained_variables variables = {}; // none named: all trainable ones that the loss depends on
     step_counter step = {};           // gets one more with each step, last
+    bool colocate = false;            // gradients on the devices of the nodes that they are of
 };
 
 /// The numbers that an optimizer's rule takes, of rank 0, and what is still to be done when every variable is updated.
@@ -75,7 +76,7 @@ struct update_numbers {
 namespace detail {
 
 /// The gradients of a loss by variables, or by all trainable ones, as far as it depends on them.
-std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, const trained_variables& variables,
+std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, const minimize_options& how,
                                                           const std::source_location& where);
 
 /// The updates, after which the counter, if there is one, gets one more.
@@ -159,7 +160,7 @@ public:
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const minimize_options& how,
                        const std::source_location& where = std::source_location::current()) const {
-        const auto pairs = gradients_of(loss, how.variables, where);
+        const auto pairs = gradients_of(loss, how, where);
         if constexpr (typed_operand<Loss>)
             return detail::counted(apply_gradients<value_type_of<Loss>>(pairs, where), how.step, where);
         else
@@ -172,7 +173,9 @@ public:
     std::vector<gradient_and_variable>
     compute_gradients(const Loss& loss, std::vector<any_tensor> variables = {},
                       const std::source_location& where = std::source_location::current()) const {
-        return gradients_of(loss, variables.empty() ? trained_variables() : std::move(variables), where);
+        minimize_options how;
+        if (!variables.empty()) how.variables = std::move(variables);
+        return gradients_of(loss, how, where);
     }
 
     /// The second half: updates the variables by their gradients, once all of these are known. Pairs without a gradient are
@@ -208,7 +211,7 @@ private:
     const Self& self() const { return static_cast<const Self&>(*this); }
 
     template <graph_operand Loss>
-    static std::vector<gradient_and_variable> gradients_of(const Loss& loss, const trained_variables& variables,
+    static std::vector<gradient_and_variable> gradients_of(const Loss& loss, const minimize_options& how,
                                                            const std::source_location& where) {
         if constexpr (typed_operand<Loss>) {
             static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
@@ -221,7 +224,7 @@ private:
             detail::require_gradient_kernels<float>();
             detail::require_gradient_kernels<double>();
         }
-        return detail::gradients_by_variables(detail::seal(loss), variables, where);
+        return detail::gradients_by_variables(detail::seal(loss), how, where);
     }
 
     template <class... T>

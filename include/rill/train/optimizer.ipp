@@ -16,8 +16,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::vector<gradient_and_variable>
-gradients_by_variables(const endpoint& loss, const trained_variables& chosen, const std::source_location& where) {
+RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, const minimize_options& how,
+                                                                      const std::source_location& where) {
+    const auto& chosen = how.variables;
     const graph g(*loss.from->owner);
     std::vector<any_tensor> variables;
     if (chosen.given())
@@ -28,7 +29,7 @@ gradients_by_variables(const endpoint& loss, const trained_variables& chosen, co
         throw invalid_argument("minimize: the list of variables is empty" + at_place(where));
     for (const auto& v : variables) check_is_variable(v, "minimize", where);
     std::vector<endpoint> xs(variables.begin(), variables.end());
-    const auto d = gradient_endpoints({loss}, xs, {}, where);
+    const auto d = gradient_endpoints({loss}, xs, {.colocate = how.colocate}, where);
     std::vector<gradient_and_variable> out;
     for (std::size_t i = 0; i < d.size(); ++i)
         if (d[i]) out.push_back({with_joined_rows(d[i]), variables[i]});

@@ -3,7 +3,8 @@
 
 // A device for tests: it computes as the CPU does, in memory that the host can't read (memory.hpp). A session placed on it
 // proves that nothing outside device/ follows a tensor's address, and that what kernels capture is no such address. There are two
-// instances, far:0 and far:1, with two memories: a kernel of one that is given an address of the other fails. Numbers of a run
+// instances, far:0 and far:1, with two memories: a kernel of one that is given an address of the other fails. Copies end late, in
+// an order drawn from a seed; before a kernel, those of its device have ended: who does not wait for a copy fails. Numbers of a run
 // lie in those memories too: learning rates, constants of updates, random streams. Errors in data are recorded there, and the
 // host reads the records at the end of a run. Programs name this header as RILL_MORE_DEVICES.
 
@@ -37,6 +38,7 @@ private:
 template <class T> T* here(T* p) {
     if (!p) return p;
     const auto& in = memory_with(p);
+    all_copies().wait(in.instance());
     if (in_use && in_use != &in)
         throw rill::internal("far memory: a kernel of " + in_use->name() + " was given an address of " + in.name());
     return in.readable(p);

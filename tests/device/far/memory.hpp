@@ -9,10 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,9 +25,69 @@
 
 namespace test_far {
 
+/// The copies that the two devices have not done yet: a queue of each. Copies end late, those of a queue in order, those of two queues in
+/// an order drawn from a seed. A host that does not wait finds bytes of 0xff.
+class delayed_copies {
+public:
+    static constexpr std::size_t queues = 2;
+
+    void draw_from(std::uint64_t seed) {
+        const std::lock_guard lock(mutex_);
+        drawn_ = seed;
+    }
+    /// Adds a copy and returns its ticket.
+    std::uint64_t add(std::size_t queue, std::function<void()> copy) {
+        const std::lock_guard lock(mutex_);
+        waiting_[queue].push_back({++last_, std::move(copy)});
+        while (draw(2) == 0 && do_one()) {}
+        return last_;
+    }
+    /// Does the copies of a queue up to a ticket, and a drawn number of the other queue's.
+    void wait(std::size_t queue, std::uint64_t ticket) {
+        const std::lock_guard lock(mutex_);
+        while (!waiting_[queue].empty() && waiting_[queue].front().ticket <= ticket) do_one();
+    }
+    /// Does all copies of a queue, as a device has done before a kernel begins.
+    void wait(std::size_t queue) { wait(queue, ~std::uint64_t(0)); }
+    /// Returns the number of copies that a queue has not done.
+    std::size_t waiting(std::size_t queue) const {
+        const std::lock_guard lock(mutex_);
+        return waiting_[queue].size();
+    }
+
+private:
+    struct entry {
+        std::uint64_t ticket;
+        std::function<void()> copy;
+    };
+    std::size_t draw(std::size_t n) {
+        std::uint64_t z = (drawn_ += 0x9E3779B97F4A7C15u); // SplitMix64
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        return static_cast<std::size_t>((z ^ (z >> 31)) % n);
+    }
+    bool do_one() {
+        const auto drawn = draw(queues);
+        auto& queue = waiting_[waiting_[drawn].empty() ? 1 - drawn : drawn];
+        if (queue.empty()) return false;
+        queue.front().copy();
+        queue.pop_front();
+        return true;
+    }
+
+    mutable std::mutex mutex_;
+    std::array<std::deque<entry>, queues> waiting_;
+    std::uint64_t last_ = 0, drawn_ = 1;
+};
+
+inline delayed_copies& all_copies() {
+    static auto& all = *new delayed_copies; // leaked, as the memories are
+    return all;
+}
+
 class memory final : public rill::allocator {
 public:
-    explicit memory(std::string name) : name_(std::move(name)) {
+    explicit memory(std::size_t instance) : instance_(instance), name_("far:" + std::to_string(instance)) {
         const int file = memfd_create("rill far memory", MFD_CLOEXEC);
         if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) throw rill::internal("far memory: no file");
         const auto map = [&](int access) {
@@ -54,6 +117,7 @@ public:
         throw rill::resource_exhausted("far memory: no " + std::to_string(bytes) + " bytes left");
     }
     void deallocate(void* block, std::size_t bytes) noexcept override {
+        all_copies().wait(instance_); // they may use the block
         const std::lock_guard lock(mutex_);
         in_use_ -= bytes;
         auto at = free_.emplace(static_cast<std::size_t>(static_cast<std::byte*>(block) - address_), room(bytes)).first;
@@ -68,6 +132,7 @@ public:
         }
     }
 
+    std::size_t instance() const { return instance_; }
     const std::string& name() const { return name_; }
     std::size_t bytes_in_use() const {
         const std::lock_guard lock(mutex_);
@@ -91,6 +156,7 @@ private:
 
     static std::size_t room(std::size_t bytes) { return rill::detail::aligned_size(bytes); }
 
+    const std::size_t instance_;
     const std::string name_;
     std::byte *address_, *bytes_;
     mutable std::mutex mutex_;
@@ -102,7 +168,7 @@ inline constexpr int instances = 2;
 
 /// Returns the memory of an instance. Leaked, as device memory is: tensors may outlive main.
 inline memory& the_memory(int instance = 0) {
-    static const std::array<memory*, instances> all{new memory("far:0"), new memory("far:1")};
+    static const std::array<memory*, instances> all{new memory(0), new memory(1)};
     return *all[static_cast<std::size_t>(instance)];
 }
 
@@ -118,20 +184,33 @@ struct space final : rill::memory_space {
     explicit space(memory& m) : of(m) {
         name = m.name();
         blocks = &m;
-        // copies are in order with what kernels report, as in the queue of a device
         from_host = [](const rill::memory_space& s, const void* host, void* to, std::size_t n) {
-            const std::lock_guard lock(rill::detail::error_record_mutex());
-            std::memcpy(memory_of(s).readable(to), host, n);
+            const auto* const bytes = static_cast<const std::byte*>(host);
+            add(s, [to = memory_of(s).readable(to), from = std::vector<std::byte>(bytes, bytes + n)] {
+                std::memcpy(to, from.data(), from.size());
+            });
         };
         to_host = [](const rill::memory_space& s, const void* from, void* host, std::size_t n) {
-            const std::lock_guard lock(rill::detail::error_record_mutex());
-            std::memcpy(host, memory_of(s).readable(from), n);
+            const auto* const readable = memory_of(s).readable(from);
+            std::memset(host, 0xff, n);
+            return add(s, [=] { std::memcpy(host, readable, n); });
         };
         within = [](const rill::memory_space& s, const void* from, void* to, std::size_t n) {
-            std::memcpy(memory_of(s).readable(to), memory_of(s).readable(from), n);
+            add(s,
+                [to = memory_of(s).readable(to), from = memory_of(s).readable(from), n] { std::memcpy(to, from, n); });
+        };
+        wait = [](const rill::memory_space& s, std::uint64_t ticket) {
+            all_copies().wait(memory_of(s).instance(), ticket);
         };
     }
     static memory& memory_of(const rill::memory_space& s) { return static_cast<const space&>(s).of; }
+    /// Adds a copy. It keeps apart from what kernels report.
+    template <class F> static std::uint64_t add(const rill::memory_space& s, F copy) {
+        return all_copies().add(memory_of(s).instance(), [copy = std::move(copy)] {
+            const std::lock_guard lock(rill::detail::error_record_mutex());
+            copy();
+        });
+    }
 
     memory& of;
 };

@@ -40,6 +40,7 @@ int compare(unsigned seed, int rounds, index_t scale, bool mixed) {
         return a.type() == b.type() && op_test::far_apart(op_test::reals(a), op_test::reals(b), 1e-9).empty();
     };
     random_graph::random r(seed), chance(seed + 1);
+    test_far::all_copies().draw_from(seed);
     int wrong = 0;
     for (int round = 0; round < rounds; ++round) {
         const auto run = [&](bool far, random_graph::random draw, int threads, bool few) {
@@ -106,6 +107,7 @@ struct scribble {
 
 int compare_writes(unsigned seed, int rounds) {
     random_graph::random r(seed), chance(seed + 1);
+    test_far::all_copies().draw_from(seed);
     int wrong = 0;
     for (int round = 0; round < rounds; ++round) {
         const auto run = [&](bool mixed, random_graph::random draw, int threads) {

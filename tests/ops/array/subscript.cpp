@@ -19,6 +19,7 @@ static_assert(std::is_same_v<at<int>, extents<4>>);
 static_assert(std::is_same_v<at<index_t, int>, extents<>>);
 static_assert(std::is_same_v<at<slice_range>, extents<dyn, 4>>);
 static_assert(std::is_same_v<at<slice_range, int>, extents<dyn>>);
+static_assert(std::is_same_v<decltype(std::declval<x_type>()(all, 1)), tensor<float, 3>>);
 static_assert(std::is_same_v<at<tensor<int, 2>>, extents<2, 4>>);
 
 TEST_CASE("subscript: rows, elements and blocks, of tensors of known type or not") {
@@ -36,6 +37,8 @@ TEST_CASE("subscript: rows, elements and blocks, of tensors of known type or not
     CHECK(both(-2) == "float32 [3] {1, 2, 3}");
     CHECK(both(1, -1) == "float32 [] 6");
     CHECK(both(slice_range{}, 1) == "float32 [2] {2, 5}");
+    CHECK(both(all, -1) == "float32 [2] {3, 6}");
+    CHECK(both(all, slice_range{1}) == "float32 [2, 2] {{2, 3}, {5, 6}}");
     CHECK(both(-1, slice_range{0, 3, 2}) == "float32 [2] {4, 6}");
     CHECK(both(slice_range{1}) == "float32 [1, 3] {{4, 5, 6}}");
     CHECK(both(tensor(constant({1, 0}))) == "float32 [2, 3] {{4, 5, 6}, {1, 2, 3}}");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/gradients.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/greater.hpp>
@@ -238,6 +241,27 @@ TEST_CASE("gradients: of nothing") {
                                   feed(w, test_gradients::doubles{1, 2, 3}));
     CHECK(vx.size() == 0);
     CHECK(test_gradients::list(vw) == test_gradients::doubles{0, 0, 0});
+}
+
+TEST_CASE("gradients: beside the nodes that they are the gradients of") {
+    const test_gradients::place p;
+    placeholder<double, dyn> x("x");
+    const tensor y(exp(x) * 2.0, "y");
+    const tensor loss(reduce_sum(y * sin(x)), "loss");
+    for (const bool beside : {false, true}) {
+        const auto before = p.g.nodes().size();
+        const auto d = gradients(std::vector<any_tensor>{loss}, {x}, {.colocate = beside});
+        const auto nodes = p.g.nodes();
+        REQUIRE(nodes.size() > before);
+        for (auto i = before; i < nodes.size(); ++i) {
+            const node* const with = nodes[i]->colocated;
+            CHECK((with != nullptr) == beside);
+            if (with)
+                CHECK(std::ranges::find(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(before), with) !=
+                      nodes.begin() + static_cast<std::ptrdiff_t>(before));
+        }
+        CHECK(p.s.run(d[0], feed(x, std::vector<double>{0})).elements<double>()[0] == 2);
+    }
 }
 
 TEST_CASE("gradients: refusals") {

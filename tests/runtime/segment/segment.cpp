@@ -72,16 +72,16 @@ struct fixture {
     std::vector<T> run(detail::segment& s, const std::vector<const void*>& feeds = {}, step_trace* trace = nullptr) {
         auto f = s.acquire();
         std::vector<T> out;
+        for (std::size_t i = 0; i < feeds.size(); ++i) s.feed(*f, i, feeds[i]);
         try {
             if (trace) {
                 detail::step_recorder to(*trace, environment::real());
                 detail::trace_scope all{to};
                 step_context context;
                 context.trace = &all;
-                f->context = &context;
-                s.run(*f, feeds);
+                s.run(*f, context);
             } else {
-                s.run(*f, feeds);
+                s.run(*f, detail::no_step);
             }
             const auto* data = static_cast<const T*>(s.fetch_data(*f, 0));
             out.assign(data, data + s.fetch_type(0).shape.size());
@@ -134,8 +134,8 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: no place is taken from a value 
     const auto s = bind({d, a, b}, {x}, {{dtype::float32, dims{2}}});
     const std::vector<float> zero(2);
     auto f = s->acquire();
-    const std::vector<const void*> feeds{zero.data()};
-    s->run(*f, feeds);
+    s->feed(*f, 0, zero.data());
+    s->run(*f, detail::no_step);
     CHECK(static_cast<const float*>(s->fetch_data(*f, 0))[1] == 5.f);
     CHECK(static_cast<const float*>(s->fetch_data(*f, 1))[1] == 1.f);
     CHECK(static_cast<const float*>(s->fetch_data(*f, 2))[1] == 2.f);

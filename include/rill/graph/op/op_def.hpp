@@ -56,6 +56,7 @@ struct gradient_ops {
     const elementwise_info* add = nullptr;
     endpoint (*ones_like)(const endpoint&) = nullptr;
     endpoint (*add_n)(const std::vector<endpoint>&) = nullptr;
+    bool colocate = false; // the nodes of a gradient run on the device of the node that it is the gradient of
 };
 
 /// The arguments of a gradient rule: the node and the gradients that reached its outputs.

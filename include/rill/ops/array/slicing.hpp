@@ -15,6 +15,9 @@ struct slice_range {
     index_t begin = all, end = all, step = 1;
 };
 
+/// A whole axis, as an index: x(all, 1). A function, so that programs may still name their variables so.
+constexpr slice_range all() { return {}; }
+
 namespace rules {
 
 /// Ranges of the first axes; the others are taken whole.

@@ -5,13 +5,17 @@
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 
-// x(1), x(1, slice_range{2, 5}): rows, elements and blocks of a tensor, as NumPy's x[i] and x[1, 2:5].
+// x(1), x(1, slice_range{2, 5}), x(all, 0): rows, elements, blocks and columns of a tensor, as NumPy's x[i], x[1, 2:5] and x[:, 0].
 
 namespace rill { inline namespace RILL_ABI {
 
+/// `all` itself, which leaves an axis as it is.
+template <class I>
+concept whole_axis = std::same_as<std::remove_pointer_t<I>, decltype(all)>;
+
 /// An index of one axis: a whole number drops the axis, a range keeps it.
 template <class I>
-concept axis_index = host_integer<I> || std::same_as<I, slice_range>;
+concept axis_index = host_integer<I> || std::same_as<I, slice_range> || whole_axis<I>;
 
 /// Whole numbers and ranges; or one tensor of indices of axis 0.
 template <class... I> inline constexpr bool are_indices = (axis_index<I> && ...);
@@ -22,12 +26,12 @@ namespace rules {
 /// The shape that indices of types I leave; what a range takes is known at run time only.
 template <class... I> constexpr shape_result subscript(const dims& x) {
     constexpr int count = static_cast<int>(sizeof...(I));
-    constexpr std::array<bool, sizeof...(I)> drops{host_integer<I>...};
+    constexpr std::array<bool, sizeof...(I)> drops{host_integer<I>...}, keeps{whole_axis<I>...};
     if (!x.known_rank()) return {dims::unknown()};
     if (count > x.rank) return {x, "there are more indices than axes"};
     dims r;
     for (int i = 0; i < x.rank; ++i)
-        if (i >= count)
+        if (i >= count || keeps[static_cast<std::size_t>(i)])
             r.push(x[i]);
         else if (!drops[static_cast<std::size_t>(i)])
             r.push(dyn);
@@ -45,7 +49,7 @@ namespace detail {
 slice_range range_of_one(const tensor_type& x, int axis, index_t index);
 
 template <class X, class... I> auto subscript(const X& x, const I&... at) {
-    static_assert(are_indices<I...>, "x(i): whole numbers and slice_range are expected, or one tensor of indices; "
+    static_assert(are_indices<I...>, "x(i): whole numbers, slice_range and all are expected, or one tensor of indices; "
                                      "gather<Axis>(x, indices) takes them along another axis");
     if constexpr ((graph_operand<I> || ...)) {
         return gather(x, at...);
@@ -60,6 +64,8 @@ template <class X, class... I> auto subscript(const X& x, const I&... at) {
                 const int axis = ranges.begin.rank;
                 dropped.push(axis);
                 ranges.push(range_of_one(operand_type(x), axis, static_cast<index_t>(index)));
+            } else if constexpr (whole_axis<J>) {
+                ranges.push(index());
             } else if constexpr (std::same_as<J, slice_range>) {
                 ranges.push(index);
             }

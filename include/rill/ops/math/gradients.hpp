@@ -10,6 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct gradient_options {
     std::vector<any_tensor> grad_ys = {}; // the gradients of the ys; ones where left out
     std::vector<any_tensor> stop = {};    // taken as constants
+    bool colocate = false;                // each node of a gradient beside the node that it is the gradient of
 };
 
 namespace detail {
@@ -125,7 +126,9 @@ RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>
     const graph_scope here(graph(*ys[0].from->owner));
     for (std::size_t k = 0; k < seeds.size(); ++k)
         if (seeds[k]) seeds[k] = shaped_like(seeds[k], ys[k]);
-    return add_gradients(ys, xs, seeds, stop, the_gradient_ops());
+    auto ops = the_gradient_ops();
+    ops.colocate = options.colocate;
+    return add_gradients(ys, xs, seeds, stop, ops);
 }
 
 RILL_INLINE std::vector<any_tensor> gradient_tensors(const std::vector<any_tensor>& ys,

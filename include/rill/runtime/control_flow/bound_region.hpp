@@ -62,7 +62,7 @@ private:
 /// A frame in which a body runs repeatedly.
 class region_frame {
 public:
-    explicit region_frame(const bound_region& b) : body_(b), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
+    explicit region_frame(const bound_region& b) : body_(b) {}
     region_frame(region_frame&& other) noexcept = default;
     ~region_frame() {
         if (!frame_) return;
@@ -79,17 +79,16 @@ public:
         }
         frame_->context = args.step;
         std::size_t at = body_.of().arguments.size();
-        for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);
+        for (const int c : body_.of().captured) feed(at++, args.in<void>(c));
     }
-    void feed(std::size_t argument, const void* value) { feeds_[argument] = value; }
-    const void* fed(std::size_t argument) const { return feeds_[argument]; }
+    void feed(std::size_t argument, const void* value) { body_.steps().feed(*frame_, argument, value); }
     /// Redirects a result of the next runs to `to`, if it can be computed there.
     void want(std::size_t result, void* to) {
         if (!body_.direct(result)) return;
         body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
         for (const int slot : body_.along(result)) frame_->slots[static_cast<std::size_t>(slot)] = to;
     }
-    void run() { body_.steps().run(*frame_, feeds_); }
+    void run() { body_.steps().run(*frame_, *frame_->context); }
     const void* result(std::size_t r) const {
         return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
     }
@@ -105,7 +104,6 @@ public:
 private:
     const bound_region& body_;
     std::unique_ptr<frame> frame_;
-    std::vector<const void*> feeds_;
     std::vector<void*> own_; // original pointers of the redirected slots
 };
 

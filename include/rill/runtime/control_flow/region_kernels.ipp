@@ -17,11 +17,10 @@
 #include <rill/runtime/absent_value.hpp>
 #include <rill/runtime/control_flow/cond_kernel.hpp>
 #include <rill/runtime/control_flow/dynamic_region_kernel.hpp>
+#include <rill/runtime/control_flow/loop_kernel.hpp>
 #include <rill/runtime/control_flow/loops/compiled_while_kernel.hpp>
 #include <rill/runtime/control_flow/loops/induction_variable.hpp>
 #include <rill/runtime/control_flow/loops/scalar_while_kernel.hpp>
-#include <rill/runtime/control_flow/scan_kernel.hpp>
-#include <rill/runtime/control_flow/while_kernel.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/tensor_list.hpp>
 
@@ -119,9 +118,10 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     switch (use.how) {
     case form::choose: arguments.clear(); [[fallthrough]];
     case form::call: made = detail::make_shared<cond_kernel>(it, inputs); break;
-    case form::repeat: made = detail::make_shared<while_kernel>(it, inputs, memory); break;
+    case form::repeat:
     case form::scan:
-        made = detail::make_shared<scan_kernel>(it, inputs, memory);
+        made = detail::make_shared<loop_kernel>(it, inputs, memory);
+        if (use.how == form::repeat) break;
         for (auto a = static_cast<std::size_t>(use.carried); a < operands.size(); ++a) {
             if (operands[a].shape.rank == 0) throw invalid_argument("an operand has no axis to go along");
             arguments[a].shape = rules::slice(operands[a].shape);
@@ -135,7 +135,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     } catch (const error& problem) {
         // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
         if (may_change) return {};
-        const bool runs_none = use.how == form::scan && static_cast<const scan_kernel&>(*made).length() == 0;
+        const bool runs_none = use.how == form::scan && static_cast<const loop_kernel&>(*made).most() == 0;
         if (!runs_none || problem.code() != error_code::invalid_argument) throw;
         std::vector<tensor_type> outputs(it.origin->outputs.begin(),
                                          it.origin->outputs.end()); // complete, as may_change is false

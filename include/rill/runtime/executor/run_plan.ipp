@@ -40,7 +40,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
         ~holder() { of.release(std::move(step)); }
     } held{p, p.acquire(feeds)};
     // in stages only if binding has just shown it; none of its nodes waits
-    p.run(*held.step, feeds, context ? *context : no_step);
+    p.run(*held.step, context ? *context : no_step);
     return p.fetched_values(*held.step);
 }
 

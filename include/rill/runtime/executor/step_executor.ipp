@@ -202,16 +202,12 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
     const auto& stage = plan_.all_stages().all[p];
     hold(p);
     auto& step = *held_[p];
-    step.memory->context = context_;
     step.memory->pinned = &versions_;
     std::optional<traced_context> traced;
     if (context_->trace) {
         traced.emplace(*context_, *context_->trace);
         traced->scope.stage = static_cast<int>(p);
-        step.memory->context = &*traced;
     }
-    std::vector<const void*> data;
-    for (std::size_t k = 0; k < stage.takes.size(); ++k) data.push_back(taken(p, k).data());
     struct kept_place {
         allocator* memory;
         any_array made = {};
@@ -223,13 +219,13 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
     for (std::size_t k = 0; k < stage.gives.size(); ++k)
         if (auto* memory = plan_.kept_in(stage.gives[k]); memory && step.of->fetched_alone(k)) {
             kept_place to{memory};
-            step.of->place(*step.memory, k, {&to, make_kept}, data);
+            step.of->place(*step.memory, k, {&to, make_kept});
             values_[stage.gives[k]] = std::move(to.made);
         }
     if (!step.of->bound().write_list.empty()) // earlier segments with these variables have ended
         for (const auto& other : held_)
             if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
-    step.of->run(*step.memory, data);
+    step.of->run(*step.memory, traced ? *traced : *context_);
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < stage.gives.size(); ++k)
         if (auto& given = values_[stage.gives[k]]; !step.of->placed(*step.memory, k))

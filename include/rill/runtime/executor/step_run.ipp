@@ -41,7 +41,7 @@ RILL_COLD bool step_run::drive() {
         if (asked_.trace) traced_.emplace(*asked_.trace, context);
         state_ = asked_.of->acquire(asked_.feeds);
         if (!state_->is_staged) {
-            asked_.of->run(*state_, asked_.feeds, context);
+            asked_.of->run(*state_, context);
             return true;
         }
         asked_.of->control().start(*state_->is_staged, context, [self = shared_from_this()] { self->post(); });

@@ -51,13 +51,12 @@ public:
     /// Returns the runtime of its dynamic nodes.
     const dynamic_runtime& control() const noexcept { return *bodies_.control; }
 
-    /// Returns a frame of the segment for these feeds. Consecutive runs pass on the last released frame: two atomic exchanges a step, no
-    /// lock.
+    /// Returns a frame of the segment for these feeds, with their addresses. Consecutive runs pass on the last released frame: two atomic
+    /// exchanges a step, no lock.
     std::unique_ptr<execution_state> acquire(std::span<const any_array> feeds);
     void release(std::unique_ptr<execution_state> step) noexcept;
     /// Runs an acquired step to its end, on this thread.
-    void run(execution_state& step, std::span<const void* const> feeds, const step_context& context);
-    void run(execution_state& step, std::span<const any_array> feeds, const step_context& context);
+    void run(execution_state& step, const step_context& context);
     /// Returns a value that a run in stages has fetched.
     const any_array& fetched(const execution_state& step, std::size_t i) const;
     /// Returns copies of the values that a run has fetched, each in the memory where the run has left it.
@@ -84,6 +83,8 @@ private:
     void split_into_stages(const session_options& options);
     void split_late();
     std::unique_ptr<execution_state> begin_staged(std::span<const any_array> feeds);
+    static std::unique_ptr<execution_state> fed(std::unique_ptr<execution_state> step,
+                                                std::span<const any_array> feeds);
     std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step,
                                                  std::span<const any_array> feeds);
 

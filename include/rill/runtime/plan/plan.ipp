@@ -87,12 +87,18 @@ RILL_INLINE std::unique_ptr<execution_state> plan::acquire(std::span<const any_a
     if (is_staged()) return begin_staged(feeds);
     std::unique_ptr<execution_state> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {
-        if (step->of->serves(feeds)) return step;
+        if (step->of->serves(feeds)) return fed(std::move(step), feeds);
         step->of->release(std::move(step->memory));
     } else {
         step = std::make_unique<execution_state>();
     }
     return acquire_new(std::move(step), feeds);
+}
+
+inline std::unique_ptr<execution_state> plan::fed(std::unique_ptr<execution_state> step,
+                                                  std::span<const any_array> feeds) {
+    for (std::size_t i = 0; i < feeds.size(); ++i) step->of->feed(*step->memory, i, feeds[i].data());
+    return step;
 }
 
 RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<execution_state> step,
@@ -102,7 +108,7 @@ RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<exe
     step->of = bind(types);
     if (!step->of) return begin_staged(feeds);
     step->memory = step->of->acquire();
-    return step;
+    return fed(std::move(step), feeds);
 }
 
 RILL_COLD std::unique_ptr<execution_state> plan::begin_staged(std::span<const any_array> feeds) {
@@ -122,20 +128,10 @@ RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
     if (closed_) delete ready_.exchange(nullptr);
 }
 
-RILL_INLINE void plan::run(execution_state& step, std::span<const void* const> feeds, const step_context& context) {
-    if (step.is_staged) {
-        control().start(*step.is_staged, context, nullptr);
-        control().drive(*step.is_staged);
-        return;
-    }
-    step.memory->context = &context;
-    step.of->run(*step.memory, feeds);
-}
-
-RILL_COLD void plan::run(execution_state& step, std::span<const any_array> feeds, const step_context& context) {
-    std::vector<const void*> data;
-    for (const auto& f : feeds) data.push_back(f.data());
-    run(step, std::span<const void* const>(data), context);
+RILL_INLINE void plan::run(execution_state& step, const step_context& context) {
+    if (step.of) return step.of->run(*step.memory, context);
+    control().start(*step.is_staged, context, nullptr);
+    control().drive(*step.is_staged);
 }
 
 RILL_COLD const any_array& plan::fetched(const execution_state& step, std::size_t i) const {

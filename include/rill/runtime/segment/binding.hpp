@@ -53,7 +53,7 @@ private:
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
-    /// Finds the memories besides the host's, and the steps before which the host looks at their error records.
+    /// Finds the memories besides the host's, and the steps before which the host waits and looks at their error records.
     void find_spaces();
 
     hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies

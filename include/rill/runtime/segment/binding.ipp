@@ -390,14 +390,17 @@ RILL_COLD void binder::find_spaces() {
     for (const auto& it : graph.items)
         if (const auto* space = it.memory(); space && !detail::contains(spaces, space)) spaces.push_back(space);
     if (spaces.empty()) return;
+    std::vector<char> copied(slots.size()); // per slot: its value comes to the host by a copy, which may end late
     for (auto& s : steps) {
         const auto& it = graph.items[s.item];
+        if (it.is_copy() && !it.memory()) copied[indices[s.outputs]] = 1;
+        for (auto k = s.inputs; k < s.outputs; ++k) s.looks = s.looks || copied[indices[k]] != 0;
         if (s.region >= 0) // the host runs the bodies, wherever their values lie
             s.looks = true;
         else if (!it.memory())
-            s.looks = it.is_copy() || it.is_write() || it.op->stateful() || types[s.item].empty();
+            s.looks = s.looks || (it.origin && (it.is_write() || it.op->stateful() || types[s.item].empty()));
         else // a device knows its own record only
-            s.looks = spaces.size() > 1 && it.is_write();
+            s.looks = s.looks || (spaces.size() > 1 && it.is_write());
         if (s.looks) s.plain = false;
     }
 }
@@ -426,6 +429,10 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
 RILL_COLD kernel binder::copy_kernel(const subgraph::item& it) const {
     const auto& from = slots[slot_of(it.inputs[0])];
     const auto& type = type_of(it.inputs[0]);
+    if (from.space && !it.memory()) // the steps that read the copy wait for it, or the end of the run
+        return kernel([source = from.space, bytes = type.bytes()](const kernel_args& a) {
+            if (bytes > 0) source->to_host(*source, a.in<void>(0), a.out<void>(0), bytes);
+        });
     return kernel([source = from.space, target = it.memory(), type = type.type, n = type.shape.size()](
                       const kernel_args& a) { copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n); });
 }

@@ -30,12 +30,14 @@ struct bound_graph {
         std::int32_t number = 0;  // its index in `steps` or `folded_steps`
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
         std::int32_t random = -1; // of a random op: its index in `streams`
-        std::int32_t slices_of =
-            -1; // the variable of which it reads slices, without a version held by the step; -1: none
+        // the variable of which it reads slices, without a version held by the step; -1: none
+        std::int32_t slices_of = -1;
         std::int32_t first_release = 0, releases = 0;  // in `release_list`
         variable_write how = variable_write::elements; // how it writes
-        bool looks = false; // must not run after a failure that it can't see: the host looks at the error records
-        bool plain = true;  // runs its kernel and does nothing else
+        // The host first looks at the error records, which waits for the devices: the step must not run after a failure that it can't
+        // see, or reads a copy to the host.
+        bool looks = false;
+        bool plain = true; // runs its kernel and does nothing else
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
     struct chain {

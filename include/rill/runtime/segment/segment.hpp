@@ -51,10 +51,10 @@ public:
         if (!streams_of_run.empty())
             space_->from_host(*space_, streams_of_run.data(), streams(), streams_of_run.size_bytes());
     }
-    /// Returns the record as it is now.
+    /// Returns the record. It waits for all that the device was given before, so copies to the host have ended too.
     error_record recorded() const {
         error_record e;
-        space_->to_host(*space_, errors(), &e, sizeof e);
+        copy_to_host(*space_, errors(), &e, sizeof e);
         return e;
     }
 
@@ -106,8 +106,10 @@ public:
         return any_array(type.type, type.shape, fetch_data(f, i), nullptr, fetch_space(i));
     }
 
-    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena.
-    void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
+    /// Gives the frame the address of feed `i` for its next runs. The memory must live until the last of them.
+    void feed(frame& f, std::size_t i, const void* from) const { f.slots[b_.feed_slots[i]] = const_cast<void*>(from); }
+    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena. The frame has its feeds.
+    void place(frame& f, std::size_t i, const fetch_place& where) const;
     bool placed(const frame& f, std::size_t i) const;
 
     /// Returns true if no other fetch is in the same memory.
@@ -129,8 +131,8 @@ public:
     void let_go(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
-    /// Runs one step. It borrows the feeds' memory until the frame is released.
-    void run(frame& f, std::span<const void* const> feeds) const;
+    /// Runs one step on the frame's feeds. The context must live until the frame is released.
+    void run(frame& f, const step_context& context) const;
 
     std::size_t arena_bytes() const noexcept { return b_.arena_bytes; }
     std::size_t lower_bound() const noexcept { return b_.lower_bound; }
@@ -161,6 +163,7 @@ private:
     kernel_args args_of(const frame& f, const step& s) const;
     /// Takes the streams of the next run, and brings them to each memory with an empty error record.
     void begin_run(frame& f) const;
+    void run_all_steps(frame& f) const;
     void run_step(frame& f, const step& s) const;
     /// Runs a step that has bodies, or that ends or borrows the hold of a version.
     void run_special(frame& f, const step& s, const kernel_args& args) const;

@@ -52,8 +52,7 @@ RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const
     return f.slots[b_.slot_of(b_.graph.fetches[i])];
 }
 
-RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where,
-                                std::span<const void* const> feeds) const {
+RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where) const {
     constexpr std::size_t small = 2048; // bytes; for smaller values, a copy is cheaper
     const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
     const auto& value = b_.slots[slot];
@@ -63,8 +62,11 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
     void* const to = where.make(where.array, fetch_type(i)); // not the slot's type: a reshaped value shares the slot
     if (!to) return;
     const auto* const begin = static_cast<const std::byte*>(to);
-    for (const void* fed : feeds) // a run reads its feeds until its end: on overlap, the value is copied after it
+    for (const auto feed :
+         b_.feed_slots) { // a run reads its feeds until its end: on overlap, the value is copied after it
+        const void* const fed = f.slots[feed];
         if (!std::less<>()(fed, to) && std::less<>()(fed, begin + value.bytes)) return;
+    }
     f.moved.push_back({i, slot, f.slots[slot]});
     f.slots[slot] = to;
 }
@@ -156,8 +158,8 @@ RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
     idle_.push_back(std::move(f)); // acquire has reserved room for every frame
 }
 
-RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) const {
-    for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[b_.feed_slots[i]] = const_cast<void*>(feeds[i]);
+RILL_INLINE void segment::run(frame& f, const step_context& context) const {
+    f.context = &context;
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
         if (v.reads != bound_graph::bound_variable::start::held) {
@@ -170,12 +172,19 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
         }
     }
     if (!f.streams.empty() || !f.on_device.empty()) begin_run(f);
-    if (f.context->trace)
-        run_traced(f);
-    else
-        run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
-    if (f.on_device.empty()) return;
+    if (f.on_device.empty()) return run_all_steps(f);
+    try {
+        run_all_steps(f);
+    } catch (...) {
+        first_error(f); // which waits: copies to the host must end before their memory is used again
+        throw;
+    }
     if (const auto e = first_error(f); e.is_set()) throw_recorded(e, b_.steps[e.step]);
+}
+
+RILL_INLINE void segment::run_all_steps(frame& f) const {
+    if (f.context->trace) return run_traced(f);
+    run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
 }
 
 RILL_INLINE void segment::begin_run(frame& f) const {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
+#include <rill/runtime/control_flow/loop_state_buffers.hpp>
+#include <rill/runtime/control_flow/loops/induction_variable.hpp>
+#include <rill/runtime/control_flow/stacked_outputs.hpp>
+#include <rill/runtime/control_flow/typed_region_kernel.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A kernel that runs the region of a while loop until the region of its condition gives false, or the region of a scan for each slice. A
+/// scan over no slices needs no bound body and returns the initial state.
+class loop_kernel final : public typed_region_kernel {
+public:
+    loop_kernel(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
+        : typed_region_kernel(it, inputs), allocator_(from), parts_(static_cast<std::size_t>(use_.state())),
+          most_(scans() ? inputs[parts_].shape[0] : use_.most) {}
+
+    /// Returns the greatest number of iterations, which is the length of a scan; -1 if there is no limit.
+    std::int64_t most() const { return most_; }
+
+    std::unique_ptr<static_region_kernel::memory> make_memory() const override {
+        return std::make_unique<memory>(*this);
+    }
+
+    std::int64_t run(static_region_kernel::memory& own, const kernel_args& args) const override {
+        return run(static_cast<memory&>(own), args, {});
+    }
+
+    /// Returns the outputs of a scan. Of a while loop it returns the final state, then the stacked results beyond the state.
+    std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
+        if (scans()) return typed_region_kernel::run_dynamic(inputs, context);
+        auto outputs = arrays_of(state_types(), space_);
+        array_slots slots(inputs, outputs);
+        vector<stacked_outputs> stacked;
+        for (auto r = parts_; r < bodies_[1].types().size(); ++r)
+            stacked.emplace_back(bodies_[1].types()[r], allocator_, space_);
+        memory own(*this);
+        note_iterations(context, run(own, slots.args(context), stacked));
+        for (auto& s : stacked) outputs.push_back(std::move(s).take());
+        return outputs;
+    }
+
+private:
+    struct memory : static_region_kernel::memory {
+        explicit memory(const loop_kernel& of) : state(of.state_types(), of.allocator_, of.space_) {
+            if (!of.scans()) condition.emplace(of.bodies_[0]);
+            if (!of.scans() || of.most_ > 0) step.emplace(of.bodies_.back());
+            if (of.counter_) counter.emplace(*of.counter_);
+        }
+        std::optional<region_frame> condition, step;
+        loop_state_buffers state;
+        std::optional<induction_variable::run> counter;
+    };
+
+    /// `stacked` takes the results of a while loop beyond its state; a scan writes them into its outputs.
+    std::int64_t run(memory& m, const kernel_args& args, std::span<stacked_outputs> stacked) const {
+        m.state.begin(args);
+        std::int64_t k = 0;
+        if (m.step) {
+            const body_runs steps(*m.step, args);
+            std::optional<body_runs> conditions;
+            if (m.counter) {
+                m.counter->begin(args);
+                m.state.set(counter_->part(), m.counter->value());
+            } else if (m.condition) {
+                conditions.emplace(*m.condition, args);
+            }
+            try {
+                for (; most_ < 0 || k < most_; ++k) {
+                    look(args);
+                    if (m.condition && !goes_on(m)) break;
+                    run_body(m, args, stacked, k);
+                }
+            } catch (...) {
+                rethrow_from_iteration(k);
+            }
+            if (m.counter) m.state.set(counter_->part(), m.counter->last());
+        }
+        m.state.end(args);
+        return k;
+    }
+
+    bool goes_on(memory& m) const {
+        if (m.counter) return m.counter->next();
+        for (std::size_t i = 0; i < parts_; ++i) m.condition->feed(i, m.state.at(i));
+        m.condition->run();
+        return *static_cast<const bool*>(m.condition->result(0));
+    }
+
+    void run_body(memory& m, const kernel_args& args, std::span<stacked_outputs> stacked, std::int64_t k) const {
+        const auto& b = bodies_.back();
+        const auto slice = static_cast<std::size_t>(use_.reverse ? most_ - 1 - k : k);
+        for (auto a = parts_; a < static_cast<std::size_t>(use_.operands); ++a)
+            m.step->feed(a, args.in<std::byte>(static_cast<int>(a)) + slice * slice_bytes(inputs_[a], 1));
+        const auto row = [&](std::size_t r) {
+            return args.out<std::byte>(static_cast<int>(r)) + slice * slice_bytes(b.types()[r], 0);
+        };
+        const auto end = scans() ? b.types().size() : parts_ + stacked.size();
+        for (auto r = parts_; r < end; ++r) m.step->want(r, scans() ? row(r) : stacked[r - parts_].next());
+        advance(b, *m.step, m.state, parts_, args);
+        for (auto r = parts_; r < end; ++r) m.step->deliver(r, scans() ? row(r) : stacked[r - parts_].keep());
+    }
+
+    bool scans() const { return use_.how == region_attributes::form::scan; }
+    std::span<const tensor_type> state_types() const { return std::span(inputs_).first(parts_); }
+    /// Returns the size in bytes of one slice along the first `axes` axes.
+    static std::size_t slice_bytes(const tensor_type& t, int axes) {
+        std::size_t bytes = size_of(t.type);
+        for (int i = axes; i < t.shape.rank; ++i) bytes *= static_cast<std::size_t>(t.shape[i]);
+        return bytes;
+    }
+
+    allocator& allocator_;
+    std::size_t parts_; // of the state
+    std::int64_t most_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
