@@ -87,6 +87,13 @@
 #include <rill/graph/serialization/json.ipp>
 #include <rill/graph/serialization/saved_graph.ipp>
 #include <rill/graph/serialization/serialization.ipp>
+#include <rill/io/checkpoint.ipp>
+#include <rill/io/file_system.ipp>
+#include <rill/io/npy.ipp>
+#include <rill/io/safetensors.ipp>
+#include <rill/io/tensor_bundle.ipp>
+#include <rill/io/wire.ipp>
+#include <rill/io/zlib.ipp>
 #include <rill/link/dynamic_runtime.ipp>
 #include <rill/passes/constant_folder.ipp>
 #include <rill/passes/eliminate_common_subexpressions.ipp>
