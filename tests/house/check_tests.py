@@ -11,7 +11,7 @@ HEADERS_WITHOUT_TEST = {}
 # path of a header that only another's test can reach -> that test
 COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_kernels"
               for kernel in ("typed_region_kernel", "cond_kernel", "while_kernel", "scan_kernel")}
-COVERED_BY |= {"core/named_array": "io/checkpoint", "graph/op/op_def": "graph/op/op_model", "resources/step_threads": "session/session_core",
+COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary", "graph/op/op_def": "graph/op/op_model", "resources/step_threads": "session/session_core",
                "runtime/executor/nested_run": "runtime/executor/run_plan"}
 TESTS_WITHOUT_HEADER = {}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "rare", "saved", "tensorflow")

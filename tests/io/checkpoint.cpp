@@ -50,7 +50,8 @@ TEST_CASE("checkpoint: arrays come back, by directory and as one file, with step
     auto given = test_checkpoint::arrays(3);
     given.push_back({"large", any_array(dtype::uint8, dims{(1 << 20) + 5})});
     std::memset(given.back().value.mutable_data(), 7, (1 << 20) + 5);
-    const auto path = detail::write_checkpoint("run/model", given, {.step = 12, .metadata = {{"graph", "g"}}, .files = &files});
+    const auto path =
+        detail::write_checkpoint("run/model", given, {.step = 12, .metadata = {{"graph", "g"}}, .files = &files});
     CHECK(path.substr(0, 21) == "run/model-0000000012-");
     CHECK(path.size() == 29);
     detail::write_checkpoint_file("one.ckpt", given, {.step = 12, .metadata = {{"graph", "g"}}, .files = &files});
@@ -146,13 +147,15 @@ TEST_CASE("checkpoint: G19: power fails after any operation, the last or the pre
 
 TEST_CASE("checkpoint: G21: every bit flip and every truncation is reported, and never loaded") {
     model_files files;
-    detail::write_checkpoint_file("c", test_checkpoint::arrays(1), {.step = 1, .metadata = {{"a", "b"}}, .files = &files});
+    detail::write_checkpoint_file("c", test_checkpoint::arrays(1),
+                                  {.step = 1, .metadata = {{"a", "b"}}, .files = &files});
     const auto stride = test_checkpoint::count_of("RILL_FLIP_STRIDE", 1);
     CHECK(io_test::damages_read(files, "c", [&] { checkpoint_reader("c", files).read_all(); }, stride) == 0);
     test_checkpoint::save(files, 1);
     const auto path = latest_checkpoint("run", files);
     for (const auto& name : files.list(path))
-        CHECK(io_test::damages_read(files, path + "/" + name, [&] { checkpoint_reader(path, files).read_all(); }, 3) == 0);
+        CHECK(io_test::damages_read(
+                  files, path + "/" + name, [&] { checkpoint_reader(path, files).read_all(); }, 3) == 0);
     std::string& bytes = files.contents("c");
     const auto at = bytes.find(std::string("\0\0\0\x40", 4), 64); // within w
     REQUIRE(at != std::string::npos);

@@ -37,7 +37,8 @@ public:
     model_files(const model_files& of, std::size_t n, const std::function<bool(std::size_t)>& kept) : model_files() {
         std::map<std::size_t, std::size_t> synced; // by node: the last sync
         for (std::size_t i = 0; i < n; ++i)
-            if (const auto& o = of.log_[i]; o.kind == operation::sync || o.kind == operation::sync_directory) synced[o.of] = i;
+            if (const auto& o = of.log_[i]; o.kind == operation::sync || o.kind == operation::sync_directory)
+                synced[o.of] = i;
         for (std::size_t i = 0; i < n; ++i) {
             const auto& o = of.log_[i];
             const auto at = synced.find(o.of);
@@ -85,7 +86,8 @@ public:
     }
     void remove(const std::string& path) override {
         step("remove", path);
-        if (const auto& n = nodes_[need(path)]; n.is_directory && !n.names.empty()) detail::refuse_file("remove '" + path + "'", ENOTEMPTY);
+        if (const auto& n = nodes_[need(path)]; n.is_directory && !n.names.empty())
+            detail::refuse_file("remove '" + path + "'", ENOTEMPTY);
         record({.kind = operation::remove, .of = need(detail::directory_of(path)), .name = detail::base_of(path)});
     }
     void make_directory(const std::string& path) override {
@@ -128,7 +130,10 @@ private:
             try {
                 of_.step("write", path_);
             } catch (const error&) { // a short write
-                of_.record({.kind = operation::data, .of = node_, .offset = offset, .bytes = std::string(bytes.substr(0, bytes.size() / 2))});
+                of_.record({.kind = operation::data,
+                            .of = node_,
+                            .offset = offset,
+                            .bytes = std::string(bytes.substr(0, bytes.size() / 2))});
                 throw;
             }
             of_.record({.kind = operation::data, .of = node_, .offset = offset, .bytes = std::string(bytes)});
@@ -175,7 +180,8 @@ private:
             in.names[o.name] = o.node;
             break;
         case operation::data:
-            if (in.bytes.size() < o.offset + o.bytes.size()) in.bytes.resize(static_cast<std::size_t>(o.offset) + o.bytes.size());
+            if (in.bytes.size() < o.offset + o.bytes.size())
+                in.bytes.resize(static_cast<std::size_t>(o.offset) + o.bytes.size());
             in.bytes.replace(static_cast<std::size_t>(o.offset), o.bytes.size(), o.bytes);
             break;
         case operation::rename:
@@ -220,7 +226,8 @@ private:
 
 /// Calls read() for each single-bit change and each truncation of a file. Returns how many of them were read without an error of rill. Other
 /// exceptions, and what a sanitizer finds, end the test.
-inline std::size_t damages_read(model_files& files, const std::string& path, const std::function<void()>& read, std::size_t stride = 1) {
+inline std::size_t damages_read(model_files& files, const std::string& path, const std::function<void()>& read,
+                                std::size_t stride = 1) {
     const std::string good = files.contents(path);
     std::size_t unnoticed = 0;
     const auto attempt = [&](const std::string& bytes) {
@@ -228,8 +235,7 @@ inline std::size_t damages_read(model_files& files, const std::string& path, con
         try {
             read();
             ++unnoticed;
-        } catch (const error&) {
-        }
+        } catch (const error&) {}
     };
     for (std::size_t bit = 0; bit < good.size() * 8; bit += stride) {
         std::string bad = good;

@@ -30,7 +30,8 @@ TEST_CASE("npy: arrays come back, the header is NumPy's") {
     const auto back = read_npy("a", files);
     CHECK(back.shape() == dims{2, 3});
     CHECK(back.elements<float>()[5] == 6);
-    for (const auto& a : {array_of<std::int8_t>({}, {3}), array_of<bool>({2}, {true, false}), array_of<std::complex<double>>({1}, {{1, 2}})}) {
+    for (const auto& a : {array_of<std::int8_t>({}, {3}), array_of<bool>({2}, {true, false}),
+                          array_of<std::complex<double>>({1}, {{1, 2}})}) {
         write_npy("b", a, files);
         CHECK(read_npy("b", files).type() == a.type());
     }
@@ -40,12 +41,16 @@ TEST_CASE("npy: arrays come back, the header is NumPy's") {
 
 TEST_CASE("npy: Fortran order, big-endian numbers and other spellings of the header") {
     io_test::model_files files;
-    files.put("f", test_npy::file_of("{\"shape\":(2L,3L),'fortran_order':True,'descr':'|u1'}\n", "\x01\x04\x02\x05\x03\x06"));
+    files.put(
+        "f", test_npy::file_of("{\"shape\":(2L,3L),'fortran_order':True,'descr':'|u1'}\n", "\x01\x04\x02\x05\x03\x06"));
     const auto f = read_npy("f", files);
-    CHECK(std::vector<int>(f.elements<std::uint8_t>().begin(), f.elements<std::uint8_t>().end()) == std::vector<int>{1, 2, 3, 4, 5, 6});
-    files.put("b", test_npy::file_of("{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }", std::string("\x01\x02\x00\x05", 4)));
+    CHECK(std::vector<int>(f.elements<std::uint8_t>().begin(), f.elements<std::uint8_t>().end()) ==
+          std::vector<int>{1, 2, 3, 4, 5, 6});
+    files.put("b", test_npy::file_of("{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }",
+                                     std::string("\x01\x02\x00\x05", 4)));
     CHECK(read_npy("b", files).elements<std::int16_t>()[0] == 258);
-    files.put("c", test_npy::file_of("{'descr': '>c8', 'fortran_order': False, 'shape': (), }", std::string("\x3f\x80\0\0\x40\0\0\0", 8)));
+    files.put("c", test_npy::file_of("{'descr': '>c8', 'fortran_order': False, 'shape': (), }",
+                                     std::string("\x3f\x80\0\0\x40\0\0\0", 8)));
     CHECK(read_npy("c", files).value<std::complex<float>>() == std::complex<float>(1, 2));
 }
 
@@ -58,7 +63,8 @@ TEST_CASE("npy: hostile files are refused, pickles always") {
     refused("{'descr': '<U4', 'fortran_order': False, 'shape': (1,)}", "abcd", "'<U4'");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "abcd", "the shape [2]");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "abcdx", "5 bytes of float32 [1]");
-    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 16)}", "abcd", "more than the bytes");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 16)}", "abcd",
+            "more than the bytes");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "abcd", "an extent");
     refused("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}", "abcd", "'descr'");
     refused("{'descr': '<f4', 'shape': ()}", "abcd", "a member is missing");

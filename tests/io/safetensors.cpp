@@ -21,8 +21,12 @@ std::string file_of(const std::string& header, std::size_t data) {
 
 TEST_CASE("safetensors: arrays come back, the largest elements first") {
     io_test::model_files files;
-    write_safetensors("w", {{"b \"\n", array_of<std::int8_t>({3}, {1, -2, 3})}, {"a", array_of<float>({2, 2}, {1, 2, 3, 4})},
-                            {"s", array_of<double>({}, {0.5})}, {"none", any_array(dtype::int32, dims{0, 4})}, {"t", array_of<bool>({2}, {true, false})}},
+    write_safetensors("w",
+                      {{"b \"\n", array_of<std::int8_t>({3}, {1, -2, 3})},
+                       {"a", array_of<float>({2, 2}, {1, 2, 3, 4})},
+                       {"s", array_of<double>({}, {0.5})},
+                       {"none", any_array(dtype::int32, dims{0, 4})},
+                       {"t", array_of<bool>({2}, {true, false})}},
                       {{"format", "pt"}}, files);
     const auto all = read_safetensors("w", files);
     REQUIRE(all.size() == 5);
@@ -32,7 +36,9 @@ TEST_CASE("safetensors: arrays come back, the largest elements first") {
     CHECK(all[1].value.shape() == dims{2, 2});
     CHECK(all[3].name == "b \"\n");
     CHECK(all[3].value.elements<std::int8_t>()[1] == -2);
-    CHECK_THROWS_AS(write_safetensors("x", {{"a", array_of<float>({1}, {1})}, {"a", array_of<float>({1}, {1})}}, {}, files), invalid_argument);
+    CHECK_THROWS_AS(
+        write_safetensors("x", {{"a", array_of<float>({1}, {1})}, {"a", array_of<float>({1}, {1})}}, {}, files),
+        invalid_argument);
     CHECK_THROWS_AS(write_safetensors("x", {{"a", any_array(dtype::string, dims{1})}}, {}, files), invalid_argument);
     CHECK_THROWS_AS(read_safetensors("x", files), not_found);
     io_test::damages_read(files, "w", [&] { read_safetensors("w", files); }, 3);

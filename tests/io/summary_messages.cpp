@@ -50,7 +50,8 @@ TEST_CASE("summary_messages: a histogram counts every element once, empty bucket
     CHECK(counts.empty());
     CHECK(total == 5);
     CHECK(buckets < 12);
-    CHECK_THROWS_WITH(detail::histogram_summary_bytes("w", array_of<float>({1}, {NAN})), contains("'w': an element is NaN"));
+    CHECK_THROWS_WITH(detail::histogram_summary_bytes("w", array_of<float>({1}, {NAN})),
+                      contains("'w': an element is NaN"));
     CHECK_THROWS_AS(detail::histogram_summary_bytes("w", any_array(dtype::string, dims{1})), invalid_argument);
     CHECK_FALSE(detail::histogram_summary_bytes("w", any_array(dtype::float32, dims{0})).empty());
 }
@@ -69,7 +70,8 @@ TEST_CASE("summary_messages: images of all ranks, with tags by number") {
     detail::wire_reader image(test_summary_messages::field_of(one, 4).bytes);
     CHECK(image.next_field().value == 2);
     CHECK_THROWS_WITH(detail::image_summary_bytes("x", array_of<float>({1}, {1}), 1), contains("image_summary 'x'"));
-    CHECK_THROWS_WITH(detail::image_summary_bytes("x", any_array(dtype::uint8, dims{1, 1, 7}), 1), contains("image_summary 'x'"));
+    CHECK_THROWS_WITH(detail::image_summary_bytes("x", any_array(dtype::uint8, dims{1, 1, 7}), 1),
+                      contains("image_summary 'x'"));
     CHECK_THROWS_AS(detail::text_summary_bytes("t", array_of<float>({1}, {1})), invalid_argument);
     CHECK_THROWS_AS(detail::scalar_summary_bytes("t", array_of<float>({2}, {1, 2})), invalid_argument);
 }

@@ -23,7 +23,8 @@ TEST_CASE("tensor_bundle: arrays come back, sorted by name, over several blocks 
     CHECK(all[3].value.elements<std::string>()[1].size() == 300);
     CHECK(io_test::damages_read(files, "m.data-00000-of-00001", [&] { read_tensor_bundle("m", files); }, 5) == 0);
     io_test::damages_read(files, "m.index", [&] { read_tensor_bundle("m", files); });
-    for (int i = 0; i < 3000; ++i) given.push_back({"layer_" + std::string(80, 'n') + std::to_string(i), array_of<std::int32_t>({1}, {i})});
+    for (int i = 0; i < 3000; ++i)
+        given.push_back({"layer_" + std::string(80, 'n') + std::to_string(i), array_of<std::int32_t>({1}, {i})});
     write_tensor_bundle("m", given, files);
     CHECK(read_tensor_bundle("m", files).size() == 3004);
     CHECK_THROWS_AS(write_tensor_bundle("x", {given[0], given[0]}, files), invalid_argument);
@@ -34,7 +35,8 @@ TEST_CASE("tensor_bundle: damage is reported with file and tensor") {
     io_test::model_files files;
     write_tensor_bundle("m", {{"w", array_of<float>({2}, {1, 2})}}, files);
     files.contents("m.data-00000-of-00001")[0] ^= 1;
-    CHECK_THROWS_WITH(read_tensor_bundle("m", files), contains("'m'") && contains("tensor 'w'") && contains("checksum"));
+    CHECK_THROWS_WITH(read_tensor_bundle("m", files),
+                      contains("'m'") && contains("tensor 'w'") && contains("checksum"));
     files.contents("m.data-00000-of-00001").resize(3);
     CHECK_THROWS_WITH(read_tensor_bundle("m", files), contains("behind the end"));
     files.contents("m.index")[10] ^= 1;

@@ -33,5 +33,6 @@ TEST_CASE("tf_record: bytes as published, and damage is found") {
     CHECK(detail::tf_records(two) == std::vector<std::string_view>{"one", ""});
     io_test::model_files files;
     files.put("f", two);
-    CHECK(io_test::damages_read(files, "f", [&] { detail::tf_records(files.contents("f")); }) <= 2); // cut between the records
+    CHECK(io_test::damages_read(files, "f", [&] { detail::tf_records(files.contents("f")); }) <=
+          2); // cut between the records
 }

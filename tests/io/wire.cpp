@@ -39,5 +39,6 @@ TEST_CASE("wire: shapes are checked without overflow, checksums are masked as pu
     CHECK_THROWS_AS(detail::checked_count(dtype::float32, dims{2, 3}, 23), data_loss);
     CHECK_THROWS_AS(detail::checked_count(dtype::int8, dims{index_t(1) << 32, index_t(1) << 32}, 1 << 20), data_loss);
     CHECK_THROWS_AS(detail::checked_count(dtype::int8, dims{-2}, 100), data_loss);
-    CHECK(detail::masked_crc(detail::crc32c("\x1a\x11" "CRC test, one two")) == 0x5794d08au);
+    CHECK(detail::masked_crc(detail::crc32c("\x1a\x11"
+                                            "CRC test, one two")) == 0x5794d08au);
 }

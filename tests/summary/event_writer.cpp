@@ -84,7 +84,7 @@ TEST_CASE("event_writer: a graph has names, edges, devices and shapes") {
     CHECK(nodes.size() == g.size());
     REQUIRE(nodes.contains(y.node()->name));
     CHECK(nodes[y.node()->name].front() == "in/x");
-    CHECK(nodes[y.node()->name].back() == "/cpu:0");
+    CHECK(nodes[y.node()->name].back() == "/device:cpu:0");
 }
 
 TEST_CASE("event_writer: an error of the file system is thrown, and the writer goes on") {

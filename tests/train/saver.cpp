@@ -43,8 +43,7 @@ struct training {
     tensor<float> loss;
     session s{g, {.inter_op_threads = 0, .intra_op_threads = 0}};
 
-    training()
-        : fill(queue.enqueue_many(random_uniform<float, 8, 4>({.seed = 5}))) {
+    training() : fill(queue.enqueue_many(random_uniform<float, 8, 4>({.seed = 5}))) {
         const tensor<float, 4, 4> batch = queue.dequeue_many<4>();
         const tensor<float, 4, 3> h = matmul(dropout(batch, 0.5f), w);
         loss = reduce_mean(square(h - 1.f));
@@ -120,7 +119,8 @@ TEST_CASE("saver: a value is that of the call, though steps run on") {
     CHECK(keep.last_checkpoints().size() == 3);
     const auto all = checkpoints_in(here.path());
     REQUIRE(all.size() == 3);
-    for (const auto& c : all) CHECK(checkpoint_reader(c.path).read("w").elements<float>()[999] == 2 * static_cast<float>(c.step) + 1);
+    for (const auto& c : all)
+        CHECK(checkpoint_reader(c.path).read("w").elements<float>()[999] == 2 * static_cast<float>(c.step) + 1);
 }
 
 TEST_CASE("saver: what does not fit is refused in one message, and nothing is changed") {
@@ -153,7 +153,8 @@ TEST_CASE("saver: what does not fit is refused in one message, and nothing is ch
     some.restore(s, here / "m", {.allow_missing = true});
     CHECK_THROWS_AS(some.restore(s, ""), not_found);
     CHECK_THROWS_AS(some.restore(s, here / "none"), not_found);
-    CHECK_THROWS_WITH(saver({.variables = {any_tensor(constant(1.f))}}).save(s, here / "x", 1), contains("is no variable"));
+    CHECK_THROWS_WITH(saver({.variables = {any_tensor(constant(1.f))}}).save(s, here / "x", 1),
+                      contains("is no variable"));
 }
 
 TEST_CASE("saver: queues of other orders, with elements of different shapes, and tables") {
@@ -214,12 +215,15 @@ TEST_CASE("saver: weights travel by safetensors, npz and TensorFlow's format, an
         CHECK(other.run(w)(1, 0) == 3);
         CHECK(other.run(b) == 0.5);
     };
-    check([&](const session& o) { load_safetensors(o, here / "w.safetensors", {.rename = {{"dense/kernel", "fc.weight"}}}); });
+    check([&](const session& o) {
+        load_safetensors(o, here / "w.safetensors", {.rename = {{"dense/kernel", "fc.weight"}}});
+    });
     check([&](const session& o) { load_npz(o, here / "w.npz"); });
     check([&](const session& o) { load_tensor_bundle(o, here / "m.ckpt"); });
     check([&](const session& o) {
         std::vector<unsigned char> bytes;
-        for (std::size_t at = code.find("{\n"); (at = code.find_first_of("0123456789", at)) != std::string::npos; at = code.find(',', at))
+        for (std::size_t at = code.find("{\n"); (at = code.find_first_of("0123456789", at)) != std::string::npos;
+             at = code.find(',', at))
             bytes.push_back(static_cast<unsigned char>(std::atoi(code.c_str() + at)));
         load(o, bytes);
     });
@@ -267,7 +271,8 @@ TEST_CASE("saver: max_to_keep counts what an earlier run has left, one of each i
 }
 
 #if defined(__unix__)
-TEST_CASE("saver: G20: killed at any moment of a save, the last committed checkpoint is whole, with two savers in one directory") {
+TEST_CASE("saver: G20: killed at any moment of a save, the last committed checkpoint is whole, with two savers in one "
+          "directory") {
     const io_test::temporary_directory here;
     const char* const asked = std::getenv("RILL_KILLS");
     const int kills = asked ? std::atoi(asked) : 4;

@@ -27,6 +27,7 @@ inline constexpr const char* trainable_variables = "trainable_variables";
 inline constexpr const char* local_variables = "local_variables";
 inline constexpr const char* losses = "losses";
 inline constexpr const char* summaries = "summaries";
+inline constexpr const char* global_step = "global_step";
 inline constexpr const char* queue_runners = "queue_runners";
 inline constexpr const char* table_initializers = "table_initializer";
 } // namespace collections

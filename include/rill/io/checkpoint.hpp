@@ -69,9 +69,11 @@ namespace detail {
 
 /// Writes a checkpoint as the directory "<prefix>-<step, 10 digits>-<id, 8 digits>", and returns its path. It is visible under that name only
 /// once it is complete and durable. After an error nothing of it is left, as far as the file system allows.
-std::string write_checkpoint(const std::string& prefix, std::vector<named_array> arrays, const checkpoint_write_options& how);
+std::string write_checkpoint(const std::string& prefix, std::vector<named_array> arrays,
+                             const checkpoint_write_options& how);
 /// Writes a checkpoint as one file, which replaces an old one once it is complete and durable.
-void write_checkpoint_file(const std::string& path, std::vector<named_array> arrays, const checkpoint_write_options& how);
+void write_checkpoint_file(const std::string& path, std::vector<named_array> arrays,
+                           const checkpoint_write_options& how);
 /// Returns the bytes of a single-file checkpoint.
 std::string checkpoint_bytes(std::vector<named_array> arrays, const checkpoint_write_options& how);
 /// Removes a checkpoint's directory; the manifest goes first.

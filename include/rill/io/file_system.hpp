@@ -64,7 +64,9 @@ namespace detail {
 class memory_output final : public output_file {
 public:
     void append(std::string_view bytes) override { all.append(bytes); }
-    void write_at(std::uint64_t offset, std::string_view bytes) override { all.replace(static_cast<std::size_t>(offset), bytes.size(), bytes); }
+    void write_at(std::uint64_t offset, std::string_view bytes) override {
+        all.replace(static_cast<std::size_t>(offset), bytes.size(), bytes);
+    }
     void sync() override {}
     void close() override {}
 

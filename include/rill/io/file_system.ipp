@@ -37,7 +37,8 @@ public:
         return result;
     }
 
-    posix_file(const std::string& path, int flags) : path_(path), number_(again([&] { return ::open(path.c_str(), flags, 0666); })) {
+    posix_file(const std::string& path, int flags)
+        : path_(path), number_(again([&] { return ::open(path.c_str(), flags, 0666); })) {
         if (number_ < 0) refuse("open");
     }
     posix_file(const posix_file&) = delete;
@@ -45,13 +46,16 @@ public:
         if (number_ >= 0) ::close(number_);
     }
 
-    [[noreturn]] void refuse(const char* operation) const { refuse_file(std::string(operation) + " '" + path_ + "'", errno); }
+    [[noreturn]] void refuse(const char* operation) const {
+        refuse_file(std::string(operation) + " '" + path_ + "'", errno);
+    }
 
     int number() const { return number_; }
     const std::string& path() const { return path_; }
     void write_at(std::uint64_t offset, std::string_view bytes) const {
         while (!bytes.empty()) {
-            const auto n = again([&] { return ::pwrite(number_, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+            const auto n =
+                again([&] { return ::pwrite(number_, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
             if (n < 0) refuse("write");
             bytes.remove_prefix(static_cast<std::size_t>(n));
             offset += static_cast<std::uint64_t>(n);
@@ -97,7 +101,8 @@ public:
     void read_at(std::uint64_t offset, void* to, std::size_t bytes) const override {
         auto* at = static_cast<char*>(to);
         while (bytes > 0) {
-            const auto n = posix_file::again([&] { return ::pread(file_.number(), at, bytes, static_cast<off_t>(offset)); });
+            const auto n =
+                posix_file::again([&] { return ::pread(file_.number(), at, bytes, static_cast<off_t>(offset)); });
             if (n < 0) file_.refuse("read");
             if (n == 0) throw data_loss("read '" + file_.path() + "': it ends at byte " + std::to_string(offset));
             at += n;
@@ -113,7 +118,9 @@ private:
 
 class posix_file_system final : public file_system {
 public:
-    std::unique_ptr<output_file> create(const std::string& path) override { return std::make_unique<posix_output>(path); }
+    std::unique_ptr<output_file> create(const std::string& path) override {
+        return std::make_unique<posix_output>(path);
+    }
     std::unique_ptr<input_file> open(const std::string& path) override { return std::make_unique<posix_input>(path); }
     void rename(const std::string& from, const std::string& to) override {
         if (std::rename(from.c_str(), to.c_str()) != 0) refuse_file("rename '" + from + "' to '" + to + "'", errno);
@@ -131,7 +138,8 @@ public:
     void sync_directory(const std::string& path) override {
         const posix_file directory(path, O_RDONLY | O_CLOEXEC);
         // Some file systems can't sync a directory, and say EINVAL.
-        if (posix_file::again([&] { return ::fsync(directory.number()); }) != 0 && errno != EINVAL) directory.refuse("fsync");
+        if (posix_file::again([&] { return ::fsync(directory.number()); }) != 0 && errno != EINVAL)
+            directory.refuse("fsync");
     }
     std::vector<std::string> list(const std::string& path) override {
         const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), &::closedir);
@@ -167,13 +175,15 @@ RILL_COLD void make_directories(file_system& files, const std::string& path) {
 RILL_COLD std::string read_whole(file_system& files, const std::string& path, std::uint64_t most) {
     const auto file = files.open(path);
     if (file->size() > most)
-        throw data_loss("'" + path + "' has " + std::to_string(file->size()) + " bytes, more than " + std::to_string(most));
+        throw data_loss("'" + path + "' has " + std::to_string(file->size()) + " bytes, more than " +
+                        std::to_string(most));
     std::string bytes(static_cast<std::size_t>(file->size()), '\0');
     file->read_at(0, bytes.data(), bytes.size());
     return bytes;
 }
 
-RILL_COLD void replace_file(file_system& files, const std::string& path, const std::function<void(output_file&)>& write) {
+RILL_COLD void replace_file(file_system& files, const std::string& path,
+                            const std::function<void(output_file&)>& write) {
     const std::string beside =
         joined_path(directory_of(path), ".tmp-" + base_of(path) + "-" + std::to_string(random_bits() % 100000000));
     try {

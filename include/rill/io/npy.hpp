@@ -20,7 +20,8 @@ void write_npy(const std::string& path, const any_array& value, file_system& fil
 /// ".npy". Throws as read_npy does, and data_loss for a wrong checksum.
 std::vector<named_array> read_npz(const std::string& path, file_system& files = file_system::real());
 /// Writes arrays as an .npz file with stored members, as numpy.savez does. At most 4 GiB in all.
-void write_npz(const std::string& path, const std::vector<named_array>& arrays, file_system& files = file_system::real());
+void write_npz(const std::string& path, const std::vector<named_array>& arrays,
+               file_system& files = file_system::real());
 
 namespace detail {
 

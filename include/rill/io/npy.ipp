@@ -146,7 +146,8 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
     if (is.descr.size() < 2) throw data_loss("its header: the type '" + is.descr + "'");
     const char order = is.descr[0];
     const std::string_view name = std::string_view(is.descr).substr(1);
-    if (name.starts_with("O")) throw unimplemented("its elements are Python objects, which are not read: they are pickled code");
+    if (name.starts_with("O"))
+        throw unimplemented("its elements are Python objects, which are not read: they are pickled code");
     const auto* type = std::find_if(npy_types.begin(), npy_types.end(), [&](const auto& t) { return t.name == name; });
     if (type == npy_types.end() || std::string_view("<>|=").find(order) == std::string_view::npos)
         throw unimplemented("elements of type '" + is.descr + "'");
@@ -171,10 +172,12 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
 }
 
 RILL_COLD std::string npy_header(const any_array& value) {
-    const auto* type = std::find_if(npy_types.begin(), npy_types.end(), [&](const auto& t) { return t.type == value.dtype(); });
+    const auto* type =
+        std::find_if(npy_types.begin(), npy_types.end(), [&](const auto& t) { return t.type == value.dtype(); });
     if (type == npy_types.end()) throw invalid_argument("the format has no " + std::string(to_string(value.dtype())));
     std::string shape;
-    for (int i = 0; i < value.shape().rank; ++i) shape += std::to_string(value.shape()[i]) + (i + 1 < value.shape().rank ? ", " : "");
+    for (int i = 0; i < value.shape().rank; ++i)
+        shape += std::to_string(value.shape()[i]) + (i + 1 < value.shape().rank ? ", " : "");
     if (value.shape().rank == 1) shape += ",";
     std::string text = "{'descr': '" + std::string(size_of(type->type) == 1 ? "|" : "<") + std::string(type->name) +
                        "', 'fortran_order': False, 'shape': (" + shape + "), }";
@@ -205,10 +208,11 @@ inline std::vector<zip_member> zip_members(const input_file& file) {
     std::string tail(static_cast<std::size_t>(tail_size), '\0');
     file.read_at(file.size() - tail_size, tail.data(), tail.size());
     const auto found = tail.rfind("PK\x05\x06");
-    if (found == std::string::npos || tail.size() - found < end_size) throw data_loss("it does not end as a zip archive does");
+    if (found == std::string::npos || tail.size() - found < end_size)
+        throw data_loss("it does not end as a zip archive does");
     wire_reader end(std::string_view(tail).substr(found + 4));
-    const auto disk = end.fixed<std::uint16_t>(), first_disk = end.fixed<std::uint16_t>(), here = end.fixed<std::uint16_t>(),
-               count = end.fixed<std::uint16_t>();
+    const auto disk = end.fixed<std::uint16_t>(), first_disk = end.fixed<std::uint16_t>(),
+               here = end.fixed<std::uint16_t>(), count = end.fixed<std::uint16_t>();
     const std::uint64_t length = end.fixed<std::uint32_t>(), at = end.fixed<std::uint32_t>();
     const std::size_t comment = end.fixed<std::uint16_t>();
     const std::uint64_t end_at = file.size() - tail_size + found;
@@ -228,7 +232,8 @@ inline std::vector<zip_member> zip_members(const input_file& file) {
         m.crc = from.fixed<std::uint32_t>();
         m.packed = from.fixed<std::uint32_t>();
         m.size = from.fixed<std::uint32_t>();
-        const std::uint64_t name = from.fixed<std::uint16_t>(), extra = from.fixed<std::uint16_t>(), text = from.fixed<std::uint16_t>();
+        const std::uint64_t name = from.fixed<std::uint16_t>(), extra = from.fixed<std::uint16_t>(),
+                            text = from.fixed<std::uint16_t>();
         from.raw(8); // disk, attributes
         m.at = from.fixed<std::uint32_t>();
         m.name = from.raw(name);
@@ -243,14 +248,16 @@ inline std::vector<zip_member> zip_members(const input_file& file) {
 /// Returns the bytes of a member. Overlaps are harmless: each member is bounded by the file.
 inline std::string zip_bytes(const input_file& file, const zip_member& m) {
     constexpr std::uint64_t local_size = 30;
-    if (m.at > file.size() || file.size() - m.at < local_size) throw data_loss("its header lies behind the end of the file");
+    if (m.at > file.size() || file.size() - m.at < local_size)
+        throw data_loss("its header lies behind the end of the file");
     std::string header(local_size, '\0');
     file.read_at(m.at, header.data(), header.size());
     wire_reader from(header);
     if (from.fixed<std::uint32_t>() != zip_local) throw data_loss("it has no header at byte " + std::to_string(m.at));
     from.raw(22);
     const std::uint64_t first = m.at + local_size + from.fixed<std::uint16_t>() + from.fixed<std::uint16_t>();
-    if (first > file.size() || m.packed > file.size() - first) throw data_loss("its bytes lie behind the end of the file");
+    if (first > file.size() || m.packed > file.size() - first)
+        throw data_loss("its bytes lie behind the end of the file");
     if (m.method != 0 && m.method != 8) throw unimplemented("the compression method " + std::to_string(m.method));
     if (m.method == 0 && m.packed != m.size) throw data_loss("its two sizes differ");
     std::string bytes(static_cast<std::size_t>(m.packed), '\0');
@@ -264,7 +271,8 @@ inline std::string zip_bytes(const input_file& file, const zip_member& m) {
 
 RILL_COLD any_array read_npy(const std::string& path, file_system& files) {
     constexpr std::uint64_t most = std::uint64_t(1) << 62;
-    return detail::with_prefix("read_npy: '" + path + "'", [&] { return detail::npy_array(detail::read_whole(files, path, most)); });
+    return detail::with_prefix("read_npy: '" + path + "'",
+                               [&] { return detail::npy_array(detail::read_whole(files, path, most)); });
 }
 
 RILL_COLD void write_npy(const std::string& path, const any_array& value, file_system& files) {
@@ -304,15 +312,16 @@ RILL_COLD void write_npz(const std::string& path, const std::vector<named_array>
         std::string directory;
         std::uint32_t at = 0;
         for (const auto& a : arrays) {
-            const auto header = detail::with_prefix("write_npz: array '" + a.name + "'", [&] { return detail::npy_header(a.value); });
+            const auto header =
+                detail::with_prefix("write_npz: array '" + a.name + "'", [&] { return detail::npy_header(a.value); });
             const auto data = detail::bytes_of_numbers(a.value);
             const auto size = static_cast<std::uint32_t>(header.size() + data.size());
             const std::uint32_t crc = detail::crc32(data, detail::crc32(header));
             const std::string name = a.name + ".npy";
-            detail::wire_writer common; // the part that local header and directory share
-            common.fixed<std::uint16_t>(20);     // version needed
-            common.fixed<std::uint16_t>(0x0800); // names are UTF-8
-            common.fixed<std::uint16_t>(0);      // stored
+            detail::wire_writer common;              // the part that local header and directory share
+            common.fixed<std::uint16_t>(20);         // version needed
+            common.fixed<std::uint16_t>(0x0800);     // names are UTF-8
+            common.fixed<std::uint16_t>(0);          // stored
             common.fixed<std::uint32_t>(0x00210000); // the first of January 1980
             common.fixed(crc);
             common.fixed(size);

@@ -17,7 +17,8 @@ std::vector<named_array> read_safetensors(const std::string& path, file_system& 
 
 /// Writes arrays as a safetensors file, which replaces an old one once it is complete. Throws invalid_argument for names that occur twice and
 /// for dtypes that the format lacks (text, complex and quantized numbers).
-void write_safetensors(const std::string& path, const std::vector<named_array>& arrays, const std::map<std::string, std::string>& metadata = {},
+void write_safetensors(const std::string& path, const std::vector<named_array>& arrays,
+                       const std::map<std::string, std::string>& metadata = {},
                        file_system& files = file_system::real());
 
 }} // namespace rill::RILL_ABI

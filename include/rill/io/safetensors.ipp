@@ -70,7 +70,8 @@ private:
         throw data_loss("header, at byte " + std::to_string(8 + size_ - rest_.size()) + ": " + why);
     }
     void blanks() {
-        while (!rest_.empty() && std::string_view(" \t\r\n").find(rest_[0]) != std::string_view::npos) rest_.remove_prefix(1);
+        while (!rest_.empty() && std::string_view(" \t\r\n").find(rest_[0]) != std::string_view::npos)
+            rest_.remove_prefix(1);
     }
     bool take(char c) {
         blanks();
@@ -180,8 +181,10 @@ private:
             } else if (member == "shape") {
                 once(shaped);
                 list([&](std::uint64_t extent) {
-                    if (e.shape.rank == max_rank) refuse("'" + name + "' has more than " + std::to_string(max_rank) + " axes");
-                    if (extent > std::uint64_t(1) << 62) refuse("'" + name + "' has an extent of " + std::to_string(extent));
+                    if (e.shape.rank == max_rank)
+                        refuse("'" + name + "' has more than " + std::to_string(max_rank) + " axes");
+                    if (extent > std::uint64_t(1) << 62)
+                        refuse("'" + name + "' has an extent of " + std::to_string(extent));
                     e.shape.push(static_cast<index_t>(extent));
                 });
             } else if (member == "data_offsets") {
@@ -209,21 +212,25 @@ inline std::vector<named_array> safetensors_arrays(const input_file& file) {
     std::uint64_t length = 0;
     file.read_at(0, &length, sizeof length);
     if (length > safetensors_header_limit || length > file.size() - 8)
-        throw data_loss("its header should be " + std::to_string(length) + " bytes, of " + std::to_string(file.size() - 8) + " that follow");
+        throw data_loss("its header should be " + std::to_string(length) + " bytes, of " +
+                        std::to_string(file.size() - 8) + " that follow");
     std::string header(static_cast<std::size_t>(length), '\0');
     file.read_at(8, header.data(), header.size());
     auto entries = safetensors_header(header).entries();
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
     const std::uint64_t first = 8 + length, there = file.size() - first;
     std::uint64_t at = 0;
     for (const auto& e : entries) { // all is checked before the first array is allocated
         if (e.begin != at || e.end < e.begin || e.end > there)
-            throw data_loss(of_tensor(e.name, "its bytes are " + std::to_string(e.begin) + " to " + std::to_string(e.end) + ", expected from " +
-                                                  std::to_string(at) + " on, of " + std::to_string(there)));
+            throw data_loss(of_tensor(e.name, "its bytes are " + std::to_string(e.begin) + " to " +
+                                                  std::to_string(e.end) + ", expected from " + std::to_string(at) +
+                                                  " on, of " + std::to_string(there)));
         try {
             const auto count = static_cast<std::uint64_t>(checked_count(e.type, e.shape, e.end - e.begin));
             if (count * size_of(e.type) != e.end - e.begin)
-                throw data_loss(std::to_string(e.end - e.begin) + " bytes of " + to_string(tensor_type{e.type, e.shape}));
+                throw data_loss(std::to_string(e.end - e.begin) + " bytes of " +
+                                to_string(tensor_type{e.type, e.shape}));
         } catch (const data_loss& why) {
             throw data_loss(of_tensor(e.name, why.what()));
         }
@@ -260,7 +267,8 @@ inline std::string json_text(std::string_view s) {
 } // namespace detail
 
 RILL_COLD std::vector<named_array> read_safetensors(const std::string& path, file_system& files) {
-    return detail::with_prefix("read_safetensors: '" + path + "'", [&] { return detail::safetensors_arrays(*files.open(path)); });
+    return detail::with_prefix("read_safetensors: '" + path + "'",
+                               [&] { return detail::safetensors_arrays(*files.open(path)); });
 }
 
 RILL_COLD void write_safetensors(const std::string& path, const std::vector<named_array>& arrays,
@@ -277,18 +285,21 @@ RILL_COLD void write_safetensors(const std::string& path, const std::vector<name
     std::vector<const named_array*> order;
     std::set<std::string> names{"__metadata__"};
     for (const auto& a : arrays) {
-        if (!names.insert(a.name).second) throw invalid_argument("write_safetensors: the name '" + a.name + "' is taken");
+        if (!names.insert(a.name).second)
+            throw invalid_argument("write_safetensors: the name '" + a.name + "' is taken");
         order.push_back(&a);
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto* a, const auto* b) { return size_of(a->value.dtype()) > size_of(b->value.dtype()); });
+    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+        return size_of(a->value.dtype()) > size_of(b->value.dtype());
+    });
     std::size_t at = 0;
     for (const auto* a : order) {
         const auto* type = std::find_if(detail::safetensors_types.begin(), detail::safetensors_types.end(),
                                         [&](const auto& t) { return t.type == a->value.dtype(); });
         if (type == detail::safetensors_types.end())
-            throw invalid_argument("write_safetensors: " +
-                                   detail::of_tensor(a->name, "the format has no " + std::string(to_string(a->value.dtype()))));
+            throw invalid_argument(
+                "write_safetensors: " +
+                detail::of_tensor(a->name, "the format has no " + std::string(to_string(a->value.dtype()))));
         next();
         header += detail::json_text(a->name) + ":{\"dtype\":\"" + std::string(type->name) + "\",\"shape\":[";
         for (int i = 0; i < a->value.shape().rank; ++i) header += (i ? "," : "") + std::to_string(a->value.shape()[i]);

@@ -24,7 +24,8 @@ std::string text_summary_bytes(const std::string& tag, const any_array& text);
 
 /// Returns an Event: seconds since 1970, a step, and one field of the message.
 std::string event_bytes(double time, std::int64_t step, int field, std::string_view value);
-inline constexpr int event_file_version = 3, event_graph = 4, event_summary = 5, event_session_log = 7, event_run_metadata = 8;
+inline constexpr int event_file_version = 3, event_graph = 4, event_summary = 5, event_session_log = 7,
+                     event_run_metadata = 8;
 
 }}} // namespace rill::RILL_ABI::detail
 

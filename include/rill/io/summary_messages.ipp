@@ -33,8 +33,8 @@ inline std::vector<double> real_numbers(const char* who, const std::string& tag,
                     all.push_back(static_cast<double>(static_cast<float>(v)));
             }
         else
-            throw invalid_argument(std::string(who) + " '" + tag + "': the elements are " + std::string(to_string(values.dtype())) +
-                                   ", which are no real numbers");
+            throw invalid_argument(std::string(who) + " '" + tag + "': the elements are " +
+                                   std::string(to_string(values.dtype())) + ", which are no real numbers");
     });
     return all;
 }
@@ -47,7 +47,9 @@ RILL_INLINE std::string scalar_summary_bytes(const std::string& tag, double valu
 
 RILL_COLD std::string scalar_summary_bytes(const std::string& tag, const any_array& value) {
     const auto all = real_numbers("scalar_summary", tag, value);
-    if (all.size() != 1) throw invalid_argument("scalar_summary '" + tag + "': one element is expected, the shape is " + to_string(value.shape()));
+    if (all.size() != 1)
+        throw invalid_argument("scalar_summary '" + tag + "': one element is expected, the shape is " +
+                               to_string(value.shape()));
     return scalar_summary_bytes(tag, all[0]);
 }
 
@@ -105,9 +107,11 @@ RILL_INLINE std::string image_summary_bytes(const std::string& tag, const any_ar
         throw invalid_argument("image_summary '" + tag + "': the shape is " + to_string(shape) +
                                "; accepted are [h, w], [h, w, channels] and [n, h, w, channels]");
     const bool batch = shape.rank == 4;
-    const index_t n = batch ? shape[0] : 1, h = shape[batch ? 1 : 0], w = shape[batch ? 2 : 1], c = shape.rank == 2 ? 1 : shape[shape.rank - 1];
+    const index_t n = batch ? shape[0] : 1, h = shape[batch ? 1 : 0], w = shape[batch ? 2 : 1],
+                  c = shape.rank == 2 ? 1 : shape[shape.rank - 1];
     const auto size = static_cast<std::size_t>(h * w * c);
-    const auto all = images.dtype() == dtype::uint8 ? std::vector<double>() : real_numbers("image_summary", tag, images);
+    const auto all =
+        images.dtype() == dtype::uint8 ? std::vector<double>() : real_numbers("image_summary", tag, images);
     std::string summary;
     std::vector<std::uint8_t> samples(size);
     for (index_t i = 0; i < std::min(n, most); ++i) {
@@ -138,7 +142,8 @@ RILL_INLINE std::string image_summary_bytes(const std::string& tag, const any_ar
 
 RILL_INLINE std::string text_summary_bytes(const std::string& tag, const any_array& text) {
     if (text.dtype() != dtype::string)
-        throw invalid_argument("text_summary '" + tag + "': the elements are " + std::string(to_string(text.dtype())) + ", not string");
+        throw invalid_argument("text_summary '" + tag + "': the elements are " + std::string(to_string(text.dtype())) +
+                               ", not string");
     wire_writer shape, tensor, plugin, metadata, value;
     for (int i = 0; i < text.shape().rank; ++i) {
         wire_writer axis;

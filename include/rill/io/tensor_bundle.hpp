@@ -16,7 +16,8 @@ namespace rill { inline namespace RILL_ABI {
 std::vector<named_array> read_tensor_bundle(const std::string& prefix, file_system& files = file_system::real());
 
 /// Writes arrays as a TensorFlow checkpoint of version 2, which tf.train.Saver restores. Throws invalid_argument for names that occur twice.
-void write_tensor_bundle(const std::string& prefix, const std::vector<named_array>& arrays, file_system& files = file_system::real());
+void write_tensor_bundle(const std::string& prefix, const std::vector<named_array>& arrays,
+                         file_system& files = file_system::real());
 
 namespace detail {
 

@@ -22,10 +22,12 @@ namespace detail {
 // (0: uncompressed) and a masked crc32c; an index block; a footer of 48 bytes. Keys are tensor names, values BundleEntryProtos; the empty key
 // has the BundleHeaderProto.
 
-inline constexpr std::uint64_t table_magic = 0xdb4775248b80fb57u, table_footer = 48, table_limit = std::uint64_t(1) << 30;
+inline constexpr std::uint64_t table_magic = 0xdb4775248b80fb57u, table_footer = 48,
+                               table_limit = std::uint64_t(1) << 30;
 
 /// TensorFlow's numbers, in the order of rill's dtypes.
-inline constexpr std::array<int, dtype_count> tensorflow_types{0, 1, 2, 6, 5, 3, 9, 4, 17, 22, 23, 10, 7, 8, 18, 14, 19, 11, 12, 13};
+inline constexpr std::array<int, dtype_count> tensorflow_types{0,  1,  2, 6, 5,  3,  9,  4,  17, 22,
+                                                               23, 10, 7, 8, 18, 14, 19, 11, 12, 13};
 
 RILL_COLD int tensorflow_type(dtype type) { return tensorflow_types[static_cast<std::size_t>(type)]; }
 
@@ -140,7 +142,8 @@ inline std::vector<std::pair<std::string, std::string>> read_table(std::string_v
     wire_reader footer(table.substr(table.size() - table_footer));
     block_handle::read(footer); // of meta blocks
     const auto index = block_handle::read(footer);
-    if (wire_reader(table.substr(table.size() - 8)).fixed<std::uint64_t>() != table_magic) throw data_loss("it does not end as a table does");
+    if (wire_reader(table.substr(table.size() - 8)).fixed<std::uint64_t>() != table_magic)
+        throw data_loss("it does not end as a table does");
     std::vector<std::pair<std::string, std::string>> all;
     std::uint64_t read = 0; // blocks may be named twice
     each_entry(checked_block(table, index), [&](const std::string&, std::string_view at) {
@@ -168,15 +171,18 @@ struct bundle_entry {
             const auto f = from.next_field();
             if (f.number == 1) {
                 e.type = dtype_of_tensorflow(f.value);
-                if (e.type == dtype::invalid) throw unimplemented("elements of TensorFlow's type " + std::to_string(f.value));
+                if (e.type == dtype::invalid)
+                    throw unimplemented("elements of TensorFlow's type " + std::to_string(f.value));
             } else if (f.number == 2) {
                 for (wire_reader axes(f.bytes); !axes.empty();) {
                     const auto axis = axes.next_field();
                     if (axis.number != 2) continue;
                     std::int64_t extent = 0;
                     for (wire_reader dim(axis.bytes); !dim.empty();)
-                        if (const auto size = dim.next_field(); size.number == 1) extent = static_cast<std::int64_t>(size.value);
-                    if (e.shape.rank == max_rank) throw unimplemented("more than " + std::to_string(max_rank) + " axes");
+                        if (const auto size = dim.next_field(); size.number == 1)
+                            extent = static_cast<std::int64_t>(size.value);
+                    if (e.shape.rank == max_rank)
+                        throw unimplemented("more than " + std::to_string(max_rank) + " axes");
                     e.shape.push(extent);
                 }
             } else if (f.number == 3) {
@@ -269,7 +275,8 @@ inline any_array read_bundle_entry(const input_file& file, const bundle_entry& e
         check(crc);
         return value;
     }
-    if (count * size_of(e.type) != e.size) throw data_loss(std::to_string(e.size) + " bytes of " + to_string(tensor_type{e.type, e.shape}));
+    if (count * size_of(e.type) != e.size)
+        throw data_loss(std::to_string(e.size) + " bytes of " + to_string(tensor_type{e.type, e.shape}));
     any_array value(e.type, e.shape);
     file.read_at(e.offset, value.mutable_data(), static_cast<std::size_t>(e.size));
     check(detail::crc32c(bytes_of_numbers(value)));
@@ -298,7 +305,8 @@ RILL_COLD std::vector<named_array> read_tensor_bundle(const std::string& prefix,
             if (name.empty()) continue;
             all.push_back(detail::with_prefix("tensor '" + name + "'", [&] {
                 const auto e = detail::bundle_entry::read(bytes);
-                if (e.shard >= shards) throw data_loss("it lies in shard " + std::to_string(e.shard) + " of " + std::to_string(shards));
+                if (e.shard >= shards)
+                    throw data_loss("it lies in shard " + std::to_string(e.shard) + " of " + std::to_string(shards));
                 auto& file = open[e.shard];
                 if (!file) file = files.open(detail::bundle_shard_path(prefix, e.shard, shards));
                 return named_array{name, detail::read_bundle_entry(*file, e)};
@@ -308,7 +316,8 @@ RILL_COLD std::vector<named_array> read_tensor_bundle(const std::string& prefix,
     });
 }
 
-RILL_COLD void write_tensor_bundle(const std::string& prefix, const std::vector<named_array>& arrays, file_system& files) {
+RILL_COLD void write_tensor_bundle(const std::string& prefix, const std::vector<named_array>& arrays,
+                                   file_system& files) {
     std::vector<const named_array*> order;
     for (const auto& a : arrays) order.push_back(&a);
     std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
@@ -340,7 +349,8 @@ RILL_COLD void write_tensor_bundle(const std::string& prefix, const std::vector<
             entries.emplace_back(a->name, e.bytes());
         }
     });
-    detail::replace_file(files, prefix + ".index", [&](output_file& to) { to.append(detail::written_table(entries)); }); // last: it commits
+    detail::replace_file(files, prefix + ".index",
+                         [&](output_file& to) { to.append(detail::written_table(entries)); }); // last: it commits
 }
 
 }} // namespace rill::RILL_ABI

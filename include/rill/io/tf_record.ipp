@@ -22,9 +22,11 @@ RILL_INLINE std::vector<std::string_view> tf_records(std::string_view bytes) {
     std::vector<std::string_view> all;
     for (wire_reader from(bytes); !from.empty();) {
         const auto head = from.raw(8);
-        if (from.fixed<std::uint32_t>() != masked_crc(detail::crc32c(head))) from.refuse("the checksum of a record's length is wrong");
+        if (from.fixed<std::uint32_t>() != masked_crc(detail::crc32c(head)))
+            from.refuse("the checksum of a record's length is wrong");
         const auto payload = from.raw(wire_reader(head).fixed<std::uint64_t>());
-        if (from.fixed<std::uint32_t>() != masked_crc(detail::crc32c(payload))) from.refuse("the checksum of a record is wrong");
+        if (from.fixed<std::uint32_t>() != masked_crc(detail::crc32c(payload)))
+            from.refuse("the checksum of a record is wrong");
         all.push_back(payload);
     }
     return all;

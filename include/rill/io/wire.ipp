@@ -17,7 +17,8 @@ RILL_COLD void wire_reader::refuse(const std::string& why) const {
 }
 
 RILL_INLINE std::string_view wire_reader::raw(std::uint64_t size) {
-    if (size > rest_.size()) refuse("a length of " + std::to_string(size) + " where " + std::to_string(rest_.size()) + " bytes are left");
+    if (size > rest_.size())
+        refuse("a length of " + std::to_string(size) + " where " + std::to_string(rest_.size()) + " bytes are left");
     const auto taken = rest_.substr(0, static_cast<std::size_t>(size));
     rest_.remove_prefix(taken.size());
     return taken;
@@ -56,10 +57,12 @@ RILL_COLD index_t checked_count(dtype type, const dims& shape, std::uint64_t mos
         if (shape[i] == 0) return 0;
     for (int i = 0; i < shape.rank; ++i) {
         const auto n = static_cast<std::uint64_t>(shape[i]);
-        if (n > most / bytes / count) throw data_loss("the shape " + to_string(shape) + " is more than the bytes that are there");
+        if (n > most / bytes / count)
+            throw data_loss("the shape " + to_string(shape) + " is more than the bytes that are there");
         count *= n;
     }
-    if (count * bytes > most) throw data_loss("the shape " + to_string(shape) + " is more than the bytes that are there");
+    if (count * bytes > most)
+        throw data_loss("the shape " + to_string(shape) + " is more than the bytes that are there");
     return static_cast<index_t>(count);
 }
 

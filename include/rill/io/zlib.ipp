@@ -85,7 +85,8 @@ RILL_COLD std::string zlib_stream(std::string_view bytes) {
         std::string out(zlib.bound(static_cast<unsigned long>(bytes.size())), '\0');
         unsigned long length = static_cast<unsigned long>(out.size());
         constexpr int fast = 1;
-        if (zlib.compress(reinterpret_cast<unsigned char*>(out.data()), &length, reinterpret_cast<const unsigned char*>(bytes.data()),
+        if (zlib.compress(reinterpret_cast<unsigned char*>(out.data()), &length,
+                          reinterpret_cast<const unsigned char*>(bytes.data()),
                           static_cast<unsigned long>(bytes.size()), fast) == 0) {
             out.resize(length);
             return out;
@@ -97,7 +98,8 @@ RILL_COLD std::string zlib_stream(std::string_view bytes) {
         const auto block = rest.substr(0, 65535);
         rest.remove_prefix(block.size());
         const auto n = static_cast<unsigned>(block.size());
-        for (const unsigned byte : {rest.empty() ? 1u : 0u, n & 255, n >> 8, ~n & 255, ~n >> 8 & 255}) out.push_back(static_cast<char>(byte));
+        for (const unsigned byte : {rest.empty() ? 1u : 0u, n & 255, n >> 8, ~n & 255, ~n >> 8 & 255})
+            out.push_back(static_cast<char>(byte));
         out.append(block);
     } while (!rest.empty());
     std::uint32_t a = 1, b = 0; // Adler-32

@@ -52,7 +52,8 @@ public:
     /// Gives a resource its saved state: at once, or when `find` makes it. Throws invalid_argument if it does not fit an existing one.
     void restore(const saved_resource& saved);
     /// Returns the saved state that waits for a resource; none if there is none.
-    std::vector<named_array> waiting(const std::string& container, const std::string& name, std::string_view kind) const;
+    std::vector<named_array> waiting(const std::string& container, const std::string& name,
+                                     std::string_view kind) const;
 
     /// Empties the named containers, or all if none is named. Waiters on their resources fail with `cancelled`. Sessions that use one of
     /// the containers end.

@@ -27,7 +27,8 @@ struct container_set::state {
     };
     std::mutex mutex;
     std::map<std::string, container> containers;
-    std::map<std::tuple<std::string, std::string, std::string>, std::vector<named_array>> waiting; // by container, name and kind
+    std::map<std::tuple<std::string, std::string, std::string>, std::vector<named_array>>
+        waiting; // by container, name and kind
     std::atomic<std::uint64_t> made{0};
 };
 
@@ -60,7 +61,8 @@ container_set::find(const resource_name& place, const std::string& node, const s
     auto& there = in.all[{known_as, kind_of(described)}];
     if (!there) {
         auto made = make(known_as);
-        if (const auto saved = state_->waiting.find({place.container, known_as, kind_of(described)}); saved != state_->waiting.end()) {
+        if (const auto saved = state_->waiting.find({place.container, known_as, kind_of(described)});
+            saved != state_->waiting.end()) {
             made->restore_parts(saved->second);
             state_->waiting.erase(saved);
         }
@@ -92,7 +94,8 @@ RILL_COLD std::vector<container_set::entry> container_set::entries() const {
     for (const auto& [container, in] : state_->containers)
         for (const auto& [key, r] : in.all)
             if (r) all.push_back({container, key.first, key.second, r, {}});
-    for (const auto& [key, parts] : state_->waiting) all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), nullptr, parts});
+    for (const auto& [key, parts] : state_->waiting)
+        all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), nullptr, parts});
     return all;
 }
 
@@ -101,13 +104,15 @@ RILL_COLD void container_set::restore(const saved_resource& saved) {
     {
         const std::lock_guard lock(state_->mutex);
         if (const auto in = state_->containers.find(saved.container); in != state_->containers.end())
-            if (const auto at = in->second.all.find({saved.name, saved.kind}); at != in->second.all.end()) there = at->second;
+            if (const auto at = in->second.all.find({saved.name, saved.kind}); at != in->second.all.end())
+                there = at->second;
         if (!there) state_->waiting[{saved.container, saved.name, saved.kind}] = saved.parts;
     }
     if (there) there->restore_parts(saved.parts); // it may complete waiting steps: without the lock
 }
 
-RILL_COLD std::vector<named_array> container_set::waiting(const std::string& container, const std::string& name, std::string_view kind) const {
+RILL_COLD std::vector<named_array> container_set::waiting(const std::string& container, const std::string& name,
+                                                          std::string_view kind) const {
     const std::lock_guard lock(state_->mutex);
     const auto at = state_->waiting.find({container, name, std::string(kind)});
     return at == state_->waiting.end() ? std::vector<named_array>() : at->second;
@@ -125,7 +130,8 @@ RILL_COLD void container_set::reset(const std::vector<std::string>& names) {
                 ++at;
             }
         }
-        std::erase_if(state_->waiting, [&](const auto& w) { return names.empty() || detail::contains(names, std::get<0>(w.first)); });
+        std::erase_if(state_->waiting,
+                      [&](const auto& w) { return names.empty() || detail::contains(names, std::get<0>(w.first)); });
     }
     for (const auto& c : gone) {
         for (const auto& user : c.users)

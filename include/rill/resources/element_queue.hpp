@@ -202,7 +202,8 @@ RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
     for (std::size_t c = 0; c < traits_.components.size(); ++c) {
         const auto& first = elements[0][c];
         const std::string name = std::to_string(c);
-        if (detail::all_of(elements, [&](const auto& e) { return e[c].shape() == first.shape(); }) && first.shape().rank < max_rank) {
+        if (detail::all_of(elements, [&](const auto& e) { return e[c].shape() == first.shape(); }) &&
+            first.shape().rank < max_rank) {
             dims shape{static_cast<index_t>(elements.size())};
             for (int i = 0; i < first.shape().rank; ++i) shape.push(first.shape()[i]);
             any_array all(first.dtype(), shape);
@@ -213,7 +214,8 @@ RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
             }
             parts.push_back({name, all});
         } else {
-            for (std::size_t k = 0; k < elements.size(); ++k) parts.push_back({name + "/" + std::to_string(k), elements[k][c]});
+            for (std::size_t k = 0; k < elements.size(); ++k)
+                parts.push_back({name + "/" + std::to_string(k), elements[k][c]});
         }
     }
     return parts;
@@ -239,7 +241,8 @@ RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) 
                 const dims shape = rules::slice(all->shape());
                 any_array one(all->dtype(), shape, slots_.memory());
                 copy_elements(all->dtype(),
-                              static_cast<const std::byte*>(all->data()) + static_cast<std::size_t>(k * shape.size()) * size_of(all->dtype()),
+                              static_cast<const std::byte*>(all->data()) +
+                                  static_cast<std::size_t>(k * shape.size()) * size_of(all->dtype()),
                               one.mutable_data(), shape.size());
                 e.push_back(std::move(one));
             } else if (const auto* one_alone = find(std::to_string(c) + "/" + std::to_string(k))) {

@@ -104,9 +104,12 @@ RILL_COLD any_array resource_store::variable_value(const node* n) {
 
 RILL_COLD void resource_store::restore_variable(const node* n, const any_array& value) {
     if (value.type() != n->outputs[0])
-        throw invalid_argument(error_at(*n, n->op->label(), "it is " + to_string(n->outputs[0]) + ", the saved value is " + to_string(value.type())));
+        throw invalid_argument(
+            error_at(*n, n->op->label(),
+                     "it is " + to_string(n->outputs[0]) + ", the saved value is " + to_string(value.type())));
     const auto place = n->op->resource_place();
-    set_of(place).restore({place.container, place.known_as(n->name), variable_state::kind, !place.is_private(), {{"", value}}});
+    set_of(place).restore(
+        {place.container, place.known_as(n->name), variable_state::kind, !place.is_private(), {{"", value}}});
 }
 
 RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
@@ -123,7 +126,11 @@ RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
         const std::lock_guard lock(mutex_);
         for (const auto& [n, found] : resources_)
             if (found.what && !found.place.is_private())
-                shared.push_back({found.place.container, found.place.known_as(n->name), kind_of(found.what->described()), found.what, {}});
+                shared.push_back({found.place.container,
+                                  found.place.known_as(n->name),
+                                  kind_of(found.what->described()),
+                                  found.what,
+                                  {}});
     }
     for (auto& e : shared) add(std::move(e), true);
     return all;

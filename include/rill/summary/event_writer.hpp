@@ -13,8 +13,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct event_writer_options {
-    std::int64_t start_step = 0;    // of a run that goes on: TensorBoard drops later events of an earlier writer
-    file_system* files = nullptr;   // null: the real one
+    std::int64_t start_step = 0;  // of a run that goes on: TensorBoard drops later events of an earlier writer
+    file_system* files = nullptr; // null: the real one
 };
 
 /// Writes an event file for TensorBoard into a directory of its own: event_writer log("logs"); log.scalar("loss", l, step). Events are kept in
@@ -33,8 +33,12 @@ public:
     void histogram(const std::string& tag, const any_array& values, std::int64_t step);
     /// Adds a picture [h, w] or [h, w, channels], or several [n, h, w, channels]. See image_summary.
     void image(const std::string& tag, const any_array& picture, std::int64_t step);
-    template <xtensor_expression X> void histogram(const std::string& tag, const X& values, std::int64_t step) { histogram(tag, array_of(values), step); }
-    template <xtensor_expression X> void image(const std::string& tag, const X& picture, std::int64_t step) { image(tag, array_of(picture), step); }
+    template <xtensor_expression X> void histogram(const std::string& tag, const X& values, std::int64_t step) {
+        histogram(tag, array_of(values), step);
+    }
+    template <xtensor_expression X> void image(const std::string& tag, const X& picture, std::int64_t step) {
+        image(tag, array_of(picture), step);
+    }
     void text(const std::string& tag, const std::string& markdown, std::int64_t step);
     /// Adds the graph: names, ops, devices, edges and shapes.
     void add_graph(const graph& g);
@@ -49,7 +53,7 @@ private:
     template <class X> static any_array array_of(const X& values) {
         dims shape;
         for (const auto extent : values.shape()) shape.push(static_cast<index_t>(extent));
-        return detail::owned_copy(detail::to_any_array<host_element<X>>(values, shape));
+        return detail::owned_copy(to_any_array<host_element<X>>(values, shape));
     }
 
     struct state;

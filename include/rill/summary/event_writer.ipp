@@ -10,6 +10,7 @@
 
 #include <rill/core/log.hpp>
 #include <rill/core/platform.hpp>
+#include <rill/expr/fused_op.hpp>
 #include <rill/io/summary_messages.hpp>
 #include <rill/io/tensor_bundle.hpp>
 #include <rill/io/tf_record.hpp>
@@ -42,8 +43,9 @@ RILL_COLD std::string graph_def_bytes(const graph& g) {
     for (const auto* n : g.nodes()) {
         wire_writer to;
         to.field(1, n->name);
-        to.field(2, n->op->fused() ? std::string_view("Fused") : n->op->name());
-        for (const auto& e : n->inputs) to.field(3, e.port == 0 ? e.from->name : e.from->name + ":" + std::to_string(e.port));
+        to.field(2, n->op->fused() ? std::string_view(fused_op::name) : n->op->name());
+        for (const auto& e : n->inputs)
+            to.field(3, e.port == 0 ? e.from->name : e.from->name + ":" + std::to_string(e.port));
         for (const auto* c : n->control_inputs) to.field(3, "^" + c->name);
         to.field(4, n->device);
         if (!n->outputs.empty()) {
@@ -100,7 +102,9 @@ RILL_COLD std::string run_metadata_bytes(const step_trace& trace) {
 } // namespace detail
 
 struct event_writer::state {
-    static double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+    static double now() {
+        return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    }
 
     state(const std::string& directory, const event_writer_options& options) {
         auto& files = options.files ? *options.files : file_system::real();
@@ -116,7 +120,8 @@ struct event_writer::state {
             detail::wire_writer log;
             constexpr std::uint64_t start = 1;
             log.field(1, start);
-            kept += detail::tf_record(detail::event_bytes(time, options.start_step, detail::event_session_log, log.out));
+            kept +=
+                detail::tf_record(detail::event_bytes(time, options.start_step, detail::event_session_log, log.out));
         }
         flush();
     }
@@ -124,7 +129,8 @@ struct event_writer::state {
     void flush() {
         flushed = std::chrono::steady_clock::now();
         if (kept.empty()) return;
-        const std::string bytes = std::exchange(kept, {}); // dropped if it can't be written: a later call must not repeat half of it
+        const std::string bytes =
+            std::exchange(kept, {}); // dropped if it can't be written: a later call must not repeat half of it
         file->append(bytes);
     }
     void add(std::int64_t step, int field, std::string_view value) {
@@ -155,7 +161,9 @@ RILL_COLD event_writer::~event_writer() {
     }
 }
 
-RILL_INLINE void event_writer::add(const std::string& summary, std::int64_t step) { state_->add(step, detail::event_summary, summary); }
+RILL_INLINE void event_writer::add(const std::string& summary, std::int64_t step) {
+    state_->add(step, detail::event_summary, summary);
+}
 RILL_INLINE void event_writer::scalar(const std::string& tag, double value, std::int64_t step) {
     add(detail::scalar_summary_bytes(tag, value), step);
 }
@@ -170,7 +178,9 @@ RILL_COLD void event_writer::text(const std::string& tag, const std::string& mar
     *static_cast<std::string*>(one.mutable_data()) = markdown;
     add(detail::text_summary_bytes(tag, one), step);
 }
-RILL_COLD void event_writer::add_graph(const graph& g) { state_->add(0, detail::event_graph, detail::graph_def_bytes(g)); }
+RILL_COLD void event_writer::add_graph(const graph& g) {
+    state_->add(0, detail::event_graph, detail::graph_def_bytes(g));
+}
 
 RILL_COLD void event_writer::add_run_metadata(const std::string& tag, const step_trace& trace, std::int64_t step) {
     detail::wire_writer tagged;

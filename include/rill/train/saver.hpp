@@ -15,10 +15,10 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct saver_options {
-    int max_to_keep = 5;            // checkpoints of this saver in a directory, at least 2; 0: all stay
-    double keep_every_n_hours = 0;  // one of each such interval stays for ever; 0: none
+    int max_to_keep = 5;                    // checkpoints of this saver in a directory, at least 2; 0: all stay
+    double keep_every_n_hours = 0;          // one of each such interval stays for ever; 0: none
     std::vector<any_tensor> variables = {}; // only these; empty: all, and queues, tables and random counters
-    file_system* files = nullptr;   // null: the real one
+    file_system* files = nullptr;           // null: the real one
 };
 
 struct restore_options {
@@ -106,8 +106,8 @@ std::vector<const node*> saved_variables(const graph& g, const std::vector<any_t
 /// Returns the values of variables under their names. Throws failed_precondition with the names of those that have none.
 std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables);
 /// Gives variables the values of a file. Throws before it changes anything.
-void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables, const std::vector<named_array>& values,
-                       const restore_options& how);
+void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables,
+                       const std::vector<named_array>& values, const restore_options& how);
 
 } // namespace detail
 

@@ -15,6 +15,7 @@
 #include <rill/core/log.hpp>
 #include <rill/io/npy.hpp>
 #include <rill/io/safetensors.hpp>
+#include <rill/io/shard.hpp>
 #include <rill/io/tensor_bundle.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -25,7 +26,9 @@ RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::ve
     std::vector<const node*> all;
     for (const auto& v : given) {
         const node* n = v ? variable_of(v.end()) : nullptr;
-        if (!n) throw invalid_argument("saver: " + (v ? "'" + v.name() + "' is no variable" : std::string("a null handle was given")));
+        if (!n)
+            throw invalid_argument("saver: " +
+                                   (v ? "'" + v.name() + "' is no variable" : std::string("a null handle was given")));
         all.push_back(n);
     }
     if (!given.empty()) return all;
@@ -54,7 +57,8 @@ RILL_COLD std::vector<named_array> variable_values(const session& s, const std::
         else
             all.push_back({n->name, std::move(value)});
     }
-    if (!without.empty()) throw failed_precondition("save: run the initializer first" + listed("variables without a value", without));
+    if (!without.empty())
+        throw failed_precondition("save: run the initializer first" + listed("variables without a value", without));
     return all;
 }
 
@@ -77,7 +81,8 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
             continue;
         }
         if (at->second->type() != n->outputs[0])
-            differing.push_back(n->name + " (here " + to_string(n->outputs[0]) + ", there " + to_string(at->second->type()) + ")");
+            differing.push_back(n->name + " (here " + to_string(n->outputs[0]) + ", there " +
+                                to_string(at->second->type()) + ")");
         found.emplace_back(n, at->second);
         there.erase(at);
     }
@@ -85,9 +90,9 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
         for (const auto& [name, value] : there) extra.push_back(name);
     for (const auto& [name, other] : renamed) unknown.push_back(name);
     if (!missing.empty() || !extra.empty() || !differing.empty() || !unknown.empty())
-        throw invalid_argument("restore: '" + source + "' is not of this graph's variables" + listed("missing in the file", missing) +
-                               listed("only in the file", extra) + listed("of other types", differing) +
-                               listed("renamed, but no variables", unknown));
+        throw invalid_argument("restore: '" + source + "' is not of this graph's variables" +
+                               listed("missing in the file", missing) + listed("only in the file", extra) +
+                               listed("of other types", differing) + listed("renamed, but no variables", unknown));
     for (const auto& [n, value] : found) core_of(s)->restore_variable(n, *value);
 }
 
@@ -112,8 +117,8 @@ inline std::string unescaped_part(std::string_view text) {
 
 inline void add_resources(const session& s, std::vector<named_array>& to) {
     for (auto& r : core_of(s)->saved_resources()) {
-        const std::string name = std::string(r.of_process ? "@process:" : "@session:") + escaped_part(r.kind) + ":" + escaped_part(r.container) +
-                                 ":" + escaped_part(r.name) + ":";
+        const std::string name = std::string(r.of_process ? "@process:" : "@session:") + escaped_part(r.kind) + ":" +
+                                 escaped_part(r.container) + ":" + escaped_part(r.name) + ":";
         for (auto& part : r.parts) to.push_back({name + escaped_part(part.name), std::move(part.value)});
     }
 }
@@ -146,7 +151,8 @@ inline std::vector<saved_resource> take_resources(std::vector<named_array>& from
     return list;
 }
 
-inline void restore_from(const session& s, const checkpoint_reader& from, const std::vector<any_tensor>& given, const restore_options& how) {
+inline void restore_from(const session& s, const checkpoint_reader& from, const std::vector<any_tensor>& given,
+                         const restore_options& how) {
     auto values = from.read_all();
     const auto resources = take_resources(values);
     restore_options rest = how;
@@ -176,7 +182,8 @@ RILL_COLD std::int64_t checkpoint_step::in(const session& s) const {
     if (!variable_) return number_;
     const node* n = detail::saved_variables(s.graph(), {variable_})[0];
     const any_array value = detail::core_of(s)->variable_value(n);
-    if (value.empty()) throw failed_precondition("save: the step '" + n->name + "' has no value: run its initializer first");
+    if (value.empty())
+        throw failed_precondition("save: the step '" + n->name + "' has no value: run its initializer first");
     return value.dtype() == dtype::int32 ? value.value<std::int32_t>() : value.value<std::int64_t>();
 }
 
@@ -185,7 +192,8 @@ struct saver::state {
         std::string path;
         double time = 0;
     };
-    explicit state(const saver_options& o) : options(o), next_forever(detail::seconds_now() + o.keep_every_n_hours * 3600) {}
+    explicit state(const saver_options& o)
+        : options(o), next_forever(detail::seconds_now() + o.keep_every_n_hours * 3600) {}
 
     file_system& files() const { return options.files ? *options.files : file_system::real(); }
 
@@ -200,7 +208,8 @@ struct saver::state {
         const std::lock_guard lock(mutex);
         kept.push_back({path, detail::seconds_now()});
         if (options.max_to_keep <= 0) return path;
-        const auto most = static_cast<std::size_t>(std::max(options.max_to_keep, 2)); // the last one may turn out to be damaged
+        const auto most =
+            static_cast<std::size_t>(std::max(options.max_to_keep, 2)); // the last one may turn out to be damaged
         while (kept.size() > most) {
             const auto oldest = kept.front();
             kept.pop_front();
@@ -224,7 +233,8 @@ struct saver::state {
             const auto name = detail::base_of(c.path);
             return name.substr(0, name.rfind('-', name.rfind('-') - 1)) != base;
         });
-        if (options.max_to_keep > 0) there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
+        if (options.max_to_keep > 0)
+            there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
         for (const auto& c : there) kept.push_front({c.path, c.time}); // they come newest first
     }
 
@@ -257,7 +267,8 @@ RILL_COLD void saver::save_later(const session& s, const std::string& prefix, co
     wait();
     const std::lock_guard lock(state_->writer_mutex);
     if (state_->writer.joinable()) state_->writer.join(); // of another thread's call, meanwhile
-    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s), arrays = detail::all_state(s, state_->options.variables)]() mutable {
+    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s),
+                                  arrays = detail::all_state(s, state_->options.variables)]() mutable {
         try {
             of->write(prefix, std::move(arrays), number);
         } catch (...) {
@@ -284,7 +295,8 @@ RILL_COLD void saver::restore(const session& s, const std::string& path, const r
     detail::restore_from(s, checkpoint_reader(path, state_->files()), state_->options.variables, how);
 }
 
-RILL_COLD std::string saver::restore_latest(const session& s, const std::string& directory, const restore_options& how) const {
+RILL_COLD std::string saver::restore_latest(const session& s, const std::string& directory,
+                                            const restore_options& how) const {
     for (const auto& c : checkpoints_in(directory, state_->files())) try {
             restore(s, c.path, how);
             return c.path;
@@ -301,14 +313,17 @@ RILL_COLD std::vector<std::string> saver::last_checkpoints() const {
     return all;
 }
 
-RILL_COLD void save(const session& s, const std::string& path) { detail::write_checkpoint_file(path, detail::all_state(s, {}), {}); }
+RILL_COLD void save(const session& s, const std::string& path) {
+    detail::write_checkpoint_file(path, detail::all_state(s, {}), {});
+}
 
 RILL_COLD void load(const session& s, const std::string& path, const restore_options& how) {
     detail::restore_from(s, checkpoint_reader(path), {}, how);
 }
 
 RILL_COLD void load(const session& s, std::span<const unsigned char> bytes, const restore_options& how) {
-    detail::restore_from(s, checkpoint_reader::from_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), {}, how);
+    detail::restore_from(s, checkpoint_reader::from_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}),
+                         {}, how);
 }
 
 RILL_COLD std::string to_cpp(const session& s, const std::string& name) {
@@ -325,7 +340,9 @@ RILL_COLD std::string to_cpp(const session& s, const std::string& name) {
 RILL_COLD void save_safetensors(const session& s, const std::string& path, const restore_options& how) {
     write_safetensors(path, detail::renamed_values(s, how));
 }
-RILL_COLD void save_npz(const session& s, const std::string& path, const restore_options& how) { write_npz(path, detail::renamed_values(s, how)); }
+RILL_COLD void save_npz(const session& s, const std::string& path, const restore_options& how) {
+    write_npz(path, detail::renamed_values(s, how));
+}
 RILL_COLD void save_tensor_bundle(const session& s, const std::string& prefix, const restore_options& how) {
     write_tensor_bundle(prefix, detail::renamed_values(s, how));
 }

@@ -17,7 +17,9 @@ TEST_CASE("scalar_summary: the bytes of a summary, in the collection, and what i
     const auto summary = scalar_summary("loss", x);
     CHECK(s.run(summary, feed(x, 0.5f)) == detail::scalar_summary_bytes("loss", 0.5));
     CHECK_THROWS_AS(scalar_summary("two", constant({1.f, 2.f})), invalid_argument);
-    CHECK_THROWS_AS(s.run(scalar_summary("open", any_placeholder("any", dtype::float32)), feed("any:0", xt::xtensor<float, 1>{1, 2})), invalid_argument);
+    CHECK_THROWS_AS(s.run(scalar_summary("open", any_placeholder("any", dtype::float32)),
+                          feed("any:0", xt::xtensor<float, 1>{1, 2})),
+                    invalid_argument);
     CHECK(g.collection(collections::summaries).size() == 2);
     CHECK(make_op("ScalarSummary")->equals(*make_op(scalar_summary_op{})));
 }

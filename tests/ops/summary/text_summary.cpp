@@ -15,7 +15,8 @@ TEST_CASE("text_summary: the bytes of a summary, in the collection, and what it 
     const session s(g);
     placeholder<std::string> x("x");
     const auto summary = text_summary("notes", x);
-    CHECK(s.run(summary, feed(x, "*hi*")) == detail::text_summary_bytes("notes", io_test::array_of<std::string>({}, {"*hi*"})));
+    CHECK(s.run(summary, feed(x, "*hi*")) ==
+          detail::text_summary_bytes("notes", io_test::array_of<std::string>({}, {"*hi*"})));
     CHECK_THROWS_AS(text_summary("n", constant(1.f)), invalid_argument);
     CHECK(make_op("TextSummary")->equals(*make_op(text_summary_op{})));
 }

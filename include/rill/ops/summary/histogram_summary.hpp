@@ -16,9 +16,7 @@ struct histogram_summary_op {
     static constexpr auto no_gradient = "a summary does not change smoothly";
     std::string tag;
 
-    static void fields(auto& op, auto& visit) {
-        visit("tag", op.tag);
-    }
+    static void fields(auto& op, auto& visit) { visit("tag", op.tag); }
     static input_list host_inputs() { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
@@ -41,7 +39,8 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD std::vector<tensor_type> histogram_summary_op::outputs(std::span<const tensor_type> in) const {
     if (in[0].type == dtype::string || in[0].type == dtype::complex64 || in[0].type == dtype::complex128)
-        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) + ", which are no real numbers");
+        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) +
+                               ", which are no real numbers");
     return {{dtype::string, dims{}}};
 }
 

@@ -43,10 +43,13 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD std::vector<tensor_type> image_summary_op::outputs(std::span<const tensor_type> in) const {
     if (in[0].type == dtype::string || in[0].type == dtype::complex64 || in[0].type == dtype::complex128)
-        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) + ", which are no real numbers");
+        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) +
+                               ", which are no real numbers");
     if (in[0].shape.known_rank() && (in[0].shape.rank < 2 || in[0].shape.rank > 4))
-        throw invalid_argument("the shape is " + to_string(in[0].shape) + "; accepted are [h, w], [h, w, channels] and [n, h, w, channels]");
-    if (max_images < 1) throw invalid_argument("max_images is " + std::to_string(max_images) + "; it must be at least 1");
+        throw invalid_argument("the shape is " + to_string(in[0].shape) +
+                               "; accepted are [h, w], [h, w, channels] and [n, h, w, channels]");
+    if (max_images < 1)
+        throw invalid_argument("max_images is " + std::to_string(max_images) + "; it must be at least 1");
     return {{dtype::string, dims{}}};
 }
 

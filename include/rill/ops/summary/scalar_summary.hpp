@@ -16,9 +16,7 @@ struct scalar_summary_op {
     static constexpr auto no_gradient = "a summary does not change smoothly";
     std::string tag;
 
-    static void fields(auto& op, auto& visit) {
-        visit("tag", op.tag);
-    }
+    static void fields(auto& op, auto& visit) { visit("tag", op.tag); }
     static input_list host_inputs() { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
@@ -41,7 +39,8 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD std::vector<tensor_type> scalar_summary_op::outputs(std::span<const tensor_type> in) const {
     if (in[0].type == dtype::string || in[0].type == dtype::complex64 || in[0].type == dtype::complex128)
-        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) + ", which are no real numbers");
+        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) +
+                               ", which are no real numbers");
     if (in[0].shape.known_rank() && in[0].shape.complete() && in[0].shape.size() != 1)
         throw invalid_argument("a scalar has one element, the shape is " + to_string(in[0].shape));
     return {{dtype::string, dims{}}};

@@ -12,7 +12,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Adds the node of a summary and puts it into the collection of summaries.
-template <class Op, graph_operand X> tensor<std::string> add_summary(const Op& op, const X& x, const std::source_location& where) {
+template <class Op, graph_operand X>
+tensor<std::string> add_summary(const Op& op, const X& x, const std::source_location& where) {
     const tensor<std::string> made{unchecked, apply_node(op, where, x)};
     made.graph().add_to_collection(collections::summaries, made.end());
     return made;

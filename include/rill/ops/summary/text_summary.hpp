@@ -16,9 +16,7 @@ struct text_summary_op {
     static constexpr auto no_gradient = "a summary does not change smoothly";
     std::string tag;
 
-    static void fields(auto& op, auto& visit) {
-        visit("tag", op.tag);
-    }
+    static void fields(auto& op, auto& visit) { visit("tag", op.tag); }
     static input_list host_inputs() { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
@@ -40,7 +38,8 @@ tensor<std::string> text_summary(const std::string& tag, const X& x,
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD std::vector<tensor_type> text_summary_op::outputs(std::span<const tensor_type> in) const {
-    if (in[0].type != dtype::string) throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) + ", not string");
+    if (in[0].type != dtype::string)
+        throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) + ", not string");
     return {{dtype::string, dims{}}};
 }
 
