@@ -42,8 +42,8 @@ test:
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
 # adding an op, carried out; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
-# (under valgrind); rill under nvcc. consumer.conan is skipped where conan is neither installed nor to be downloaded, nvcc.* where
-# nvcc 13 is not found.
+# (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
+# is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
 space := $(subst ,, )
 unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))
@@ -52,6 +52,9 @@ check:
 	@$(call unless,consumers,exit 0;) \
 	command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
 	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
+	@$(call unless,python,exit 0;) test -x build/python-venv/bin/python || { python3 -m venv build/python-venv \
+	    && build/python-venv/bin/pip install -q --retries 1 numpy safetensors "tensorboard>=2.21"; } \
+	    || echo "TensorBoard can't be had: files for other programs are not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
 	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
 	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF),$(if $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(CHECK_KINDS))))$$'))
@@ -92,6 +95,8 @@ soak:
 	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
+	RILL_CRASHES=2000 build/dev-gcc/tests/rill_tests_io "checkpoint: G*"
+	RILL_KILLS=1000 build/dev-gcc/tests/rill_tests_train "saver: G20*"
 
 # Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600
 FUZZ_SECONDS ?= 60
@@ -119,6 +124,9 @@ check-tensorflow:
 	$(PEERS_PYTHON) -B tests/tensorflow/random_graphs.py $(SEED) $(GRAPHS) $(BESIDE)/graphs.txt
 	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*,tensorflow: random graphs"
 	RILL_TEST_DATA=$(BESIDE) build/dev-gcc/tests/rill_tests_rare "rare:*"
+	cmake --build --preset dev-gcc -j $(JOBS) --target example_exchange_weights
+	$(PEERS_PYTHON) -m pip install -q safetensors
+	$(PEERS_PYTHON) -B tests/house/check_weights.py build/dev-gcc/examples/exchange_weights
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

@@ -10,6 +10,7 @@
 #include <rill/graph/serialization/serialization.hpp>
 
 #include "catch.hpp"
+#include "io/temporary.hpp"
 
 using namespace rill;
 
@@ -245,6 +246,30 @@ TEST_CASE("coming from: eager") {
     const eager_optimizer train(adam(0.01f), w); // page
     const auto step = train.minimize([](auto v) { return reduce_sum(square(v - 1.f)); }); // page
     CHECK(step() == Approx(2.f));
+}
+
+TEST_CASE("coming from: what is kept and shown") {
+    const io_test::temporary_directory here;
+    const std::string run = here.path();
+    const graph_scope scope{graph()};
+    const variable<float> w("w", 2.f);
+    const tensor<float> p = w * 3.f;
+    auto step = get_or_create_global_step(); // page
+    const session s;
+    s.run(global_variables_initializer());
+    CHECK(saver().save(s, run + "/model", 7).ends_with(latest_checkpoint(run).substr(run.size()))); // page
+    s.run(w.assign(0.f));
+    saver().restore(s, latest_checkpoint(run)); // page
+    CHECK(s.run(w) == 2);
+    CHECK(s.run(step) == 0);
+    scalar_summary("loss", p); // page
+    event_writer log(run + "/logs"); // page
+    log.add(s.run(merged_summaries()), 7); // page
+    CHECK(freeze(s, {p}).size() > 0); // page
+    CHECK(s.run(print(p, {p})) == 6); // page
+    CHECK_NOTHROW(s.run(assert_less(p, 9.f))); // page
+    const monitored_session m({.checkpoint_dir = run, .stop_at_step = 9}); // page
+    CHECK(m.global_step() == 0);
 }
 
 // clang-format on

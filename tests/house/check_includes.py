@@ -20,9 +20,9 @@ MAY_USE = {
     "eager": "core graph device expr resources ops passes runtime session",
     # not distributed: rill.hpp brings train and data, and only rill/distributed.hpp brings ZeroMQ
     "distributed": "core io graph device expr resources ops passes runtime session eager",
-    "train": "core io graph device expr resources ops passes runtime session eager",
-    "data": "core io graph device expr resources ops passes runtime session eager train",
-    "summary": "core io graph device expr resources ops passes runtime session eager train data",
+    "summary": "core io graph device expr resources ops passes runtime session eager",
+    "train": "core io graph device expr resources ops passes runtime session eager summary",
+    "data": "core io graph device expr resources ops passes runtime session eager summary train",
 }
 FOR_ALL = {"config.hpp", "options.hpp"}  # the only headers of the top folder that a folder may include
 # above device/, and in its own headers for all devices, none is known in particular; but for the one that names those that a

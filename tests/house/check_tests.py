@@ -20,6 +20,7 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "session/local_session_state": "session/local_session_core"}
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/awaited_answers": "distributed/server", "distributed/wire_rendezvous": "distributed/worker",
                "distributed/remote_session_core": "distributed/local_cluster"}
+COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"

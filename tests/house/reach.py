@@ -19,11 +19,12 @@ HOURS = 12
 TURNS = 3
 # by turn: folders of tests under the sanitizers, each with its minutes
 SANITIZED = [
-    {"core": 3, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4, "distributed": 4},
-    {"device": 10, "expr": 6, "eager": 3, "train": 8, "data": 2, "tensorflow": 4, "ops/array": 9, "ops/linalg": 5, "ops/nn": 6,
+    {"core": 3, "io": 4, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4, "distributed": 4},
+    {"device": 10, "expr": 6, "eager": 3, "train": 8, "data": 2, "summary": 2, "tensorflow": 4, "ops/array": 9, "ops/linalg": 5,
+     "ops/nn": 6,
      "ops/catalogue.cpp": 2},
     {"resources": 5, "ops/math": 14, "ops/control": 8, "ops/accumulator": 3, "ops/barrier": 3, "ops/queue": 5, "ops/stack": 2,
-     "ops/random": 4, "ops/state": 5, "ops/string": 3, "ops/sync": 4, "ops/table": 3},
+     "ops/random": 4, "ops/state": 5, "ops/string": 3, "ops/summary": 2, "ops/sync": 4, "ops/table": 3},
 ]
 
 
@@ -58,6 +59,8 @@ KINDS = {
     "consumers": (2, 18, lambda c: PACKAGES(c) or added_or_removed(c)),
     "levels": (1, 12, of_kernels),
     "far": (2, 14, lambda c: of_kernels(c) or below("include/rill/passes", "tests/device/far", *ENGINE)(c)),
+    "python": (1, 6, below("include/rill/io", "include/rill/summary", "include/rill/ops/summary", "include/rill/train/saver.hpp",
+                           "include/rill/train/saver.ipp", "examples/tensorboard.cpp", "examples/exchange_weights.cpp", "tests/house")),
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
     "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
                                    "tests/random_control_flow.hpp", *ENGINE)),

@@ -160,6 +160,8 @@ for name in ("Where", "Unique"):
     WITHOUT[name] = "only data decides its extents, and a graph here is told them; its test says what it gives"
 for name in ("AsString", "StringJoin", "StringLength", "StringToNumber", "StringEqual", "StringSelect"):
     WITHOUT[name] = "the graphs here hold no text; its test says what it gives"
+for name in ("ScalarSummary", "HistogramSummary", "ImageSummary", "TextSummary"):
+    WITHOUT[name] = "its value is the bytes of a message; TensorBoard reads them in tests/house/check_tensorboard.py"
 for name in ("Real", "Imag", "Complex"):
     WITHOUT[name] = "the graphs here hold no complex numbers; those of rare_vectors.py do"
 for name in ("RandomGamma", "RandomPoissonV2"):

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
+#include <rill/core/named_array.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -45,6 +48,10 @@ public:
     virtual std::string described() const = 0;
     /// Returns the allocator of the arrays that the resource keeps, or null. It may take over a step's array from there without a copy.
     virtual allocator* memory() const noexcept { return nullptr; }
+    /// Returns the state that a checkpoint keeps, as arrays by name. None: the resource is not saved.
+    RILL_INLINE virtual std::vector<named_array> saved_parts() const;
+    /// Takes the state that `saved_parts` has returned. Throws invalid_argument if it does not fit, and changes nothing then.
+    RILL_INLINE virtual void restore_parts(std::span<const named_array> parts);
     /// Fails all waiters, because the container is reset.
     virtual void abandon() noexcept {}
 
@@ -62,6 +69,13 @@ struct resource_name {
     bool is_private() const { return container.empty() && shared_name.empty(); }
     /// Returns the name within the container: the shared name, or else the name of the node.
     const std::string& known_as(const std::string& node) const { return shared_name.empty() ? node : shared_name; }
+};
+
+/// The state of a resource, apart from the session that had it.
+struct saved_resource {
+    std::string container, name, kind;
+    bool of_process = false; // shared by the sessions of a process, not private to one
+    std::vector<named_array> parts = {};
 };
 
 /// Returns the resource behind a handle. Throws invalid_argument if it is of another kind, of another task, or gone. `R::kind` says which

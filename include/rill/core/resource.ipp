@@ -59,6 +59,12 @@ RILL_COLD void refuse_resource(std::int64_t number, std::uint32_t incarnation, c
 
 } // namespace detail
 
+RILL_INLINE std::vector<named_array> resource::saved_parts() const { return {}; }
+
+RILL_INLINE void resource::restore_parts(std::span<const named_array>) {
+    throw invalid_argument("a checkpoint can't hold the state of a " + described());
+}
+
 RILL_COLD resource::~resource() {
     if (number_ == 0) return;
     auto& table = detail::the_resource_table();

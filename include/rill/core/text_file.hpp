@@ -11,6 +11,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// All of a file; `who` begins the messages. Throws not_found, or data_loss if reading fails.
 std::string read_file(const std::string& path, const std::string& who);
 
+/// Throws the error for an errno value: not_found, permission_denied, already_exists, resource_exhausted (a full disk), otherwise
+/// data_loss. `what` begins the message.
+[[noreturn]] void refuse_file(const std::string& what, int problem);
+
 /// Takes the first line away from a text: up to LF, CRLF, or CR as old programs write it.
 std::string_view take_line(std::string_view& text);
 

@@ -4,8 +4,10 @@
 #include <rill/core/text_file.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include <rill/core/algorithm.hpp>
@@ -20,6 +22,15 @@ RILL_INLINE std::string read_file(const std::string& path, const std::string& wh
     for (std::size_t n; (n = std::fread(block, 1, sizeof(block), file.get())) > 0;) text.append(block, n);
     if (std::ferror(file.get())) throw data_loss(who + ": '" + path + "' can't be read");
     return text;
+}
+
+RILL_COLD void refuse_file(const std::string& what, int problem) {
+    const auto code = problem == ENOENT                       ? error_code::not_found
+                      : problem == EACCES || problem == EROFS ? error_code::permission_denied
+                      : problem == EEXIST                     ? error_code::already_exists
+                      : problem == ENOSPC || problem == EFBIG ? error_code::resource_exhausted
+                                                              : error_code::data_loss;
+    throw_error(code, what + (problem ? std::string(": ") + std::strerror(problem) : std::string()));
 }
 
 RILL_INLINE std::string_view take_line(std::string_view& text) {

@@ -29,6 +29,7 @@ inline constexpr const char* losses = "losses";
 inline constexpr const char* regularization_losses = "regularization_losses";
 inline constexpr const char* update_ops = "update_ops";
 inline constexpr const char* summaries = "summaries";
+inline constexpr const char* global_step = "global_step";
 inline constexpr const char* queue_runners = "queue_runners";
 inline constexpr const char* table_initializers = "table_initializer";
 } // namespace collections

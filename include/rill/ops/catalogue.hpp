@@ -260,6 +260,11 @@
 #include <rill/ops/string/string_select.hpp>
 #include <rill/ops/string/string_to_number.hpp>
 
+#include <rill/ops/summary/histogram_summary.hpp>
+#include <rill/ops/summary/image_summary.hpp>
+#include <rill/ops/summary/scalar_summary.hpp>
+#include <rill/ops/summary/text_summary.hpp>
+
 #include <rill/ops/accumulator/accumulator_apply_gradient.hpp>
 #include <rill/ops/accumulator/accumulator_counts.hpp>
 #include <rill/ops/accumulator/accumulator_set_global_step.hpp>
@@ -377,9 +382,11 @@ using catalogue = op_list<
     greater_equal_op,
     greater_op,
     hash_table_op,
+    histogram_summary_op,
     host_call_op,
     identity_op,
     imag_op,
+    image_summary_op,
     initialize_table_op,
     is_finite_op,
     is_inf_op,
@@ -465,6 +472,7 @@ using catalogue = op_list<
     rint_op,
     round_op,
     rsqrt_op,
+    scalar_summary_op,
     scan_slices_op,
     scatter_add_op,
     scatter_sub_op,
@@ -516,6 +524,7 @@ using catalogue = op_list<
     tanh_op,
     tensor_array_write_op,
     tensor_stack_op,
+    text_summary_op,
     tile_grad_op,
     tile_op,
     top_k_op,

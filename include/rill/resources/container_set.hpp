@@ -41,6 +41,20 @@ public:
     std::shared_ptr<resource> known(const resource_name& place, const std::string& node, std::string_view kind,
                                     const std::weak_ptr<resource_store>& user);
 
+    /// A resource, or the saved state of one that is not made yet.
+    struct entry {
+        std::string container, name, kind;
+        std::shared_ptr<resource> what;
+        std::vector<named_array> waiting;
+    };
+    /// Returns all resources, and the saved states that wait for theirs.
+    std::vector<entry> entries() const;
+    /// Gives a resource its saved state: at once, or when `find` makes it. Throws invalid_argument if it does not fit an existing one.
+    void restore(const saved_resource& saved);
+    /// Returns the saved state that waits for a resource; none if there is none.
+    std::vector<named_array> waiting(const std::string& container, const std::string& name,
+                                     std::string_view kind) const;
+
     /// Empties the named containers, or all if none is named. Waiters on their resources fail with `cancelled`. Sessions that use one of
     /// the containers end.
     void reset(const std::vector<std::string>& containers);

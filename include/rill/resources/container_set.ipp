@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
@@ -26,6 +27,8 @@ struct container_set::state {
     };
     std::mutex mutex;
     std::map<std::string, container> containers;
+    std::map<std::tuple<std::string, std::string, std::string>, std::vector<named_array>>
+        waiting; // by container, name and kind
     std::atomic<std::uint64_t> made{0};
 };
 
@@ -57,7 +60,13 @@ container_set::find(const resource_name& place, const std::string& node, const s
     in.add_user(user);
     auto& there = in.all[{known_as, kind_of(described)}];
     if (!there) {
-        there = make(known_as);
+        auto made = make(known_as);
+        if (const auto saved = state_->waiting.find({place.container, known_as, kind_of(described)});
+            saved != state_->waiting.end()) {
+            made->restore_parts(saved->second);
+            state_->waiting.erase(saved);
+        }
+        there = std::move(made);
         state_->made.fetch_add(1, std::memory_order_release);
     } else if (there->described() != described) {
         throw invalid_argument("'" + known_as + "' of the " +
@@ -79,6 +88,36 @@ RILL_COLD std::shared_ptr<resource> container_set::known(const resource_name& pl
     return there->second;
 }
 
+RILL_COLD std::vector<container_set::entry> container_set::entries() const {
+    std::vector<entry> all;
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [container, in] : state_->containers)
+        for (const auto& [key, r] : in.all)
+            if (r) all.push_back({container, key.first, key.second, r, {}});
+    for (const auto& [key, parts] : state_->waiting)
+        all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), nullptr, parts});
+    return all;
+}
+
+RILL_COLD void container_set::restore(const saved_resource& saved) {
+    std::shared_ptr<resource> there;
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (const auto in = state_->containers.find(saved.container); in != state_->containers.end())
+            if (const auto at = in->second.all.find({saved.name, saved.kind}); at != in->second.all.end())
+                there = at->second;
+        if (!there) state_->waiting[{saved.container, saved.name, saved.kind}] = saved.parts;
+    }
+    if (there) there->restore_parts(saved.parts); // it may complete waiting steps: without the lock
+}
+
+RILL_COLD std::vector<named_array> container_set::waiting(const std::string& container, const std::string& name,
+                                                          std::string_view kind) const {
+    const std::lock_guard lock(state_->mutex);
+    const auto at = state_->waiting.find({container, name, std::string(kind)});
+    return at == state_->waiting.end() ? std::vector<named_array>() : at->second;
+}
+
 RILL_COLD void container_set::reset(const std::vector<std::string>& names) {
     std::vector<state::container> gone; // destroyed after the lock is released
     {
@@ -91,6 +130,8 @@ RILL_COLD void container_set::reset(const std::vector<std::string>& names) {
                 ++at;
             }
         }
+        std::erase_if(state_->waiting,
+                      [&](const auto& w) { return names.empty() || detail::contains(names, std::get<0>(w.first)); });
     }
     for (const auto& c : gone) {
         for (const auto& user : c.users)
@@ -103,6 +144,7 @@ RILL_COLD void container_set::clear() noexcept {
     std::map<std::string, state::container> gone; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
     gone.swap(state_->containers);
+    state_->waiting.clear();
 }
 
 }}} // namespace rill::RILL_ABI::detail

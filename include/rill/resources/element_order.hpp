@@ -30,6 +30,11 @@ public:
     /// Takes the slot that would leave last.
     virtual std::int32_t take_last() = 0;
     virtual std::size_t size() const = 0;
+    /// Returns the slots in the order in which `put` rebuilds this order.
+    virtual std::vector<std::int32_t> slots() const = 0;
+    /// Returns how often a random order has drawn; 0 for others.
+    virtual std::uint64_t drawn() const { return 0; }
+    virtual void set_drawn(std::uint64_t) {}
 };
 
 std::unique_ptr<element_order> first_in_first_out();
@@ -72,6 +77,7 @@ public:
         return slot;
     }
     std::size_t size() const override { return slots_.size(); }
+    std::vector<std::int32_t> slots() const override { return {slots_.begin(), slots_.end()}; }
 
 private:
     std::deque<std::int32_t> slots_;
@@ -94,6 +100,9 @@ public:
         return slot;
     }
     std::size_t size() const override { return slots_.size(); }
+    std::vector<std::int32_t> slots() const override { return slots_; }
+    std::uint64_t drawn() const override { return drawn_; }
+    void set_drawn(std::uint64_t drawn) override { drawn_ = drawn; }
 
 private:
     random_stream stream_;
@@ -108,6 +117,11 @@ public:
     std::int32_t take() override { return take(slots_.begin()); }
     std::int32_t take_last() override { return take(std::prev(slots_.end())); }
     std::size_t size() const override { return slots_.size(); }
+    std::vector<std::int32_t> slots() const override {
+        std::vector<std::int32_t> in_order;
+        for (const auto& s : slots_) in_order.push_back(std::get<2>(s));
+        return in_order;
+    }
 
 private:
     using all = std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>>; // priority, arrival number, slot

@@ -53,6 +53,10 @@ public:
     bool close(bool cancel_pending_enqueues, async_context& wait);
     index_t size() const;
     bool is_closed() const;
+    /// "state": the numbers of elements and of random draws, and whether it is closed. "0", "1", …: the components, stacked in the order of
+    /// the elements; "0/0", "0/1", …: one by one, if their shapes differ. Waiting steps are not saved.
+    RILL_INLINE std::vector<named_array> saved_parts() const override;
+    RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
 
 private:
     enum class form { enqueue, enqueue_many, dequeue, dequeue_many, dequeue_up_to, close };
@@ -180,6 +184,85 @@ RILL_INLINE index_t element_queue::size() const {
 RILL_INLINE bool element_queue::is_closed() const {
     const std::lock_guard lock(mutex_);
     return closed_;
+}
+
+RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
+    std::vector<named_array> parts;
+    const std::lock_guard lock(mutex_);
+    const auto slots = order_->slots();
+    any_array state(dtype::int64, dims{3});
+    auto* const numbers = static_cast<std::int64_t*>(state.mutable_data());
+    numbers[0] = static_cast<std::int64_t>(slots.size());
+    numbers[1] = static_cast<std::int64_t>(order_->drawn());
+    numbers[2] = closed_;
+    parts.push_back({"state", state});
+    if (slots.empty()) return parts;
+    std::vector<std::vector<any_array>> elements;
+    for (const auto slot : slots) elements.push_back(slots_.peek(slot));
+    for (std::size_t c = 0; c < traits_.components.size(); ++c) {
+        const auto& first = elements[0][c];
+        const std::string name = std::to_string(c);
+        if (detail::all_of(elements, [&](const auto& e) { return e[c].shape() == first.shape(); }) &&
+            first.shape().rank < max_rank) {
+            dims shape{static_cast<index_t>(elements.size())};
+            for (int i = 0; i < first.shape().rank; ++i) shape.push(first.shape()[i]);
+            any_array all(first.dtype(), shape);
+            auto* to = static_cast<std::byte*>(all.mutable_data());
+            for (const auto& e : elements) {
+                copy_elements(first.dtype(), e[c].data(), to, first.size());
+                to += static_cast<std::size_t>(first.size()) * size_of(first.dtype());
+            }
+            parts.push_back({name, all});
+        } else {
+            for (std::size_t k = 0; k < elements.size(); ++k)
+                parts.push_back({name + "/" + std::to_string(k), elements[k][c]});
+        }
+    }
+    return parts;
+}
+
+RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) {
+    const auto refuse = [&] { throw invalid_argument(named() + ": the saved state is of another queue"); };
+    const auto find = [&](const std::string& name) -> const any_array* {
+        const auto at = detail::find_if(parts, [&](const auto& p) { return p.name == name; });
+        return at == parts.end() ? nullptr : &at->value;
+    };
+    const any_array* const state = find("state");
+    if (!state || state->type() != tensor_type{dtype::int64, dims{3}}) refuse();
+    const auto numbers = state->elements<std::int64_t>();
+    const auto count = numbers[0];
+    if (count < 0) refuse();
+    std::vector<std::vector<any_array>> elements;
+    for (std::int64_t k = 0; k < count; ++k) {
+        auto& e = elements.emplace_back();
+        for (std::size_t c = 0; c < traits_.components.size(); ++c) {
+            if (const auto* all = find(std::to_string(c))) {
+                if (all->shape().rank < 1 || all->shape()[0] != count) refuse();
+                const dims shape = rules::slice(all->shape());
+                any_array one(all->dtype(), shape, slots_.memory());
+                copy_elements(all->dtype(),
+                              static_cast<const std::byte*>(all->data()) +
+                                  static_cast<std::size_t>(k * shape.size()) * size_of(all->dtype()),
+                              one.mutable_data(), shape.size());
+                e.push_back(std::move(one));
+            } else if (const auto* one_alone = find(std::to_string(c) + "/" + std::to_string(k))) {
+                e.push_back(*one_alone);
+            } else {
+                refuse();
+            }
+        }
+        check_element(e, false);
+    }
+    change([&] {
+        slots_.drop(order_->slots());
+        while (order_->size() > 0) order_->take_last();
+        for (auto& e : elements) {
+            const auto slot = slots_.put(std::move(e));
+            order_->put(slot, traits_.priority ? slots_.priority(slot) : 0);
+        }
+        order_->set_drawn(static_cast<std::uint64_t>(numbers[1]));
+        closed_ = numbers[2] != 0;
+    });
 }
 
 RILL_INLINE bool element_queue::start(form what, index_t count, async_context& wait, any_array* out,

@@ -39,6 +39,8 @@ public:
     /// Returns elements stacked along a new first axis; `pad` pads them with zeros to the longest. Their slots stay in use. Throws
     /// invalid_argument if shapes differ and `pad` is false.
     std::vector<any_array> stacked(std::span<const std::int32_t> slots, bool pad) const;
+    /// Returns the element of a slot, which stays in use. Separate arrays are shared.
+    std::vector<any_array> peek(std::int32_t slot) const;
     void drop(std::span<const std::int32_t> slots);
     /// Returns the first component, an int64 of rank 0.
     std::int64_t priority(std::int32_t slot) const;
@@ -52,6 +54,7 @@ private:
     };
     static constexpr std::size_t small = 4096; // bytes; larger components are separate arrays
 
+    any_array packed_element(const component& c, std::int32_t slot) const;
     static std::byte* packed(const component& c, std::int32_t slot) {
         return static_cast<std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot);
     }
@@ -189,18 +192,25 @@ RILL_INLINE void element_slots::put(std::span<const any_array> batch, index_t k,
     }
 }
 
+RILL_INLINE any_array element_slots::packed_element(const component& c, std::int32_t slot) const {
+    any_array made(c.type.type, c.type.shape, memory_);
+    std::memcpy(made.mutable_data(), packed(c, slot), c.bytes);
+    return made;
+}
+
 RILL_INLINE std::vector<any_array> element_slots::take(std::int32_t slot) {
     std::vector<any_array> element;
     element.reserve(components_.size());
-    for (auto& c : components_) {
-        if (c.bytes > 0) {
-            auto& made = element.emplace_back(c.type.type, c.type.shape, memory_);
-            std::memcpy(made.mutable_data(), packed(c, slot), c.bytes);
-        } else {
-            element.push_back(std::move(c.arrays[static_cast<std::size_t>(slot)]));
-        }
-    }
+    for (auto& c : components_)
+        element.push_back(c.bytes > 0 ? packed_element(c, slot) : std::move(c.arrays[static_cast<std::size_t>(slot)]));
     drop({&slot, 1});
+    return element;
+}
+
+RILL_COLD std::vector<any_array> element_slots::peek(std::int32_t slot) const {
+    std::vector<any_array> element;
+    for (const auto& c : components_)
+        element.push_back(c.bytes > 0 ? packed_element(c, slot) : c.arrays[static_cast<std::size_t>(slot)]);
     return element;
 }
 

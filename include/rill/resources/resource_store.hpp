@@ -43,6 +43,17 @@ public:
     std::shared_ptr<variable_state> variable(const node* n, const memory_space* space = nullptr);
     /// Returns the state of a variable, or null if there is none of its name and type.
     std::shared_ptr<variable_state> known_variable(const node* n);
+    /// Returns true if a variable has a value, or will have one when a plan first binds it.
+    bool has_value(const node* n);
+    /// Returns the value of a variable, in the host's memory; empty if it has none. It is shared with the variable, which is copied before
+    /// its next write, unless it is updated in place or lies in another memory.
+    any_array variable_value(const node* n);
+    /// Gives a variable a value, at once or when a plan first binds it. Throws invalid_argument if it is of another type.
+    void restore_variable(const node* n, const any_array& value);
+    /// Returns the saved state of all resources that this session has used, but variables.
+    std::vector<saved_resource> saved_resources();
+    void restore_resource(const saved_resource& saved);
+
     /// Gives a variable that is not in use yet a state that others may share.
     void share(const node* n, const std::shared_ptr<variable_state>& value);
     /// Forgets what it knows of the nodes of a graph that is about to end. The state stays in the container sets.
@@ -89,7 +100,12 @@ private:
     const int replica_;
     std::mutex mutex_;
     hash_map<const node*, known> variables_;
-    hash_map<const node*, std::shared_ptr<resource>> resources_;
+    /// A resource by its node, and where it lies.
+    struct found_resource {
+        std::shared_ptr<resource> what = nullptr;
+        resource_name place = {};
+    };
+    hash_map<const node*, found_resource> resources_;
     std::shared_ptr<cancellation> session_ = std::make_shared<cancellation>();
     std::atomic<const char*> why_ended_{""};
 };

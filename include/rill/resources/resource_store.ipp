@@ -84,6 +84,62 @@ RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const n
     return found.state;
 }
 
+RILL_COLD bool resource_store::has_value(const node* n) {
+    if (const auto state = known_variable(n)) return state->read() != nullptr;
+    const auto place = n->op->resource_place();
+    return !set_of(place).waiting(place.container, place.known_as(n->name), variable_state::kind).empty();
+}
+
+RILL_COLD any_array resource_store::variable_value(const node* n) {
+    if (const auto state = known_variable(n)) {
+        const auto block = state->read();
+        if (!block) return {};
+        const any_array shared(state->type().type, state->type().shape, block->data(), block, state->space());
+        return state->space() || state->in_place() ? copied_to(shared, nullptr) : shared;
+    }
+    const auto place = n->op->resource_place();
+    const auto parts = set_of(place).waiting(place.container, place.known_as(n->name), variable_state::kind);
+    return parts.empty() ? any_array() : parts[0].value;
+}
+
+RILL_COLD void resource_store::restore_variable(const node* n, const any_array& value) {
+    if (value.type() != n->outputs[0])
+        throw invalid_argument(
+            error_at(*n, n->op->label(),
+                     "it is " + to_string(n->outputs[0]) + ", the saved value is " + to_string(value.type())));
+    const auto place = n->op->resource_place();
+    set_of(place).restore(
+        {place.container, place.known_as(n->name), variable_state::kind, !place.is_private(), {{"", value}}});
+}
+
+RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
+    std::vector<saved_resource> all;
+    const auto add = [&](container_set::entry&& e, bool of_process) {
+        if (e.what) e.waiting = e.what->saved_parts();
+        if (e.waiting.empty() || e.kind == variable_state::kind) return;
+        all.push_back({std::move(e.container), std::move(e.name), std::move(e.kind), of_process, std::move(e.waiting)});
+    };
+    for (auto& e : own_->entries()) add(std::move(e), false);
+    if (of_task_) return all;
+    std::vector<container_set::entry> shared;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [n, found] : resources_)
+            if (found.what && !found.place.is_private())
+                shared.push_back({found.place.container,
+                                  found.place.known_as(n->name),
+                                  kind_of(found.what->described()),
+                                  found.what,
+                                  {}});
+    }
+    for (auto& e : shared) add(std::move(e), true);
+    return all;
+}
+
+RILL_COLD void resource_store::restore_resource(const saved_resource& saved) {
+    (saved.of_process && !of_task_ ? container_set::of_process() : *own_).restore(saved);
+}
+
 RILL_COLD void resource_store::share(const node* n, const std::shared_ptr<variable_state>& value) {
     const std::lock_guard lock(mutex_);
     const auto found = find(n, n->op->resource_place(), value->described(), [&](const std::string&) { return value; });
@@ -103,13 +159,15 @@ RILL_COLD decltype(kernel_request::find_resource) resource_store::finder(const n
     return [this, n](const resource_name& place, const std::string& described, const auto& make) {
         const std::lock_guard lock(mutex_);
         auto& found = resources_[n];
-        if (!found)
-            found = find(n, place, described, [&](const std::string& known_as) {
+        if (!found.what) {
+            found.what = find(n, place, described, [&](const std::string& known_as) {
                 auto made = make(known_as, set_of(place).memory());
                 make_findable(made, incarnation());
                 return made;
             });
-        return found;
+            found.place = place;
+        }
+        return found.what;
     };
 }
 

@@ -41,6 +41,9 @@ public:
     index_t size() const;
     /// Returns all keys and their values in insertion order. A removal changes the order: the last entry moves into the gap.
     std::pair<any_array, any_array> entries() const;
+    /// "keys" and "values"; none of a table that a file fills.
+    RILL_INLINE std::vector<named_array> saved_parts() const override;
+    RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     /// Fills the table from the lines of a file: word to line number (from 0), or line number to word. A filled table stays as it is.
     /// Throws invalid_argument with the line of a repeated word.
     void fill_from(const std::string& path);
@@ -234,6 +237,23 @@ RILL_INLINE std::pair<any_array, any_array> table_state::entries() const {
             return std::pair(std::move(keys), std::move(values));
         },
         keys_);
+}
+
+RILL_COLD std::vector<named_array> table_state::saved_parts() const {
+    if (traits_.from_file) return {};
+    auto [keys, values] = entries();
+    return {{"keys", std::move(keys)}, {"values", std::move(values)}};
+}
+
+RILL_COLD void table_state::restore_parts(std::span<const named_array> parts) {
+    if (parts.size() != 2 || parts[0].value.shape() != parts[1].value.shape() || parts[0].value.shape().rank != 1)
+        throw invalid_argument(named() + ": the saved state is of another table");
+    check_type("keys", parts[0].value.dtype(), traits_.key);
+    check_type("values", parts[1].value.dtype(), traits_.value);
+    check_writable();
+    const std::lock_guard lock(mutex_);
+    std::visit([](auto& list) { list = {}; }, keys_);
+    put(parts[0].value, parts[1].value);
 }
 
 RILL_COLD void table_state::fill_from(const std::string& path) {

@@ -48,6 +48,7 @@ public:
 
     const tensor_type& type() const noexcept { return type_; }
     const memory_space* space() const noexcept { return space_; }
+    bool in_place() const noexcept { return in_place_; }
     static constexpr auto kind = "variable";
 
     std::string described() const override { return described(type_, space_, in_place_); }
@@ -56,7 +57,10 @@ public:
                (in_place ? ", updated in place" : "");
     }
 
-    /// Sets the first value, before any other thread can reach the variable.
+    /// Takes one part, a value of the variable's type.
+    RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+
+    /// Writes a whole value, outside of any step.
     void begin_with(const any_array& value);
     /// Returns the current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;

@@ -180,6 +180,13 @@ RILL_COLD void variable_state::writer::end_turn() noexcept {
     v_.write_mutex_.unlock();
 }
 
+RILL_COLD void variable_state::restore_parts(std::span<const named_array> parts) {
+    if (parts.size() != 1 || parts[0].value.type() != type_)
+        throw invalid_argument("the variable is " + to_string(type_) + ", the saved value " +
+                               (parts.empty() ? std::string("is missing") : "is " + to_string(parts[0].value.type())));
+    begin_with(parts[0].value);
+}
+
 RILL_COLD void variable_state::begin_with(const any_array& value) {
     std::shared_ptr<element_block> mine;
     writer to(*this, mine, variable_write::initialises);

@@ -28,6 +28,10 @@ public:
     RILL_INLINE std::string memory_report() override;
     RILL_INLINE bool first_time(const std::string& what) override;
     RILL_INLINE bool has_value(const node* variable) const override;
+    RILL_INLINE any_array variable_value(const node* variable) const override;
+    RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;
+    RILL_INLINE std::vector<saved_resource> saved_resources() const override;
+    RILL_INLINE void restore_resource(const saved_resource& saved) override;
 
     /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
     void share(const node* variable, const std::shared_ptr<variable_state>& value);

@@ -137,8 +137,27 @@ RILL_COLD std::shared_ptr<variable_state> local_session_core::shared(const node*
 RILL_INLINE bool local_session_core::closed() const noexcept { return state_->closed(); }
 
 RILL_COLD bool local_session_core::has_value(const node* variable) const {
-    const auto known = state_->resources->known_variable(variable);
-    return known && known->has_value();
+    return state_->resources->has_value(variable);
+}
+
+RILL_COLD any_array local_session_core::variable_value(const node* variable) const {
+    state_->check_open();
+    return state_->resources->variable_value(variable);
+}
+
+RILL_COLD void local_session_core::restore_variable(const node* variable, const any_array& value) {
+    state_->check_open();
+    state_->resources->restore_variable(variable, value);
+}
+
+RILL_COLD std::vector<saved_resource> local_session_core::saved_resources() const {
+    state_->check_open();
+    return state_->resources->saved_resources();
+}
+
+RILL_COLD void local_session_core::restore_resource(const saved_resource& saved) {
+    state_->check_open();
+    state_->resources->restore_resource(saved);
 }
 
 RILL_INLINE void local_session_core::close(const std::source_location& where) noexcept {

@@ -190,6 +190,9 @@ struct finished_run {
 finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
                       const run_options* how);
 
+/// Returns the core of a session.
+const std::shared_ptr<session_core>& core_of(const session& s);
+
 /// Opens a session whose state a container set holds, as those of a cluster's task do.
 session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task);
 
@@ -311,6 +314,7 @@ public:
 private:
     friend session detail::open_session(const rill::graph& g, const session_options& options,
                                         std::shared_ptr<detail::container_set> task);
+    friend const std::shared_ptr<detail::session_core>& detail::core_of(const session& s);
     friend std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
 
     explicit session(std::shared_ptr<detail::session_core> core) : core_(std::move(core)) {}

@@ -29,6 +29,8 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
     return {list.core.find_run(list.key), std::move(values), places, how};
 }
 
+RILL_INLINE const std::shared_ptr<session_core>& core_of(const session& s) { return s.core_; }
+
 RILL_COLD session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task) {
     return session(make_session_core(g, options, std::move(task)));
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/resource.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
@@ -33,6 +34,15 @@ public:
     virtual bool first_time(const std::string& what) = 0;
     /// Returns true if a variable has a value in this session.
     virtual bool has_value(const node* variable) const = 0;
+
+    // What a saver needs. The state of a session in another process is not reached this way: its core throws unimplemented.
+    /// Returns the value of a variable in the host's memory, shared with the variable where that is possible; empty if it has none.
+    virtual any_array variable_value(const node* variable) const;
+    /// Gives a variable a value, in place of its initializer or of what it holds.
+    virtual void restore_variable(const node* variable, const any_array& value);
+    /// Returns the state of queues, tables and random counters.
+    virtual std::vector<saved_resource> saved_resources() const;
+    virtual void restore_resource(const saved_resource& saved);
 
     /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
     endpoint edge(const std::string& name) const;

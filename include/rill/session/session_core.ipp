@@ -25,6 +25,15 @@ RILL_COLD void reset_containers(const std::string& target, const std::vector<std
     container_set::of_process().reset(containers);
 }
 
+[[noreturn]] inline void refuse_state(const char* what) {
+    throw unimplemented(std::string(what) + ": the state of a session in another process can't be reached from here");
+}
+
+RILL_COLD any_array session_core::variable_value(const node*) const { refuse_state("save"); }
+RILL_COLD void session_core::restore_variable(const node*, const any_array&) { refuse_state("restore"); }
+RILL_COLD std::vector<saved_resource> session_core::saved_resources() const { refuse_state("save"); }
+RILL_COLD void session_core::restore_resource(const saved_resource&) { refuse_state("restore"); }
+
 RILL_COLD endpoint session_core::edge(const std::string& name) const {
     endpoint e = named(name);
     e.port = std::max(e.port, 0);

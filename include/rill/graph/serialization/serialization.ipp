@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <istream>
 #include <ostream>
@@ -23,6 +22,7 @@
 
 #include <rill/core/crc32c.hpp>
 #include <rill/core/names.hpp>
+#include <rill/core/text_file.hpp>
 #include <rill/graph/serialization/add_graph.hpp>
 #include <rill/graph/serialization/bounded_archive.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
@@ -135,15 +135,6 @@ RILL_COLD saved_graph saved_graph_of(std::string_view bytes) {
 }
 
 // ---- files ---------------------------------------------------------------------------------------------------------------
-
-/// Throws the error for an errno value; data_loss if it has none of its own.
-[[noreturn]] inline void refuse_file(const std::string& what, int problem) {
-    const auto code = problem == ENOENT                       ? error_code::not_found
-                      : problem == EACCES || problem == EROFS ? error_code::permission_denied
-                      : problem == ENOSPC                     ? error_code::resource_exhausted
-                                                              : error_code::data_loss;
-    throw_error(code, what + (problem ? std::string(": ") + std::strerror(problem) : std::string()));
-}
 
 inline std::string read_all(std::istream& from) {
     std::string all;

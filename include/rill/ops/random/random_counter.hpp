@@ -25,6 +25,9 @@ public:
     std::string described() const override { return kind; }
     /// The stream of the next run.
     random_stream next(std::uint64_t seed) { return {seed, drawn_.fetch_add(1, std::memory_order_relaxed)}; }
+    /// "drawn": the number of runs.
+    RILL_INLINE std::vector<named_array> saved_parts() const override;
+    RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     std::uint64_t drawn() const { return drawn_.load(std::memory_order_relaxed); }
     void set_drawn(std::uint64_t runs) { drawn_.store(runs, std::memory_order_relaxed); }
 
@@ -43,6 +46,18 @@ void count_runs(kernel_request& request);
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::vector<named_array> random_counter::saved_parts() const {
+    any_array value(dtype::uint64, dims{});
+    *static_cast<std::uint64_t*>(value.mutable_data()) = drawn();
+    return {{"drawn", value}};
+}
+
+RILL_COLD void random_counter::restore_parts(std::span<const named_array> parts) {
+    if (parts.size() != 1 || parts[0].value.type() != tensor_type{dtype::uint64, dims{}})
+        throw invalid_argument("random counter '" + name_ + "': the saved state is of something else");
+    set_drawn(parts[0].value.value<std::uint64_t>());
+}
 
 RILL_COLD std::shared_ptr<random_counter> random_counter_of(const kernel_request& request) {
     if (!request.find_resource) return detail::make_shared<random_counter>("");

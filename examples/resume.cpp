@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Training that survives a kill: a child process trains and saves every few steps, and is killed by SIGKILL at a random moment, again and again,
+// until a run comes to the end. The weights are those of a run that nobody disturbed, bit for bit.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#if defined(__unix__)
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+#include <rill/rill.hpp>
+
+#include "expect.hpp"
+
+using namespace rill;
+
+namespace {
+
+constexpr std::int64_t last = 60;
+
+/// Trains on random batches, with dropout and Adam. Returns a checksum of the weights: all their bits.
+std::uint64_t train(const std::string& directory, bool slowly) {
+    const graph g;
+    const graph_scope here(g);
+    const auto step = get_or_create_global_step();
+    const tensor<float, 16, 4> x = random_uniform<float, 16, 4>({.seed = 3});
+    const variable<float, 4, 8> w("w", glorot_uniform(5));
+    const auto loss = reduce_mean(square(matmul(dropout(x, 0.25f, {.seed = 7}), w) - 1.f));
+    const auto train = adam(0.05f).minimize(loss, step);
+    monitored_session m({.checkpoint_dir = directory,
+                         .stop_at_step = last,
+                         .save_steps = 5,
+                         .session = {.inter_op_threads = 0, .intra_op_threads = 0}});
+    if (slowly && m.global_step() > 0)
+        std::printf("  goes on from step %lld\n", static_cast<long long>(m.global_step()));
+    std::fflush(stdout);
+    while (!m.should_stop()) {
+        m.run(train);
+#if defined(__unix__)
+        if (slowly) usleep(2000);
+#endif
+    }
+    std::uint64_t bits = 0;
+    for (const float v : m.session().run(w)) {
+        std::uint32_t one;
+        static_assert(sizeof one == sizeof v);
+        std::memcpy(&one, &v, sizeof one);
+        bits = bits * 31 + one;
+    }
+    return bits;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+#if defined(__unix__)
+    const std::string base = argc > 1 ? argv[1] : "resume_run_" + std::to_string(getpid());
+    const auto whole = train(base + "/whole", false);
+    std::srand(static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    int kills = 0;
+    for (;;) {
+        const pid_t child = fork();
+        if (child == 0) {
+            train(base + "/killed", true);
+            _exit(0);
+        }
+        if (kills < 3) {
+            usleep(static_cast<useconds_t>(40000 + std::rand() % 100000));
+            kill(child, SIGKILL);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (WIFEXITED(status)) break;
+        ++kills;
+    }
+    const auto resumed = train(base + "/killed", false); // restores the last checkpoint: nothing is left to train
+    std::printf("killed %d times; weights %016llx, undisturbed %016llx\n", kills,
+                static_cast<unsigned long long>(resumed), static_cast<unsigned long long>(whole));
+    expect(resumed == whole, "the same weights, bit for bit");
+#else
+    (void)argc, (void)argv;
+#endif
+}

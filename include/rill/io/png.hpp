@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <rill/core/dims.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Returns an image of 8-bit samples as a PNG file. `channels`: 1 (grey), 2 (grey, alpha), 3 (RGB) or 4 (RGBA). Compressed where zlib is
+/// found. Throws invalid_argument for other channels, and for an image without pixels.
+std::string png_bytes(std::span<const std::uint8_t> samples, index_t height, index_t width, index_t channels);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/io/png.ipp>
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/io/checkpoint.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+// ---- format, version 1 -----------------------------------------------------------------------------------------------------
+// A shard: header (64 bytes) | arrays, each aligned to 64 bytes (4096 if it has 64 KiB or more), zeros between | index.
+// The header: magic 8 | version 2 | endian mark 2 | flags 2 | shard 2 | shards 2 | zero 2 | id 16 | index length 4 | index offset 8 |
+// file length 8 | index checksum 4 | checksum of the 60 bytes before 4. It is written last, so that a torn file has no magic.
+// An index entry, sorted by name: name | dtype 1 | rank 1 | extents 8 each | slice 1 (0) | offset 8 | length 8 | a checksum for each MiB.
+// Text is the length of each element (8 bytes), then all characters.
+// A manifest: magic 8 | version 4 | payload length 4 | checksum 4 | payload.
+
+inline constexpr std::string_view shard_magic{"\x89rillck\n", 8}, manifest_magic{"\x89rillmf\n", 8};
+inline constexpr std::uint16_t checkpoint_version = 1, checkpoint_endian = 0x0102;
+inline constexpr std::uint16_t flag_manifest_follows = 1; // in the file itself
+inline constexpr std::uint64_t shard_header_size = 64, crc_chunk = 1 << 20, index_limit = 64 << 20,
+                               manifest_limit = 1 << 20;
+inline constexpr std::size_t manifest_header_size = 20, id_size = 16, checkpoint_name_limit = 1024;
+inline constexpr const char* manifest_name = "MANIFEST";
+inline constexpr const char* unfinished_prefix = ".tmp-";
+
+struct index_entry {
+    std::string name;
+    tensor_type type;
+    std::uint64_t offset = 0, length = 0;
+    std::vector<std::uint32_t> sums; // one for each MiB
+};
+
+struct shard_header {
+    std::uint16_t flags = 0, shard = 0, shards = 1;
+    std::string id;
+    std::uint32_t index_length = 0;
+    std::uint64_t index_offset = 0, file_length = 0;
+    std::uint32_t index_sum = 0, sum = 0;
+
+    /// Returns the 64 bytes, with their checksum in `sum`.
+    std::string bytes();
+    /// Throws data_loss for a wrong checksum, and the errors of other versions.
+    static shard_header read(std::string_view bytes);
+};
+
+/// A manifest, and the index of the shard that it commits.
+struct read_manifest {
+    checkpoint_info info;
+    std::string id, shard_name;
+    std::uint64_t index_offset = 0;
+    std::uint32_t index_length = 0, index_sum = 0;
+
+    explicit read_manifest(std::string_view bytes);
+};
+
+std::string hex_of(std::string_view bytes);
+std::string draw_checkpoint_id();
+/// Returns the seconds since 1970.
+double seconds_now();
+
+/// Writes a shard; its header's bytes come last. `more(header)` gives what stands behind the index. Values are let go as they are written.
+shard_header write_shard(output_file& to, const std::string& id, std::vector<named_array>& arrays, std::uint16_t flags,
+                         const std::function<std::string(const shard_header&)>& more);
+std::string manifest_bytes(const checkpoint_write_options& how, const std::string& id, double time,
+                           const std::string& shard_name, const shard_header& shard);
+/// Reads an index whose tensors lie before `end`. Throws data_loss, with the tensor, if anything does not fit.
+std::vector<index_entry> read_index(std::string_view bytes, std::uint64_t end);
+/// Reads a tensor and checks its sums.
+any_array read_tensor(const input_file& file, const index_entry& e);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/io/shard.ipp>
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/io/shard.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <rill/core/crc32c.hpp>
+#include <rill/core/platform.hpp>
+#include <rill/io/wire.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::string shard_header::bytes() {
+    wire_writer to;
+    to.raw(shard_magic);
+    to.fixed(checkpoint_version);
+    to.fixed(checkpoint_endian);
+    to.fixed(flags);
+    to.fixed(shard);
+    to.fixed(shards);
+    to.fixed<std::uint16_t>(0);
+    to.raw(id);
+    to.fixed(index_length);
+    to.fixed(index_offset);
+    to.fixed(file_length);
+    to.fixed(index_sum);
+    sum = detail::crc32c(to.out);
+    to.fixed(sum);
+    return to.out;
+}
+
+RILL_COLD shard_header shard_header::read(std::string_view bytes) {
+    wire_reader from(bytes);
+    if (from.raw(shard_magic.size()) != shard_magic) throw data_loss("it does not begin as a checkpoint of rill does");
+    const auto version = from.fixed<std::uint16_t>(), endian = from.fixed<std::uint16_t>();
+    shard_header h;
+    h.flags = from.fixed<std::uint16_t>();
+    h.shard = from.fixed<std::uint16_t>();
+    h.shards = from.fixed<std::uint16_t>();
+    const auto zero = from.fixed<std::uint16_t>();
+    h.id = from.raw(id_size);
+    h.index_length = from.fixed<std::uint32_t>();
+    h.index_offset = from.fixed<std::uint64_t>();
+    h.file_length = from.fixed<std::uint64_t>();
+    h.index_sum = from.fixed<std::uint32_t>();
+    h.sum = from.fixed<std::uint32_t>();
+    if (detail::crc32c(bytes.substr(0, shard_header_size - 4)) != h.sum)
+        throw data_loss("the checksum of its header is wrong");
+    if (version != checkpoint_version)
+        throw invalid_argument("its format has the version " + std::to_string(version) + ", this program reads " +
+                               std::to_string(checkpoint_version));
+    if (endian != checkpoint_endian || zero != 0 || (h.flags & ~flag_manifest_follows) || h.shards != 1 || h.shard != 0)
+        throw unimplemented("its header has marks that this program does not know");
+    return h;
+}
+
+RILL_COLD std::string hex_of(std::string_view bytes) {
+    std::string text;
+    for (const char c : bytes) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        text += digits;
+    }
+    return text;
+}
+
+RILL_COLD std::string draw_checkpoint_id() {
+    wire_writer id;
+    id.fixed(random_bits());
+    id.fixed(random_bits());
+    return id.out;
+}
+
+inline std::uint64_t aligned(std::uint64_t at, std::uint64_t bytes) {
+    const std::uint64_t step = bytes >= 65536 ? 4096 : 64;
+    return (at + step - 1) / step * step;
+}
+
+inline std::string text_bytes(const any_array& a) {
+    wire_writer to;
+    for (const auto& s : a.elements<std::string>()) to.fixed(static_cast<std::uint64_t>(s.size()));
+    for (const auto& s : a.elements<std::string>()) to.raw(s);
+    return to.out;
+}
+
+/// Appends zeros up to an offset.
+inline void pad_to(output_file& to, std::uint64_t& at, std::uint64_t wanted) {
+    if (wanted == at) return;
+    to.append(std::string(static_cast<std::size_t>(wanted - at), '\0'));
+    at = wanted;
+}
+
+inline std::string index_bytes(const std::vector<index_entry>& entries) {
+    wire_writer to;
+    for (const auto& e : entries) {
+        to.fixed(static_cast<std::uint16_t>(e.name.size()));
+        to.raw(e.name);
+        to.fixed(static_cast<std::uint8_t>(e.type.type));
+        to.fixed(static_cast<std::uint8_t>(e.type.shape.rank));
+        for (int i = 0; i < e.type.shape.rank; ++i) to.fixed(e.type.shape[i]);
+        to.fixed<std::uint8_t>(0);
+        to.fixed(e.offset);
+        to.fixed(e.length);
+        for (const auto sum : e.sums) to.fixed(sum);
+    }
+    return to.out;
+}
+
+RILL_COLD shard_header write_shard(output_file& to, const std::string& id, std::vector<named_array>& arrays,
+                                   std::uint16_t flags, const std::function<std::string(const shard_header&)>& more) {
+    std::sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::vector<index_entry> entries;
+    std::uint64_t at = 0;
+    pad_to(to, at, shard_header_size);
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+        auto& a = arrays[k];
+        if (a.name.size() > checkpoint_name_limit)
+            throw invalid_argument(of_tensor(a.name, "the name is longer than 1 KiB"));
+        if (k > 0 && arrays[k - 1].name == a.name) throw invalid_argument(of_tensor(a.name, "the name is taken"));
+        const std::string text = a.value.dtype() == dtype::string ? text_bytes(a.value) : std::string();
+        const std::string_view bytes =
+            a.value.dtype() == dtype::string ? std::string_view(text) : bytes_of_numbers(a.value);
+        pad_to(to, at, aligned(at, bytes.size()));
+        auto& e = entries.emplace_back(index_entry{a.name, a.value.type(), at, bytes.size(), {}});
+        for (std::size_t i = 0; i < bytes.size(); i += crc_chunk) {
+            const auto chunk = bytes.substr(i, crc_chunk);
+            e.sums.push_back(detail::crc32c(chunk));
+            to.append(chunk);
+        }
+        at += bytes.size();
+        a.value = {}; // a version of a variable is held no longer than needed
+    }
+    pad_to(to, at, aligned(at, 0));
+    const std::string index = index_bytes(entries);
+    if (index.size() > index_limit) throw resource_exhausted("a checkpoint's index takes 64 MiB at most");
+    to.append(index);
+    shard_header h{.flags = flags,
+                   .id = id,
+                   .index_length = static_cast<std::uint32_t>(index.size()),
+                   .index_offset = at,
+                   .file_length = at + index.size(),
+                   .index_sum = detail::crc32c(index)};
+    const std::string last = more(h);
+    to.append(last);
+    h.file_length += last.size();
+    to.write_at(0, h.bytes());
+    return h;
+}
+
+RILL_COLD std::string manifest_bytes(const checkpoint_write_options& how, const std::string& id, double time,
+                                     const std::string& shard_name, const shard_header& shard) {
+    wire_writer payload;
+    payload.raw(id);
+    payload.fixed(how.step);
+    payload.fixed(time);
+    payload.text(shard_name);
+    payload.fixed(shard.index_offset);
+    payload.fixed(shard.index_length);
+    payload.fixed(shard.index_sum);
+    payload.varint(how.metadata.size());
+    for (const auto& [key, value] : how.metadata) {
+        payload.text(key);
+        payload.text(value);
+    }
+    if (payload.out.size() + manifest_header_size > manifest_limit)
+        throw invalid_argument("a checkpoint's metadata takes 1 MiB at most");
+    wire_writer to;
+    to.raw(manifest_magic);
+    to.fixed<std::uint32_t>(checkpoint_version);
+    to.fixed(static_cast<std::uint32_t>(payload.out.size()));
+    to.fixed(detail::crc32c(payload.out, detail::crc32c(to.out)));
+    return to.out + payload.out;
+}
+
+RILL_COLD read_manifest::read_manifest(std::string_view bytes) {
+    wire_reader from(bytes);
+    if (from.left() < manifest_header_size || from.raw(manifest_magic.size()) != manifest_magic)
+        throw data_loss("its manifest does not begin as one");
+    const auto version = from.fixed<std::uint32_t>(), length = from.fixed<std::uint32_t>(),
+               sum = from.fixed<std::uint32_t>();
+    if (length != from.left() || detail::crc32c(bytes.substr(manifest_header_size),
+                                                detail::crc32c(bytes.substr(0, manifest_header_size - 4))) != sum)
+        throw data_loss("the checksum of its manifest is wrong");
+    if (version != checkpoint_version)
+        throw invalid_argument("its manifest has the version " + std::to_string(version));
+    id = from.raw(id_size);
+    info.id = hex_of(id);
+    info.step = from.fixed<std::int64_t>();
+    info.time = from.fixed<double>();
+    shard_name = from.text();
+    index_offset = from.fixed<std::uint64_t>();
+    index_length = from.fixed<std::uint32_t>();
+    index_sum = from.fixed<std::uint32_t>();
+    for (auto n = from.varint(); n > 0; --n) {
+        std::string key(from.text());
+        info.metadata[std::move(key)] = from.text();
+    }
+    if (!from.empty()) throw data_loss("bytes follow its manifest");
+}
+
+RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint64_t end) {
+    std::vector<index_entry> all;
+    wire_reader from(bytes);
+    std::uint64_t at = shard_header_size;
+    while (!from.empty()) {
+        index_entry e;
+        e.name = from.raw(from.fixed<std::uint16_t>());
+        const auto refuse = [&](const std::string& why) { throw data_loss(of_tensor(e.name, why)); };
+        if (e.name.size() > checkpoint_name_limit || (!all.empty() && all.back().name >= e.name))
+            refuse("the names are not sorted, or too long");
+        const auto type = from.fixed<std::uint8_t>(), rank = from.fixed<std::uint8_t>();
+        if (type == 0 || type >= dtype_count || rank > max_rank) refuse("an unknown dtype or rank");
+        e.type.type = static_cast<dtype>(type);
+        for (int i = 0; i < rank; ++i) e.type.shape.push(from.fixed<std::int64_t>());
+        if (from.fixed<std::uint8_t>() != 0) throw unimplemented(of_tensor(e.name, "it is a slice"));
+        e.offset = from.fixed<std::uint64_t>();
+        e.length = from.fixed<std::uint64_t>();
+        if (e.offset < at || e.offset > end || e.length > end - e.offset || e.offset != aligned(at, e.length))
+            refuse("its place in the file is wrong");
+        const auto count = static_cast<std::uint64_t>(checked_count(e.type.type, e.type.shape, e.length));
+        if (e.type.type == dtype::string ? count > e.length / 8 : count * size_of(e.type.type) != e.length)
+            refuse(std::to_string(e.length) + " bytes of " + to_string(e.type));
+        for (std::uint64_t i = 0; i < e.length; i += crc_chunk) e.sums.push_back(from.fixed<std::uint32_t>());
+        at = e.offset + e.length;
+        all.push_back(std::move(e));
+    }
+    if (aligned(at, 0) != end) throw data_loss("bytes follow the last tensor");
+    return all;
+}
+
+/// Reads bytes of a tensor, a chunk at a time, and checks each.
+inline void read_checked(const input_file& file, const index_entry& e, char* to) {
+    for (std::uint64_t i = 0, k = 0; i < e.length; i += crc_chunk, ++k) {
+        const auto n = static_cast<std::size_t>(std::min(crc_chunk, e.length - i));
+        file.read_at(e.offset + i, to + i, n);
+        if (detail::crc32c({to + i, n}) != e.sums[k])
+            throw data_loss(of_tensor(e.name, "the checksum of its bytes " + std::to_string(i) + " to " +
+                                                  std::to_string(i + n) + " is wrong"));
+    }
+}
+
+RILL_COLD any_array read_tensor(const input_file& file, const index_entry& e) {
+    if (e.type.type != dtype::string) {
+        any_array value(e.type.type, e.type.shape);
+        read_checked(file, e, static_cast<char*>(value.mutable_data()));
+        return value;
+    }
+    std::string bytes(static_cast<std::size_t>(e.length), '\0');
+    read_checked(file, e, bytes.data());
+    any_array value(dtype::string, e.type.shape);
+    const auto n = static_cast<std::size_t>(value.size());
+    wire_reader lengths(std::string_view(bytes).substr(0, 8 * n)), characters(std::string_view(bytes).substr(8 * n));
+    for (std::size_t i = 0; i < n; ++i)
+        static_cast<std::string*>(value.mutable_data())[i] = characters.raw(lengths.fixed<std::uint64_t>());
+    if (!characters.empty()) throw data_loss(of_tensor(e.name, "characters are left over"));
+    return value;
+}
+
+RILL_COLD double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}}} // namespace rill::RILL_ABI::detail

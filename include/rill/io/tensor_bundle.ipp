@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/io/tensor_bundle.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include <rill/core/crc32c.hpp>
+#include <rill/io/wire.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+// The index is a LevelDB table: blocks of entries (shared prefix, rest of the key, value) with a list of restarts, each followed by a byte
+// (0: uncompressed) and a masked crc32c; an index block; a footer of 48 bytes. Keys are tensor names, values BundleEntryProtos; the empty key
+// has the BundleHeaderProto.
+
+inline constexpr std::uint64_t table_magic = 0xdb4775248b80fb57u, table_footer = 48,
+                               table_limit = std::uint64_t(1) << 30;
+
+/// TensorFlow's numbers, in the order of rill's dtypes.
+inline constexpr std::array<int, dtype_count> tensorflow_types{0,  1,  2, 6, 5,  3,  9,  4,  17, 22,
+                                                               23, 10, 7, 8, 18, 14, 19, 11, 12, 13};
+
+RILL_COLD int tensorflow_type(dtype type) { return tensorflow_types[static_cast<std::size_t>(type)]; }
+
+RILL_COLD dtype dtype_of_tensorflow(std::uint64_t number) {
+    for (std::size_t i = 1; i < tensorflow_types.size(); ++i)
+        if (static_cast<std::uint64_t>(tensorflow_types[i]) == number) return static_cast<dtype>(i);
+    return dtype::invalid;
+}
+
+struct block_handle {
+    std::uint64_t offset = 0, size = 0;
+
+    static block_handle read(wire_reader& from) {
+        block_handle h;
+        h.offset = from.varint();
+        h.size = from.varint();
+        return h;
+    }
+    std::string bytes() const {
+        wire_writer to;
+        to.varint(offset);
+        to.varint(size);
+        return to.out;
+    }
+};
+
+/// A block of a table that is written. Each key stands in full: every entry is a restart.
+class block_writer {
+public:
+    void add(std::string_view key, std::string_view value) {
+        restarts_.push_back(static_cast<std::uint32_t>(to_.out.size()));
+        to_.varint(0);
+        to_.varint(key.size());
+        to_.varint(value.size());
+        to_.raw(key);
+        to_.raw(value);
+    }
+    std::size_t size() const { return to_.out.size(); }
+    std::string finished() {
+        if (restarts_.empty()) restarts_.push_back(0);
+        for (const auto at : restarts_) to_.fixed(at);
+        to_.fixed(static_cast<std::uint32_t>(restarts_.size()));
+        restarts_.clear();
+        return std::exchange(to_.out, {});
+    }
+
+private:
+    wire_writer to_;
+    std::vector<std::uint32_t> restarts_;
+};
+
+/// Appends a block and its trailer to a table.
+inline block_handle append_block(std::string& table, const std::string& block) {
+    const block_handle h{table.size(), block.size()};
+    table += block;
+    table += '\0';
+    wire_writer sum;
+    sum.fixed(masked_crc(detail::crc32c(std::string(1, '\0'), detail::crc32c(block))));
+    table += sum.out;
+    return h;
+}
+
+inline std::string written_table(const std::vector<std::pair<std::string, std::string>>& entries) {
+    constexpr std::size_t block_size = 256 << 10;
+    std::string table;
+    block_writer block, index;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        block.add(entries[i].first, entries[i].second);
+        if (block.size() < block_size && i + 1 < entries.size()) continue;
+        const auto h = append_block(table, block.finished());
+        index.add(entries[i].first, h.bytes());
+    }
+    const auto meta = append_block(table, block_writer().finished());
+    const auto at = append_block(table, index.finished());
+    std::string footer = meta.bytes() + at.bytes();
+    footer.resize(table_footer - 8);
+    wire_writer magic;
+    magic.fixed(table_magic);
+    return table + footer + magic.out;
+}
+
+inline std::string_view checked_block(std::string_view table, const block_handle& h) {
+    constexpr std::uint64_t trailer = 5;
+    if (h.offset > table.size() || h.size > table.size() - h.offset || table.size() - h.offset - h.size < trailer)
+        throw data_loss("a block lies behind the end of the file");
+    const auto with_type = table.substr(static_cast<std::size_t>(h.offset), static_cast<std::size_t>(h.size) + 1);
+    wire_reader sum(table.substr(static_cast<std::size_t>(h.offset + h.size) + 1, 4));
+    if (masked_crc(detail::crc32c(with_type)) != sum.fixed<std::uint32_t>())
+        throw data_loss("the checksum of the block at byte " + std::to_string(h.offset) + " is wrong");
+    if (with_type.back() != 0) throw unimplemented("its index is compressed");
+    return with_type.substr(0, with_type.size() - 1);
+}
+
+/// Calls f(key, value) for each entry of a block.
+template <class F> void each_entry(std::string_view block, const F& f) {
+    if (block.size() < 4) throw data_loss("a block without restarts");
+    const std::uint64_t restarts = wire_reader(block.substr(block.size() - 4)).fixed<std::uint32_t>();
+    if (restarts > (block.size() - 4) / 4) throw data_loss("a block with " + std::to_string(restarts) + " restarts");
+    wire_reader from(block.substr(0, block.size() - 4 - static_cast<std::size_t>(restarts) * 4));
+    std::string key;
+    while (!from.empty()) {
+        const auto shared = from.varint(), rest = from.varint(), size = from.varint();
+        if (shared > key.size()) from.refuse("a key that shares more than there is");
+        key.resize(static_cast<std::size_t>(shared));
+        key += from.raw(rest);
+        f(key, from.raw(size));
+    }
+}
+
+inline std::vector<std::pair<std::string, std::string>> read_table(std::string_view table) {
+    if (table.size() < table_footer) throw data_loss("it ends within its footer");
+    wire_reader footer(table.substr(table.size() - table_footer));
+    block_handle::read(footer); // of meta blocks
+    const auto index = block_handle::read(footer);
+    if (wire_reader(table.substr(table.size() - 8)).fixed<std::uint64_t>() != table_magic)
+        throw data_loss("it does not end as a table does");
+    std::vector<std::pair<std::string, std::string>> all;
+    std::uint64_t read = 0; // blocks may be named twice
+    each_entry(checked_block(table, index), [&](const std::string&, std::string_view at) {
+        wire_reader handle(at);
+        const auto block = checked_block(table, block_handle::read(handle));
+        read += block.size();
+        if (read > table.size()) throw data_loss("its blocks overlap");
+        each_entry(block, [&](const std::string& key, std::string_view value) {
+            if (!all.empty() && all.back().first >= key) throw data_loss("its names are not sorted");
+            all.emplace_back(key, value);
+        });
+    });
+    return all;
+}
+
+struct bundle_entry {
+    dtype type = dtype::invalid;
+    dims shape;
+    std::uint64_t shard = 0, offset = 0, size = 0;
+    std::uint32_t crc = 0;
+
+    static bundle_entry read(std::string_view bytes) {
+        bundle_entry e;
+        for (wire_reader from(bytes); !from.empty();) {
+            const auto f = from.next_field();
+            if (f.number == 1) {
+                e.type = dtype_of_tensorflow(f.value);
+                if (e.type == dtype::invalid)
+                    throw unimplemented("elements of TensorFlow's type " + std::to_string(f.value));
+            } else if (f.number == 2) {
+                for (wire_reader axes(f.bytes); !axes.empty();) {
+                    const auto axis = axes.next_field();
+                    if (axis.number != 2) continue;
+                    std::int64_t extent = 0;
+                    for (wire_reader dim(axis.bytes); !dim.empty();)
+                        if (const auto size = dim.next_field(); size.number == 1)
+                            extent = static_cast<std::int64_t>(size.value);
+                    if (e.shape.rank == max_rank)
+                        throw unimplemented("more than " + std::to_string(max_rank) + " axes");
+                    e.shape.push(extent);
+                }
+            } else if (f.number == 3) {
+                e.shard = f.value;
+            } else if (f.number == 4) {
+                e.offset = f.value;
+            } else if (f.number == 5) {
+                e.size = f.value;
+            } else if (f.number == 6) {
+                e.crc = static_cast<std::uint32_t>(f.value);
+            } else if (f.number == 7) {
+                throw unimplemented("it is partitioned into slices");
+            }
+        }
+        return e;
+    }
+    std::string bytes() const {
+        wire_writer axes, to;
+        for (int i = 0; i < shape.rank; ++i) {
+            wire_writer dim;
+            dim.field(1, static_cast<std::uint64_t>(shape[i]));
+            axes.field(2, dim.out);
+        }
+        to.field(1, static_cast<std::uint64_t>(tensorflow_type(type)));
+        to.field(2, axes.out);
+        if (offset != 0) to.field(4, offset);
+        to.field(5, size);
+        to.field_fixed32(6, crc);
+        return to.out;
+    }
+};
+
+/// Returns the bytes of text in a bundle, and their checksum: the lengths as varints, a masked checksum of the lengths, the characters. The
+/// checksum covers each length as 32 bits (64 if it needs them).
+inline std::pair<std::string, std::uint32_t> bundle_text(const any_array& a) {
+    wire_writer to;
+    std::uint32_t crc = 0;
+    const auto add = [&](std::string_view bytes) { crc = detail::crc32c(bytes, crc); };
+    for (const auto& s : a.elements<std::string>()) {
+        to.varint(s.size());
+        wire_writer length;
+        if (s.size() <= 0xffffffffu)
+            length.fixed(static_cast<std::uint32_t>(s.size()));
+        else
+            length.fixed(static_cast<std::uint64_t>(s.size()));
+        add(length.out);
+    }
+    wire_writer sum;
+    sum.fixed(masked_crc(crc));
+    add(sum.out);
+    to.raw(sum.out);
+    for (const auto& s : a.elements<std::string>()) {
+        add(s);
+        to.raw(s);
+    }
+    return {to.out, crc};
+}
+
+inline any_array read_bundle_text(std::string_view bytes, const dims& shape) {
+    any_array value(dtype::string, shape);
+    const auto n = static_cast<std::size_t>(value.size());
+    wire_reader from(bytes);
+    std::vector<std::uint64_t> lengths;
+    for (std::size_t i = 0; i < n; ++i) lengths.push_back(from.varint());
+    from.raw(4); // their checksum; that of the whole is compared
+    for (std::size_t i = 0; i < n; ++i) static_cast<std::string*>(value.mutable_data())[i] = from.raw(lengths[i]);
+    if (!from.empty()) from.refuse("characters are left over");
+    return value;
+}
+
+inline std::string bundle_shard_path(const std::string& prefix, std::uint64_t shard, std::uint64_t shards) {
+    char text[40];
+    std::snprintf(text, sizeof text, ".data-%05u-of-%05u", static_cast<unsigned>(shard), static_cast<unsigned>(shards));
+    return prefix + text;
+}
+
+inline any_array read_bundle_entry(const input_file& file, const bundle_entry& e) {
+    if (e.offset > file.size() || e.size > file.size() - e.offset)
+        throw data_loss("its bytes lie behind the end of the file, which has " + std::to_string(file.size()));
+    const auto count = static_cast<std::uint64_t>(checked_count(e.type, e.shape, e.size));
+    const auto check = [&](std::uint32_t crc) {
+        if (masked_crc(crc) != e.crc) throw data_loss("its checksum is wrong");
+    };
+    if (e.type == dtype::string) {
+        std::string bytes(static_cast<std::size_t>(e.size), '\0');
+        file.read_at(e.offset, bytes.data(), bytes.size());
+        any_array value = read_bundle_text(bytes, e.shape);
+        const auto [again, crc] = bundle_text(value);
+        if (again != bytes) throw data_loss("its lengths are damaged");
+        check(crc);
+        return value;
+    }
+    if (count * size_of(e.type) != e.size)
+        throw data_loss(std::to_string(e.size) + " bytes of " + to_string(tensor_type{e.type, e.shape}));
+    any_array value(e.type, e.shape);
+    file.read_at(e.offset, value.mutable_data(), static_cast<std::size_t>(e.size));
+    check(detail::crc32c(bytes_of_numbers(value)));
+    return value;
+}
+
+} // namespace detail
+
+RILL_COLD std::vector<named_array> read_tensor_bundle(const std::string& prefix, file_system& files) {
+    const std::string index_path = prefix + ".index";
+    const auto table = detail::with_prefix("read_tensor_bundle: '" + index_path + "'", [&] {
+        return detail::read_table(detail::read_whole(files, index_path, detail::table_limit));
+    });
+    return detail::with_prefix("read_tensor_bundle: '" + prefix + "'", [&] {
+        if (table.empty() || !table[0].first.empty()) throw data_loss("its index has no header");
+        std::uint64_t shards = 1;
+        for (detail::wire_reader from(table[0].second); !from.empty();) {
+            const auto f = from.next_field();
+            if (f.number == 1) shards = f.value;
+            if (f.number == 2 && f.value != 0) throw unimplemented("its numbers are big-endian");
+        }
+        if (shards < 1 || shards > 99999) throw data_loss("it has " + std::to_string(shards) + " shards");
+        std::vector<named_array> all;
+        std::map<std::uint64_t, std::unique_ptr<input_file>> open;
+        for (const auto& [name, bytes] : table) {
+            if (name.empty()) continue;
+            all.push_back(detail::with_prefix("tensor '" + name + "'", [&] {
+                const auto e = detail::bundle_entry::read(bytes);
+                if (e.shard >= shards)
+                    throw data_loss("it lies in shard " + std::to_string(e.shard) + " of " + std::to_string(shards));
+                auto& file = open[e.shard];
+                if (!file) file = files.open(detail::bundle_shard_path(prefix, e.shard, shards));
+                return named_array{name, detail::read_bundle_entry(*file, e)};
+            }));
+        }
+        return all;
+    });
+}
+
+RILL_COLD void write_tensor_bundle(const std::string& prefix, const std::vector<named_array>& arrays,
+                                   file_system& files) {
+    std::vector<const named_array*> order;
+    for (const auto& a : arrays) order.push_back(&a);
+    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (order[i]->name.empty() || (i > 0 && order[i - 1]->name == order[i]->name))
+            throw invalid_argument("write_tensor_bundle: the name '" + order[i]->name + "' is empty or taken");
+    detail::wire_writer header, version;
+    version.field(1, std::uint64_t(1));
+    header.field(1, std::uint64_t(1)); // shards
+    header.field(3, version.out);
+    std::vector<std::pair<std::string, std::string>> entries{{"", header.out}};
+    detail::replace_file(files, detail::bundle_shard_path(prefix, 0, 1), [&](output_file& to) {
+        std::uint64_t at = 0;
+        for (const auto* a : order) {
+            detail::bundle_entry e{.type = a->value.dtype(), .shape = a->value.shape(), .offset = at};
+            std::string text;
+            std::string_view bytes;
+            if (e.type == dtype::string) {
+                std::tie(text, e.crc) = detail::bundle_text(a->value);
+                bytes = text;
+            } else {
+                bytes = detail::bytes_of_numbers(a->value);
+                e.crc = detail::crc32c(bytes);
+            }
+            e.crc = detail::masked_crc(e.crc);
+            e.size = bytes.size();
+            to.append(bytes);
+            at += bytes.size();
+            entries.emplace_back(a->name, e.bytes());
+        }
+    });
+    detail::replace_file(files, prefix + ".index",
+                         [&](output_file& to) { to.append(detail::written_table(entries)); }); // last: it commits
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/io/tf_record.hpp>
+
+#include <rill/core/crc32c.hpp>
+#include <rill/io/wire.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE std::string tf_record(std::string_view payload) {
+    wire_writer to;
+    to.out.reserve(payload.size() + 16);
+    to.fixed(static_cast<std::uint64_t>(payload.size()));
+    to.fixed(masked_crc(detail::crc32c(to.out)));
+    to.raw(payload);
+    to.fixed(masked_crc(detail::crc32c(payload)));
+    return std::move(to.out);
+}
+
+RILL_INLINE std::vector<std::string_view> tf_records(std::string_view bytes) {
+    std::vector<std::string_view> all;
+    for (wire_reader from(bytes); !from.empty();) {
+        const auto head = from.raw(8);
+        if (from.fixed<std::uint32_t>() != masked_crc(detail::crc32c(head)))
+            from.refuse("the checksum of a record's length is wrong");
+        const auto payload = from.raw(wire_reader(head).fixed<std::uint64_t>());
+        if (from.fixed<std::uint32_t>() != masked_crc(detail::crc32c(payload)))
+            from.refuse("the checksum of a record is wrong");
+        all.push_back(payload);
+    }
+    return all;
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <rill/config.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Returns true if zlib can be loaded. It is looked for at the first call; neither header nor linking is needed.
+bool has_zlib();
+
+/// Returns the `size` bytes of a raw deflate stream (as in zip files). Throws unimplemented without zlib, and data_loss if the stream is
+/// damaged or does not give exactly `size` bytes.
+std::string inflated(std::string_view stream, std::uint64_t size);
+
+/// Returns a zlib stream with a header (as in PNG files): compressed where zlib is found, otherwise in stored blocks.
+std::string zlib_stream(std::string_view bytes);
+
+/// Returns the checksum of zip and PNG files. Goes on from `before`.
+std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/io/zlib.ipp>
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/io/zlib.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <rill/core/error.hpp>
+#include <rill/core/platform.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// zlib's z_stream, as its stable ABI lays it out.
+struct zlib_state {
+    const unsigned char* next_in = nullptr;
+    unsigned available_in = 0;
+    unsigned long total_in = 0;
+    unsigned char* next_out = nullptr;
+    unsigned available_out = 0;
+    unsigned long total_out = 0;
+    const char* message = nullptr;
+    void* state = nullptr;
+    void* (*allocate)(void*, unsigned, unsigned) = nullptr;
+    void (*release)(void*, void*) = nullptr;
+    void* opaque = nullptr;
+    int data_type = 0;
+    unsigned long adler = 0, reserved = 0;
+};
+
+struct zlib_functions {
+    int (*inflate_init)(zlib_state*, int bits, const char* version, int size) = nullptr;
+    int (*inflate)(zlib_state*, int flush) = nullptr;
+    int (*inflate_end)(zlib_state*) = nullptr;
+    int (*compress)(unsigned char*, unsigned long*, const unsigned char*, unsigned long, int level) = nullptr;
+    unsigned long (*bound)(unsigned long) = nullptr;
+
+    bool complete() const { return inflate_init && inflate && inflate_end && compress && bound; }
+
+    static zlib_functions find() {
+        zlib_functions f;
+        for (const char* file : {"libz.so.1", "libz.1.dylib"})
+            if (void* library = load_library(file); library && !f.complete()) {
+                f.inflate_init = reinterpret_cast<decltype(f.inflate_init)>(library_function(library, "inflateInit2_"));
+                f.inflate = reinterpret_cast<decltype(f.inflate)>(library_function(library, "inflate"));
+                f.inflate_end = reinterpret_cast<decltype(f.inflate_end)>(library_function(library, "inflateEnd"));
+                f.compress = reinterpret_cast<decltype(f.compress)>(library_function(library, "compress2"));
+                f.bound = reinterpret_cast<decltype(f.bound)>(library_function(library, "compressBound"));
+            }
+        return f;
+    }
+    static const zlib_functions& of_process() {
+        static const zlib_functions all = find();
+        return all;
+    }
+};
+
+RILL_COLD bool has_zlib() { return zlib_functions::of_process().complete(); }
+
+RILL_COLD std::string inflated(std::string_view stream, std::uint64_t size) {
+    if (!has_zlib()) throw unimplemented("it is compressed, and zlib was not found");
+    const auto& zlib = zlib_functions::of_process();
+    constexpr std::uint64_t most_ratio = 1040; // deflate can't compress more: what claims to is not believed
+    if (stream.size() > 0xffffffffu || size > 0xffffffffu || size > (stream.size() + 16) * most_ratio)
+        throw data_loss(std::to_string(stream.size()) + " compressed bytes can't hold " + std::to_string(size));
+    std::string out(static_cast<std::size_t>(size) + 1, '\0'); // one more, to see what is too long
+    zlib_state state;
+    state.next_in = reinterpret_cast<const unsigned char*>(stream.data());
+    state.available_in = static_cast<unsigned>(stream.size());
+    state.next_out = reinterpret_cast<unsigned char*>(out.data());
+    state.available_out = static_cast<unsigned>(out.size() > 0xffffffffu ? 0xffffffffu : out.size());
+    if (zlib.inflate_init(&state, -15, "1", static_cast<int>(sizeof state)) != 0) throw internal("zlib can't begin");
+    constexpr int finish = 4, stream_end = 1;
+    const int status = zlib.inflate(&state, finish);
+    zlib.inflate_end(&state);
+    if (status != stream_end || state.total_out != size || state.available_in != 0)
+        throw data_loss("its compressed bytes are damaged");
+    out.pop_back();
+    return out;
+}
+
+RILL_COLD std::string zlib_stream(std::string_view bytes) {
+    if (has_zlib() && bytes.size() < 0x7fffffff) {
+        const auto& zlib = zlib_functions::of_process();
+        std::string out(zlib.bound(static_cast<unsigned long>(bytes.size())), '\0');
+        unsigned long length = static_cast<unsigned long>(out.size());
+        constexpr int fast = 1;
+        if (zlib.compress(reinterpret_cast<unsigned char*>(out.data()), &length,
+                          reinterpret_cast<const unsigned char*>(bytes.data()),
+                          static_cast<unsigned long>(bytes.size()), fast) == 0) {
+            out.resize(length);
+            return out;
+        }
+    }
+    std::string out("\x78\x01", 2);
+    std::string_view rest = bytes;
+    do {
+        const auto block = rest.substr(0, 65535);
+        rest.remove_prefix(block.size());
+        const auto n = static_cast<unsigned>(block.size());
+        for (const unsigned byte : {rest.empty() ? 1u : 0u, n & 255, n >> 8, ~n & 255, ~n >> 8 & 255})
+            out.push_back(static_cast<char>(byte));
+        out.append(block);
+    } while (!rest.empty());
+    std::uint32_t a = 1, b = 0; // Adler-32
+    for (const char c : bytes) {
+        a = (a + static_cast<unsigned char>(c)) % 65521;
+        b = (b + a) % 65521;
+    }
+    for (const std::uint32_t byte : {b >> 8, b, a >> 8, a}) out.push_back(static_cast<char>(byte & 255));
+    return out;
+}
+
+RILL_COLD std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
+    static constexpr auto table = [] {
+        std::array<std::uint32_t, 256> made{};
+        for (std::uint32_t byte = 0; byte < 256; ++byte) {
+            made[byte] = byte;
+            for (int bit = 0; bit < 8; ++bit) made[byte] = made[byte] >> 1 ^ (made[byte] & 1 ? 0xedb88320u : 0);
+        }
+        return made;
+    }();
+    std::uint32_t v = ~before;
+    for (const char c : bytes) v = v >> 8 ^ table[(v ^ static_cast<unsigned char>(c)) & 255];
+    return ~v;
+}
+
+}}} // namespace rill::RILL_ABI::detail

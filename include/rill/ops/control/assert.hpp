@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <rill/ops/control/print.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/greater_equal.hpp>
+#include <rill/ops/math/less.hpp>
+#include <rill/ops/math/less_equal.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+// Checks within a run. Each is an operation, for control_dependencies or as a target: where the condition does not hold, the run ends with
+// invalid_argument, which has the message and the values shown.
+
+/// assert_true(condition, {x}): all elements of a bool tensor hold.
+template <graph_operand C>
+operation assert_true(const C& condition, const std::vector<any_tensor>& shown = {}, const std::string& message = {},
+                      const std::source_location& where = std::source_location::current()) {
+    std::vector<any_tensor> all{any_tensor(detail::seal(condition))};
+    all.insert(all.end(), shown.begin(), shown.end());
+    if (all[0].dtype() != dtype::boolean)
+        throw invalid_argument("assert_true: the condition is " + std::string(to_string(all[0].dtype())) +
+                               ", not bool" + detail::at_place(where));
+    return detail::add_shown<>(
+        all,
+        [message](std::span<const any_array> in) {
+            for (const bool holds : in[0].elements<bool>())
+                if (!holds)
+                    throw invalid_argument(detail::shown_text(
+                        message.empty() ? "the assertion does not hold:" : message + ":", in.subspan(1)));
+        },
+        where);
+}
+
+namespace detail {
+
+/// Returns the operands that are tensors: numbers are not shown.
+template <class A, class B> std::vector<any_tensor> operands_shown(const A& a, const B& b) {
+    std::vector<any_tensor> all;
+    if constexpr (graph_operand<A>) all.emplace_back(seal(a));
+    if constexpr (graph_operand<B>) all.emplace_back(seal(b));
+    return all;
+}
+
+} // namespace detail
+
+template <class A, class B>
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_equal(const A& a, const B& b, const std::string& message = "the elements are not equal",
+                       const std::source_location& where = std::source_location::current()) {
+    return assert_true(equal(a, b), detail::operands_shown(a, b), message, where);
+}
+template <class A, class B>
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_less(const A& a, const B& b, const std::string& message = "not every element is less",
+                      const std::source_location& where = std::source_location::current()) {
+    return assert_true(a < b, detail::operands_shown(a, b), message, where);
+}
+template <class A, class B>
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_less_equal(const A& a, const B& b, const std::string& message = "not every element is less or equal",
+                            const std::source_location& where = std::source_location::current()) {
+    return assert_true(a <= b, detail::operands_shown(a, b), message, where);
+}
+template <class A, class B>
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_greater(const A& a, const B& b, const std::string& message = "not every element is greater",
+                         const std::source_location& where = std::source_location::current()) {
+    return assert_true(a > b, detail::operands_shown(a, b), message, where);
+}
+template <class A, class B>
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_greater_equal(const A& a, const B& b,
+                               const std::string& message = "not every element is greater or equal",
+                               const std::source_location& where = std::source_location::current()) {
+    return assert_true(a >= b, detail::operands_shown(a, b), message, where);
+}
+/// All elements are above 0.
+template <typed_operand X>
+operation assert_positive(const X& x, const std::string& message = "not every element is positive",
+                          const std::source_location& where = std::source_location::current()) {
+    return assert_true(x > value_type_of<X>(0), {any_tensor(detail::seal(x))}, message, where);
+}
+/// No element is below 0.
+template <typed_operand X>
+operation assert_non_negative(const X& x, const std::string& message = "an element is negative",
+                              const std::source_location& where = std::source_location::current()) {
+    return assert_true(x >= value_type_of<X>(0), {any_tensor(detail::seal(x))}, message, where);
+}
+
+}} // namespace rill::RILL_ABI

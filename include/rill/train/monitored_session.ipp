@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/train/monitored_session.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <thread>
+
+#include <rill/core/log.hpp>
+#include <rill/train/start_queue_runners.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// The signals that have come, in this process.
+inline volatile std::sig_atomic_t& signals_seen() {
+    static volatile std::sig_atomic_t seen = 0;
+    return seen;
+}
+
+/// While it lives, SIGINT and SIGTERM are counted instead of ending the program.
+class signal_watch {
+public:
+    explicit signal_watch(bool on) : on_(on), before_(signals_seen()) {
+        if (!on_) return;
+        const auto count = [](int) { signals_seen() = signals_seen() + 1; };
+        interrupt_ = std::signal(SIGINT, count);
+        terminate_ = std::signal(SIGTERM, count);
+    }
+    signal_watch(const signal_watch&) = delete;
+    ~signal_watch() {
+        if (!on_) return;
+        if (interrupt_ != SIG_ERR) std::signal(SIGINT, interrupt_);
+        if (terminate_ != SIG_ERR) std::signal(SIGTERM, terminate_);
+    }
+    bool came() const { return on_ && signals_seen() != before_; }
+
+private:
+    bool on_;
+    std::sig_atomic_t before_;
+    void (*interrupt_)(int) = SIG_DFL;
+    void (*terminate_)(int) = SIG_DFL;
+};
+
+} // namespace detail
+
+struct monitored_session::state {
+    state(const monitored_session_options& o, const graph& of) : options(o), g(of), signals(o.stop_at_signals) {}
+
+    void open() {
+        stop_threads();
+        try {
+            options.scaffold.saver->wait(); // a checkpoint that is being written is the newest one
+        } catch (const error& problem) {
+            log_message(log_level::warning, "monitored_session: " + std::string(problem.what()));
+        }
+        current = std::make_unique<rill::session>(g, options.session);
+        const auto& how = options.scaffold;
+        if (options.is_chief) {
+            std::string restored;
+            if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
+            if (!restored.empty()) {
+                log_message(log_level::info, "monitored_session: restored '" + restored + "'");
+            } else {
+                current->run(*how.init);
+                if (how.init_fn) how.init_fn(*current);
+            }
+        } else {
+            wait_for_chief();
+        }
+        current->run(*how.local_init);
+        if (const auto without = uninitialised(); !without.empty())
+            throw failed_precondition("monitored_session: variables without a value after the initializers" + without);
+        threads = start_queue_runners(*current, all);
+        for (const auto& h : hooks) h->after_create_session(*current);
+    }
+    std::string uninitialised() const {
+        std::string names;
+        for (const auto* n : detail::saved_variables(g))
+            if (!detail::core_of(*current)->has_value(n)) names += (names.empty() ? ": '" : ", '") + n->name + "'";
+        return names;
+    }
+    void wait_for_chief() const {
+        const auto end = std::chrono::steady_clock::now() + options.chief_timeout;
+        constexpr auto pause = std::chrono::milliseconds(50);
+        for (auto names = uninitialised(); !names.empty(); names = uninitialised()) {
+            if (std::chrono::steady_clock::now() > end)
+                throw deadline_exceeded("monitored_session: the chief has not initialised the variables" + names);
+            std::this_thread::sleep_for(pause);
+        }
+    }
+    std::int64_t step() const { return detail::find_global_step(g) ? global_step_of(*current) : runs; }
+    void stop_threads() {
+        if (threads.empty()) return;
+        all.request_stop();
+        all.join(std::exchange(threads, {}));
+        all.clear_stop();
+    }
+
+    const monitored_session_options options;
+    const graph g;
+    detail::signal_watch signals;
+    std::vector<hook_ptr> hooks;
+    std::unique_ptr<rill::session> current;
+    coordinator all;
+    std::vector<coordinated_thread> threads;
+    std::int64_t runs = 0;
+    bool stop = false, failed = false, closed = false;
+    int unwinding = std::uncaught_exceptions();
+};
+
+RILL_COLD monitored_session::monitored_session(const monitored_session_options& given,
+                                               const monitored_session_options& complete) {
+    if (!given.target.empty())
+        throw unimplemented("monitored_session: no session of this program has the target '" + given.target + "'");
+    auto options = complete;
+    if (!options.scaffold.saver) options.scaffold.saver = std::make_shared<saver>();
+    state_ = std::make_unique<state>(options, current_graph());
+    auto& s = *state_;
+    if (options.is_chief) {
+        std::shared_ptr<event_writer> log;
+        if (!options.summary_dir.empty()) {
+            log = std::make_shared<event_writer>(options.summary_dir);
+            log->add_graph(s.g);
+        }
+        if (options.log_steps > 0) s.hooks.push_back(step_counter_hook({.steps = options.log_steps}, log));
+        if (log && options.scaffold.summary && options.summary_steps > 0)
+            s.hooks.push_back(summary_saver_hook(log, options.scaffold.summary, {.steps = options.summary_steps}));
+        if (!options.checkpoint_dir.empty()) {
+            detail::remove_unfinished(options.checkpoint_dir, file_system::real());
+            s.hooks.push_back(checkpoint_saver_hook(options.checkpoint_dir,
+                                                    {.steps = options.save_steps, .time = options.save_every},
+                                                    options.scaffold.saver));
+        }
+    }
+    if (options.stop_at_step > 0) s.hooks.push_back(rill::stop_at_step(options.stop_at_step));
+    s.hooks.insert(s.hooks.end(), options.hooks.begin(), options.hooks.end());
+    for (const auto& h : s.hooks) h->begin();
+    s.open();
+    if (options.stop_at_step > 0 && s.step() >= options.stop_at_step) s.stop = true; // a run that had ended before
+}
+
+RILL_COLD monitored_session::~monitored_session() {
+    auto& s = *state_;
+    if (std::uncaught_exceptions() > s.unwinding) s.failed = true;
+    try {
+        close();
+    } catch (const std::exception& problem) {
+        log_message(log_level::error, "monitored_session: " + std::string(problem.what()));
+    }
+}
+
+RILL_COLD bool monitored_session::should_stop() const {
+    const auto& s = *state_;
+    return s.stop || s.closed || s.signals.came() || s.all.should_stop();
+}
+
+RILL_COLD void monitored_session::request_stop() { state_->stop = true; }
+
+RILL_COLD std::int64_t monitored_session::global_step() const { return state_->step(); }
+
+RILL_COLD const rill::session& monitored_session::session() const { return *state_->current; }
+
+RILL_COLD bool
+monitored_session::run_with_hooks(const std::function<std::vector<any_array>(const std::vector<any_tensor>&)>& step,
+                                  bool quiet) {
+    auto& s = *state_;
+    if (s.stop || s.closed) throw failed_precondition("monitored_session::run: the session was asked to stop");
+    for (;;) try {
+            std::vector<any_tensor> more;
+            std::vector<std::size_t> counts;
+            const auto before = s.step();
+            for (const auto& h : s.hooks) {
+                const auto asked = h->before_run(before);
+                counts.push_back(asked.size());
+                more.insert(more.end(), asked.begin(), asked.end());
+            }
+            const auto values = step(more);
+            ++s.runs;
+            const step_info info(*s.current, s.step(), s.stop);
+            auto at = values.begin();
+            for (std::size_t i = 0; i < s.hooks.size(); ++i) {
+                const auto end = at + static_cast<std::ptrdiff_t>(counts[i]);
+                s.hooks[i]->after_run(info, std::vector<any_array>(at, end));
+                at = end;
+            }
+            return true;
+        } catch (const out_of_range&) {
+            s.stop = true;
+            if (quiet) return false;
+            throw;
+        } catch (const error& problem) {
+            const bool recovers =
+                (problem.code() == error_code::aborted || problem.code() == error_code::unavailable) &&
+                !s.options.checkpoint_dir.empty();
+            if (!recovers) {
+                s.stop = s.failed = true;
+                throw;
+            }
+            log_message(log_level::warning,
+                        "monitored_session: opens a new session after: " + std::string(problem.what()));
+            s.open();
+        } catch (...) {
+            s.stop = s.failed = true;
+            throw;
+        }
+}
+
+RILL_COLD void monitored_session::close() {
+    auto& s = *state_;
+    if (std::exchange(s.closed, true)) return;
+    std::exception_ptr problem;
+    const auto attempt = [&](const auto& f) {
+        try {
+            f();
+        } catch (...) {
+            if (!problem) problem = std::current_exception();
+        }
+    };
+    if (!s.failed)
+        for (const auto& h : s.hooks) attempt([&] { h->end(*s.current); });
+    attempt([&] { s.stop_threads(); });
+    if (s.current) s.current->close();
+    if (problem) std::rethrow_exception(problem);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/train/saver.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <rill/core/log.hpp>
+#include <rill/io/npy.hpp>
+#include <rill/io/safetensors.hpp>
+#include <rill/io/shard.hpp>
+#include <rill/io/tensor_bundle.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given) {
+    std::vector<const node*> all;
+    for (const auto& v : given) {
+        const node* n = v ? variable_of(v.end()) : nullptr;
+        if (!n)
+            throw invalid_argument("saver: " +
+                                   (v ? "'" + v.name() + "' is no variable" : std::string("a null handle was given")));
+        all.push_back(n);
+    }
+    if (!given.empty()) return all;
+    std::set<const node*> local;
+    for (const auto& e : g.collection(collections::local_variables)) local.insert(e.from);
+    for (const auto* n : g.nodes())
+        if (n->op->role() == op_role::variable && !local.contains(n)) all.push_back(n);
+    return all;
+}
+
+inline std::string listed(const char* what, const std::vector<std::string>& names) {
+    std::string text;
+    constexpr std::size_t most = 10;
+    for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i ? ", '" : "'") + names[i] + "'";
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return names.empty() ? std::string() : std::string("; ") + what + ": " + text;
+}
+
+RILL_COLD std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables) {
+    std::vector<named_array> all;
+    std::vector<std::string> without;
+    for (const auto* n : variables) {
+        any_array value = core_of(s)->variable_value(n);
+        if (value.empty())
+            without.push_back(n->name);
+        else
+            all.push_back({n->name, std::move(value)});
+    }
+    if (!without.empty())
+        throw failed_precondition("save: run the initializer first" + listed("variables without a value", without));
+    return all;
+}
+
+RILL_COLD void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables,
+                                 const std::vector<named_array>& values, const restore_options& how) {
+    std::map<std::string, const any_array*> there;
+    for (const auto& v : values) there[v.name] = &v.value;
+    std::vector<std::string> missing, extra, differing, unknown;
+    std::vector<std::pair<const node*, const any_array*>> found;
+    std::map<std::string, std::string> renamed = how.rename;
+    for (const auto* n : variables) {
+        std::string name = n->name;
+        if (const auto other = renamed.find(name); other != renamed.end()) {
+            name = other->second;
+            renamed.erase(other);
+        }
+        const auto at = there.find(name);
+        if (at == there.end()) {
+            if (!how.allow_missing) missing.push_back(name);
+            continue;
+        }
+        if (at->second->type() != n->outputs[0])
+            differing.push_back(n->name + " (here " + to_string(n->outputs[0]) + ", there " +
+                                to_string(at->second->type()) + ")");
+        found.emplace_back(n, at->second);
+        there.erase(at);
+    }
+    if (!how.allow_extra)
+        for (const auto& [name, value] : there) extra.push_back(name);
+    for (const auto& [name, other] : renamed) unknown.push_back(name);
+    if (!missing.empty() || !extra.empty() || !differing.empty() || !unknown.empty())
+        throw invalid_argument("restore: '" + source + "' is not of this graph's variables" +
+                               listed("missing in the file", missing) + listed("only in the file", extra) +
+                               listed("of other types", differing) + listed("renamed, but no variables", unknown));
+    for (const auto& [n, value] : found) core_of(s)->restore_variable(n, *value);
+}
+
+// Resources are saved as "@session:<kind>:<container>:<name>:<part>" (or "@process:…"); ':' and '%' within are written as "%3a" and "%25".
+
+inline std::string escaped_part(const std::string& text) {
+    std::string out;
+    for (const char c : text) out += c == ':' ? "%3a" : c == '%' ? "%25" : std::string(1, c);
+    return out;
+}
+
+inline std::string unescaped_part(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto code = text.substr(i, 3);
+        const bool escape = code == "%3a" || code == "%25";
+        out += !escape ? text[i] : code == "%3a" ? ':' : '%';
+        if (escape) i += 2;
+    }
+    return out;
+}
+
+inline void add_resources(const session& s, std::vector<named_array>& to) {
+    for (auto& r : core_of(s)->saved_resources()) {
+        const std::string name = std::string(r.of_process ? "@process:" : "@session:") + escaped_part(r.kind) + ":" +
+                                 escaped_part(r.container) + ":" + escaped_part(r.name) + ":";
+        for (auto& part : r.parts) to.push_back({name + escaped_part(part.name), std::move(part.value)});
+    }
+}
+
+/// Moves the parts of resources out of `from`, which keeps the variables.
+inline std::vector<saved_resource> take_resources(std::vector<named_array>& from) {
+    std::map<std::string, saved_resource> all;
+    std::vector<named_array> variables;
+    for (auto& a : from) {
+        if (!a.name.starts_with("@")) {
+            variables.push_back(std::move(a));
+            continue;
+        }
+        std::vector<std::string> parts;
+        std::string_view rest = a.name;
+        for (std::size_t end; (end = rest.find(':')) != std::string_view::npos; rest.remove_prefix(end + 1))
+            parts.push_back(unescaped_part(rest.substr(0, end)));
+        if (parts.size() != 4 || (parts[0] != "@session" && parts[0] != "@process"))
+            throw data_loss("the checkpoint names the state of a resource '" + a.name + "'");
+        auto& r = all[a.name.substr(0, a.name.rfind(':'))];
+        r.of_process = parts[0] == "@process";
+        r.kind = parts[1];
+        r.container = parts[2];
+        r.name = parts[3];
+        r.parts.push_back({unescaped_part(rest), std::move(a.value)});
+    }
+    from = std::move(variables);
+    std::vector<saved_resource> list;
+    for (auto& [name, r] : all) list.push_back(std::move(r));
+    return list;
+}
+
+inline void restore_from(const session& s, const checkpoint_reader& from, const std::vector<any_tensor>& given,
+                         const restore_options& how) {
+    auto values = from.read_all();
+    const auto resources = take_resources(values);
+    restore_options rest = how;
+    if (!given.empty()) rest.allow_extra = true;
+    restore_variables(s, from.info().path, saved_variables(s.graph(), given), values, rest);
+    if (!given.empty()) return;
+    for (const auto& r : resources) core_of(s)->restore_resource(r);
+}
+
+inline std::vector<named_array> all_state(const session& s, const std::vector<any_tensor>& given) {
+    auto all = variable_values(s, saved_variables(s.graph(), given));
+    if (given.empty()) add_resources(s, all);
+    return all;
+}
+
+/// Returns the values of variables under the names that a file has.
+inline std::vector<named_array> renamed_values(const session& s, const restore_options& how) {
+    auto all = variable_values(s, saved_variables(s.graph()));
+    for (auto& a : all)
+        if (const auto other = how.rename.find(a.name); other != how.rename.end()) a.name = other->second;
+    return all;
+}
+
+} // namespace detail
+
+RILL_COLD std::int64_t checkpoint_step::in(const session& s) const {
+    if (!variable_) return number_;
+    const node* n = detail::saved_variables(s.graph(), {variable_})[0];
+    const any_array value = detail::core_of(s)->variable_value(n);
+    if (value.empty())
+        throw failed_precondition("save: the step '" + n->name + "' has no value: run its initializer first");
+    return value.dtype() == dtype::int32 ? value.value<std::int32_t>() : value.value<std::int64_t>();
+}
+
+struct saver::state {
+    struct written {
+        std::string path;
+        double time = 0;
+    };
+    explicit state(const saver_options& o)
+        : options(o), next_forever(detail::seconds_now() + o.keep_every_n_hours * 3600) {}
+
+    file_system& files() const { return options.files ? *options.files : file_system::real(); }
+
+    /// Writes a checkpoint and removes the oldest ones.
+    std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step) {
+        const auto directory = detail::directory_of(prefix);
+        {
+            const std::lock_guard lock(mutex);
+            if (known.insert(prefix).second) adopt(directory, detail::base_of(prefix));
+        }
+        const auto path = detail::write_checkpoint(prefix, std::move(arrays), {.step = step, .files = options.files});
+        const std::lock_guard lock(mutex);
+        kept.push_back({path, detail::seconds_now()});
+        if (options.max_to_keep <= 0) return path;
+        const auto most =
+            static_cast<std::size_t>(std::max(options.max_to_keep, 2)); // the last one may turn out to be damaged
+        while (kept.size() > most) {
+            const auto oldest = kept.front();
+            kept.pop_front();
+            if (options.keep_every_n_hours > 0 && oldest.time >= next_forever) {
+                next_forever += options.keep_every_n_hours * 3600;
+                continue;
+            }
+            try {
+                detail::remove_checkpoint(oldest.path, files());
+            } catch (const error& failed) {
+                log_message(log_level::warning, "saver: " + std::string(failed.what()));
+            }
+        }
+        return path;
+    }
+
+    /// Counts the newest checkpoints that an earlier run has left as this saver's own.
+    void adopt(const std::string& directory, const std::string& base) {
+        auto there = checkpoints_in(directory, files());
+        std::erase_if(there, [&](const auto& c) {
+            const auto name = detail::base_of(c.path);
+            return name.substr(0, name.rfind('-', name.rfind('-') - 1)) != base;
+        });
+        if (options.max_to_keep > 0)
+            there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
+        for (const auto& c : there) kept.push_front({c.path, c.time}); // they come newest first
+    }
+
+    const saver_options options;
+    std::mutex mutex; // for kept, known, next_forever
+    std::deque<written> kept;
+    std::set<std::string> known; // prefixes
+    double next_forever;
+    std::mutex writer_mutex; // for writer
+    std::thread writer;
+    std::mutex problem_mutex;
+    std::exception_ptr problem;
+};
+
+RILL_COLD saver::saver(const saver_options& options) : state_(std::make_unique<state>(options)) {}
+
+RILL_COLD saver::~saver() {
+    try {
+        wait();
+    } catch (const std::exception& problem) {
+        log_message(log_level::error, "saver: " + std::string(problem.what()));
+    }
+}
+
+RILL_COLD std::string saver::save(const session& s, const std::string& prefix, const checkpoint_step& step) {
+    return state_->write(prefix, detail::all_state(s, state_->options.variables), step.in(s));
+}
+
+RILL_COLD void saver::save_later(const session& s, const std::string& prefix, const checkpoint_step& step) {
+    wait();
+    const std::lock_guard lock(state_->writer_mutex);
+    if (state_->writer.joinable()) state_->writer.join(); // of another thread's call, meanwhile
+    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s),
+                                  arrays = detail::all_state(s, state_->options.variables)]() mutable {
+        try {
+            of->write(prefix, std::move(arrays), number);
+        } catch (...) {
+            const std::lock_guard problem_lock(of->problem_mutex);
+            of->problem = std::current_exception();
+        }
+    });
+}
+
+RILL_COLD void saver::check() {
+    const std::lock_guard lock(state_->problem_mutex);
+    if (const auto problem = std::exchange(state_->problem, nullptr)) std::rethrow_exception(problem);
+}
+
+RILL_COLD void saver::wait() {
+    {
+        const std::lock_guard lock(state_->writer_mutex);
+        if (state_->writer.joinable()) state_->writer.join();
+    }
+    check();
+}
+
+RILL_COLD void saver::restore(const session& s, const std::string& path, const restore_options& how) const {
+    detail::restore_from(s, checkpoint_reader(path, state_->files()), state_->options.variables, how);
+}
+
+RILL_COLD std::string saver::restore_latest(const session& s, const std::string& directory,
+                                            const restore_options& how) const {
+    for (const auto& c : checkpoints_in(directory, state_->files())) try {
+            restore(s, c.path, how);
+            return c.path;
+        } catch (const data_loss& problem) {
+            log_message(log_level::warning, "passed over: " + std::string(problem.what()));
+        }
+    return {};
+}
+
+RILL_COLD std::vector<std::string> saver::last_checkpoints() const {
+    const std::lock_guard lock(state_->mutex);
+    std::vector<std::string> all;
+    for (const auto& w : state_->kept) all.push_back(w.path);
+    return all;
+}
+
+RILL_COLD void save(const session& s, const std::string& path) {
+    detail::write_checkpoint_file(path, detail::all_state(s, {}), {});
+}
+
+RILL_COLD void load(const session& s, const std::string& path, const restore_options& how) {
+    detail::restore_from(s, checkpoint_reader(path), {}, how);
+}
+
+RILL_COLD void load(const session& s, std::span<const unsigned char> bytes, const restore_options& how) {
+    detail::restore_from(s, checkpoint_reader::from_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}),
+                         {}, how);
+}
+
+RILL_COLD std::string to_cpp(const session& s, const std::string& name) {
+    auto values = detail::variable_values(s, detail::saved_variables(s.graph()));
+    std::string text = "// Values of variables, written by rill::to_cpp, for load(s, " + name + "):\n";
+    for (const auto& v : values) text += "// " + v.name + ": " + to_string(v.value.type()) + "\n";
+    const std::string bytes = detail::checkpoint_bytes(std::move(values), {});
+    text += "alignas(64) inline constexpr unsigned char " + name + "[" + std::to_string(bytes.size()) + "] = {";
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        text += (i % 32 == 0 ? "\n    " : "") + std::to_string(static_cast<unsigned char>(bytes[i])) + ",";
+    return text + "\n};\n";
+}
+
+RILL_COLD void save_safetensors(const session& s, const std::string& path, const restore_options& how) {
+    write_safetensors(path, detail::renamed_values(s, how));
+}
+RILL_COLD void save_npz(const session& s, const std::string& path, const restore_options& how) {
+    write_npz(path, detail::renamed_values(s, how));
+}
+RILL_COLD void save_tensor_bundle(const session& s, const std::string& prefix, const restore_options& how) {
+    write_tensor_bundle(prefix, detail::renamed_values(s, how));
+}
+RILL_COLD void load_safetensors(const session& s, const std::string& path, const restore_options& how) {
+    detail::restore_variables(s, path, detail::saved_variables(s.graph()), read_safetensors(path), how);
+}
+RILL_COLD void load_npz(const session& s, const std::string& path, const restore_options& how) {
+    detail::restore_variables(s, path, detail::saved_variables(s.graph()), read_npz(path), how);
+}
+RILL_COLD void load_tensor_bundle(const session& s, const std::string& prefix, const restore_options& how) {
+    detail::restore_variables(s, prefix, detail::saved_variables(s.graph()), read_tensor_bundle(prefix), how);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/train/session_hooks.hpp>
+
+#include <limits>
+
+#include <rill/core/log.hpp>
+#include <rill/io/tf_record.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/ops/summary/scalar_summary.hpp>
+#include <rill/summary/merged_summaries.hpp>
+
+#include "catch.hpp"
+#include "io/model_files.hpp"
+
+using namespace rill;
+
+namespace test_session_hooks {
+
+/// Calls a hook as a monitored session does, for steps first, first + 1, … below last. Returns the step after which it asked for a stop, or -1.
+std::int64_t drive(const session& s, session_hook& hook, std::int64_t first, std::int64_t last,
+                   const std::function<any_array(const any_tensor&)>& value) {
+    hook.begin();
+    hook.after_create_session(s);
+    for (auto step = first; step < last; ++step) {
+        std::vector<any_array> values;
+        for (const auto& asked : hook.before_run(step)) values.push_back(value(asked));
+        bool stop = false;
+        hook.after_run(step_info(s, step + 1, stop), values);
+        if (stop) return step + 1;
+    }
+    hook.end(s);
+    return -1;
+}
+
+} // namespace test_session_hooks
+
+TEST_CASE("session_hooks: stop at a step, guard against NaN, log numbers, count steps") {
+    const graph g;
+    const graph_scope here(g);
+    const tensor<float> loss = constant(0.5f);
+    const session s(g);
+    float now = 0.5f;
+    const auto value = [&](const any_tensor&) { return io_test::array_of<float>({}, {now}); };
+    CHECK(test_session_hooks::drive(s, *stop_at_step(7), 0, 20, value) == 7);
+    CHECK(test_session_hooks::drive(s, *nan_guard(loss), 0, 3, value) == -1);
+    std::vector<std::string> lines;
+    set_log_sink([&](log_level, std::string_view line) { lines.emplace_back(line); });
+    CHECK(test_session_hooks::drive(s, *logging_hook({{"loss", loss}}, {.steps = 2}), 10, 15, value) == -1);
+    CHECK(lines == std::vector<std::string>{"step 11, loss = 0.5", "step 13, loss = 0.5", "step 15, loss = 0.5"});
+    lines.clear();
+    CHECK(test_session_hooks::drive(s, *step_counter_hook({.steps = 4}), 0, 9, value) == -1);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].starts_with("global_step/sec: "));
+    now = std::numeric_limits<float>::quiet_NaN();
+    CHECK_THROWS_WITH(test_session_hooks::drive(s, *nan_guard(loss), 0, 3, value), contains("is NaN after step 1"));
+    CHECK(test_session_hooks::drive(s, *nan_guard(loss, false), 0, 3, value) == 1);
+    set_log_sink({});
+    CHECK_THROWS_AS(nan_guard(any_tensor()), invalid_argument);
+    CHECK_THROWS_AS(summary_saver_hook(nullptr, loss, {}), invalid_argument);
+}
+
+TEST_CASE("session_hooks: summaries and checkpoints when they are due, and at the end") {
+    io_test::model_files files;
+    const graph g;
+    const graph_scope here(g);
+    const variable<float> w("w", 1.f);
+    const any_tensor summary = scalar_summary("w", w);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto value = [&](const any_tensor& asked) { return s.run(asked); };
+    const auto log = std::make_shared<event_writer>("logs", event_writer_options{.files = &files});
+    test_session_hooks::drive(s, *summary_saver_hook(log, summary, {.steps = 3}), 0, 8, value);
+    CHECK(detail::tf_records(files.contents(log->path())).size() == 1 + 3); // after steps 1, 4, 7
+    const auto keep = std::make_shared<saver>(saver_options{.max_to_keep = 0, .files = &files});
+    test_session_hooks::drive(s, *checkpoint_saver_hook("run", {.steps = 3}, keep), 0, 8, value);
+    std::vector<std::int64_t> steps;
+    for (const auto& c : checkpoints_in("run", files)) steps.push_back(c.step);
+    CHECK(steps == std::vector<std::int64_t>{8, 7, 4});
+}
