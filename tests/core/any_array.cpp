@@ -105,8 +105,14 @@ TEST_CASE("any_array: one in another memory says so, is not read by the host, an
     static constexpr auto same = [](const memory_space&, const void* from, void* to, std::size_t n) {
         std::memcpy(to, from, n);
     };
+    static constexpr auto flip_to_host = [](const memory_space& s, const void* from, void* to, std::size_t n) {
+        flip(s, from, to, n);
+        return std::uint64_t{7};
+    };
+    static std::uint64_t waited = 0;
+    static constexpr auto wait = [](const memory_space&, std::uint64_t ticket) { waited = ticket; };
     tracked_allocator blocks;
-    const memory_space space{"shelf:0", &blocks, flip, flip, same};
+    const memory_space space{"shelf:0", &blocks, flip, flip_to_host, same, wait};
     const std::vector<std::int32_t> mine{1, 2};
     const any_array here(dtype::int32, dims{2}, mine.data(), nullptr);
     CHECK(here.space() == nullptr);
@@ -124,6 +130,7 @@ TEST_CASE("any_array: one in another memory says so, is not read by the host, an
         CHECK(again.data() != there.data());
         const any_array back = detail::owned_copy(again);
         CHECK(back.space() == nullptr);
+        CHECK(waited == 7);
         CHECK(back.elements<std::int32_t>()[1] == 2);
         CHECK(any_array(there).space() == &space); // a copy shares the elements
     }

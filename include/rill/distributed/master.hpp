@@ -11,6 +11,8 @@
 
 #include <rill/distributed/peer_channels.hpp>
 #include <rill/distributed/worker.hpp>
+#include <rill/graph/graph.hpp>
+#include <rill/passes/partition.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
