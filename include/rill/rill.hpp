@@ -32,6 +32,7 @@
 #include <rill/train/dense.hpp>
 #include <rill/train/eager_optimizer.hpp>
 #include <rill/train/freeze.hpp>
+#include <rill/train/frozen_check.hpp>
 #include <rill/train/get_variable.hpp>
 #include <rill/train/global_step.hpp>
 #include <rill/train/initializers.hpp>

@@ -179,6 +179,7 @@
 #include <rill/train/dense.ipp>
 #include <rill/train/eager_optimizer.ipp>
 #include <rill/train/freeze.ipp>
+#include <rill/train/frozen_check.ipp>
 #include <rill/train/get_variable.ipp>
 #include <rill/train/global_step.ipp>
 #include <rill/train/initializers.ipp>
