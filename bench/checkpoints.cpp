@@ -2,6 +2,7 @@
 // Checkpoints and summaries: save and restore of 64 MiB beside a plain copy that is synced, how long the caller of save_later is held up, a loop of
 // steps with and without a checkpoint each second, and what a summary costs.
 #include <chrono>
+#include <filesystem>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -27,6 +28,11 @@ struct model {
 
     model() { s.run(global_variables_initializer()); }
 };
+
+/// Removes what the benchmarks have written.
+const struct cleaner {
+    ~cleaner() { std::filesystem::remove_all(directory); }
+} at_end;
 
 void count_bytes(benchmark::State& state) { state.SetBytesProcessed(state.iterations() * rows * columns * 4); }
 
@@ -74,7 +80,7 @@ void pause(benchmark::State& state) {
         state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
 }
-BENCHMARK(pause)->Unit(benchmark::kMicrosecond)->UseManualTime();
+BENCHMARK(pause)->Unit(benchmark::kMicrosecond)->UseManualTime()->Iterations(10);
 
 /// A loop of steps that write the whole variable. Argument: whether a checkpoint is saved each second.
 void steps(benchmark::State& state) {

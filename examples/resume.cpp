@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #if defined(__unix__)
@@ -59,7 +60,8 @@ std::uint64_t train(const std::string& directory, bool slowly) {
 
 int main(int argc, char** argv) {
 #if defined(__unix__)
-    const std::string base = argc > 1 ? argv[1] : "resume_run_" + std::to_string(getpid());
+    const std::string base = argc > 1 ? argv[1] : "resume_run";
+    std::filesystem::remove_all(base);
     const auto whole = train(base + "/whole", false);
     std::srand(static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count()));
     int kills = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/text_file.hpp>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "catch.hpp"
@@ -20,4 +21,13 @@ TEST_CASE("text_file: lines end by any of three ends") {
     std::vector<std::string> lines;
     while (!text.empty()) lines.emplace_back(detail::take_line(text));
     CHECK(lines == std::vector<std::string>{"one", "two", "", "three", "four"});
+}
+
+TEST_CASE("text_file: JSON escapes quotes, backslashes and control characters, errno values have their errors") {
+    CHECK(detail::json_text("a\"\\\n\xc3\xa4") == "\"a\\\"\\\\\\u000a\xc3\xa4\"");
+    CHECK_THROWS_AS(detail::refuse_file("open 'f'", ENOSPC), resource_exhausted);
+    CHECK_THROWS_AS(detail::refuse_file("open 'f'", EEXIST), already_exists);
+    CHECK_THROWS_AS(detail::refuse_file("open 'f'", EACCES), permission_denied);
+    CHECK_THROWS_WITH(detail::refuse_file("open 'f'", ENOENT), contains("open 'f': "));
+    CHECK_THROWS_AS(detail::refuse_file("open 'f'", 0), data_loss);
 }

@@ -15,6 +15,9 @@ std::string read_file(const std::string& path, const std::string& who);
 /// data_loss. `what` begins the message.
 [[noreturn]] void refuse_file(const std::string& what, int problem);
 
+/// Returns a text as JSON writes it: in quotes, with quotes, backslashes and control characters escaped.
+std::string json_text(std::string_view text);
+
 /// Takes the first line away from a text: up to LF, CRLF, or CR as old programs write it.
 std::string_view take_line(std::string_view& text);
 

@@ -33,6 +33,20 @@ RILL_COLD void refuse_file(const std::string& what, int problem) {
     throw_error(code, what + (problem ? std::string(": ") + std::strerror(problem) : std::string()));
 }
 
+RILL_COLD std::string json_text(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        char code[8];
+        if (c == '"' || c == '\\')
+            out += {'\\', c};
+        else if (static_cast<unsigned char>(c) >= 0x20)
+            out += c;
+        else if (std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c)) > 0)
+            out += code;
+    }
+    return out + '"';
+}
+
 RILL_INLINE std::string_view take_line(std::string_view& text) {
     const auto end = detail::find_if(text, [](char c) { return c == '\n' || c == '\r'; });
     const auto line = text.substr(0, static_cast<std::size_t>(end - text.begin()));

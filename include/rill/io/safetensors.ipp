@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <set>
 #include <utility>
 
+#include <rill/core/text_file.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -247,21 +247,6 @@ inline std::vector<named_array> safetensors_arrays(const input_file& file) {
         all.push_back({std::move(e.name), std::move(value)});
     }
     return all;
-}
-
-inline std::string json_text(std::string_view s) {
-    std::string out = "\"";
-    for (const char c : s) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) >= 32) {
-            out += c;
-        } else {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-            out += escape;
-        }
-    }
-    return out + '"';
 }
 
 } // namespace detail

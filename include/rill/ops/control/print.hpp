@@ -15,8 +15,12 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns "message [1, 2] 0.5": a message and arrays.
-std::string shown_text(const std::string& message, std::span<const any_array> arrays);
+/// Returns "message float32 [2] {1, 2}": a message and arrays.
+inline std::string shown_text(const std::string& message, std::span<const any_array> arrays) {
+    std::string text = message;
+    for (const auto& a : arrays) text += (text.empty() ? "" : " ") + to_string(a);
+    return text;
+}
 
 /// Adds an operation that calls f with the values of tensors when it runs.
 template <class... Unused> // a template, so that only programs that call it have its kernels
@@ -51,15 +55,3 @@ auto print(const X& x, const std::vector<any_tensor>& shown, const std::string& 
 }
 
 }} // namespace rill::RILL_ABI
-
-#if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
-
-RILL_COLD std::string shown_text(const std::string& message, std::span<const any_array> arrays) {
-    std::string text = message;
-    for (const auto& a : arrays) text += (text.empty() ? "" : " ") + to_string(a);
-    return text;
-}
-
-}}} // namespace rill::RILL_ABI::detail
-#endif

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include <rill/core/error.hpp>
+#include <rill/core/text_file.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -19,20 +20,6 @@ RILL_INLINE int step_trace::position(const std::string& node) const {
 }
 
 namespace detail {
-
-RILL_COLD std::string json_text(const std::string& s) {
-    std::string text = "\"";
-    for (const char c : s) {
-        char code[8];
-        if (c == '"' || c == '\\')
-            text += {'\\', c};
-        else if (static_cast<unsigned char>(c) >= 0x20)
-            text += c;
-        else if (std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c)) > 0)
-            text += code;
-    }
-    return text + '"';
-}
 
 /// Returns a time in microseconds, the unit of the format.
 RILL_COLD std::string json_time(std::int64_t nanoseconds) {
