@@ -25,6 +25,10 @@ RILL_COLD void reset_containers(const std::string& target, const std::vector<std
     container_set::of_process().reset(containers);
 }
 
+RILL_COLD std::vector<run_part> session_core::partition(const plan_key&) {
+    throw unimplemented("partition: only a session in this process shows the parts of a run");
+}
+
 RILL_COLD endpoint session_core::edge(const std::string& name) const {
     endpoint e = named(name);
     e.port = std::max(e.port, 0);
