@@ -52,6 +52,21 @@ RILL_COLD void cluster_session::check_incarnation(const std::string& task, std::
                       " and is " + std::to_string(now) + "; its state is lost, open another session");
 }
 
+RILL_COLD partition cluster_session::cut(const plan_key& key, const graph_state& in) {
+    return compile_partition(key, in.may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options_, *where_,
+                             [this](const device& d) -> const device& { return *devices().find(task_of(d)); });
+}
+
+RILL_COLD std::vector<part_graph> cluster_session::parts(const plan_key& key) {
+    check_open();
+    std::vector<part_graph> all;
+    if (const auto* in = graph_of(key)) {
+        const auto made = cut(key, *in);
+        for (const auto& p : made.parts) all.push_back(make_part_graph(p, graph_));
+    }
+    return all;
+}
+
 RILL_COLD std::shared_ptr<const cluster_run> cluster_session::prepare(const plan_key& key) {
     check_open();
     const auto run = std::make_shared<cluster_run>();
@@ -62,16 +77,13 @@ RILL_COLD std::shared_ptr<const cluster_run> cluster_session::prepare(const plan
         const std::lock_guard lock(mutex_);
         run->number = ++last_run_;
     }
-    const auto& devices = where_->devices();
-    const auto cut =
-        compile_partition(key, in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options_, *where_,
-                          [&](const device& d) -> const device& { return *devices.find(task_of(d)); });
-    run->parts.resize(cut.parts.size());
+    const auto made = cut(key, *in);
+    run->parts.resize(made.parts.size());
     awaited_answers all(runs_in());
-    for (std::size_t k = 0; k < cut.parts.size(); ++k) {
+    for (std::size_t k = 0; k < made.parts.size(); ++k) {
         auto done = all.next();
         try {
-            register_part(run, k, cut, done);
+            register_part(run, k, made, done);
         } catch (...) {
             done(std::current_exception(), {});
         }
