@@ -50,7 +50,7 @@ public:
     program(std::uint64_t seed, const device_function& where) : draw_(seed) {
         const device_scope devices(where);
         const placeholder<double, 3> x("x");
-        values_ = {x, value(x * 0.5), value(x + 1.)};
+        values_ = smooth_ = {x, value(x * 0.5), value(x + 1.)};
         for (int i = 0; i < 3; ++i)
             variables_.emplace_back("v" + std::to_string(i), std::vector<double>{0.5 + i, -1., 0.25 * i});
         const std::size_t count = 10 + draw_(14);
@@ -60,7 +60,7 @@ public:
             if (!done_.empty() && draw_(3) == 0) after.emplace(std::vector<operation>{done_[draw_(done_.size())]});
             add();
         }
-        for (const auto& d : gradients({any_tensor(reduce_sum(values_.back() * values_[values_.size() / 2]))},
+        for (const auto& d : gradients({any_tensor(reduce_sum(smooth_.back() * smooth_[smooth_.size() / 2]))},
                                        {any_tensor(x), any_tensor(variables_[0])}))
             if (d) fetched_.push_back(d);
         const control_dependencies after(done_);
@@ -86,38 +86,45 @@ public:
 private:
     const value& pick() { return values_[draw_(values_.size())]; }
 
+    /// Adds a value or an operation. Gradients flow to `smooth_` ones alone.
     void add() {
-        const value a = pick(), b = pick();
+        const bool smooth = draw_(2) == 0;
+        const auto& from = smooth ? smooth_ : values_;
+        const value a = from[draw_(from.size())], b = from[draw_(from.size())];
         const auto& v = variables_[draw_(variables_.size())];
+        const auto keep = [&](const value& made) {
+            values_.push_back(made);
+            if (smooth) smooth_.push_back(made);
+        };
+        const auto keep_other = [&](const value& made) { values_.push_back(made); };
         switch (draw_(13)) {
-        case 0: return values_.push_back(value(a + b));
-        case 1: return values_.push_back(value(a * b * 0.25));
-        case 2: return values_.push_back(value(tanh(a)));
-        case 3: return values_.push_back(value(v * 1.5));
-        case 4: return values_.push_back(identity(v));
-        case 5: return values_.push_back(value(v + a));
-        case 6: return values_.push_back(value(v.assign(a * 0.5 + b)));
-        case 7: return values_.push_back(value(v.assign_add(tanh(b))));
+        case 0: return keep(value(a + b));
+        case 1: return keep(value(a * b * 0.25));
+        case 2: return keep(value(tanh(a)));
+        case 3: return keep(value(v * 1.5));
+        case 4: return keep(identity(v));
+        case 5: return keep(value(v + a));
+        case 6: return keep_other(value(v.assign(a * 0.5 + b)));
+        case 7: return keep_other(value(v.assign_add(tanh(b))));
         case 8: return done_.push_back(operation(value(v.assign_sub(a * 0.125)).node()));
         case 9: {
             const fifo_queue<value> q;
             const auto in = q.enqueue(a);
             done_.push_back(in);
             const control_dependencies after(in);
-            return values_.push_back(q.dequeue());
+            return keep_other(q.dequeue());
         }
         case 10:
-            return values_.push_back(cond(
-                reduce_sum(a) > 0.5, [&] { return value(a * 2. + v); }, [&] { return value(b - 1.); }));
+            return keep(cond(reduce_sum(a) > 0.5, [&] { return value(a * 2. + v); }, [&] { return value(b - 1.); }));
         case 11:
-            return values_.push_back(while_loop([](const auto& s) { return reduce_sum(square(s)) < 8.; },
-                                                [&](const auto& s) { return value(s * 1.5 + b * b + 0.25); }, a));
-        default: return values_.push_back(value(a + random_uniform<double, 3>()));
+            return keep(while_loop([](const auto& s) { return reduce_sum(square(s)) < 8.; },
+                                   [&](const auto& s) { return value(s * 1.5 + b * b + 0.25); }, a));
+        default: return keep_other(value(a + random_uniform<double, 3>()));
         }
     }
 
     seeds::draws draw_;
-    std::vector<value> values_;
+    std::vector<value> values_, smooth_;
     std::vector<variable<double, 3>> variables_;
     std::vector<operation> done_;
     std::vector<any_tensor> fetched_;

@@ -88,6 +88,7 @@
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization/add_graph.ipp>
 #include <rill/graph/serialization/cluster_json.ipp>
+#include <rill/graph/serialization/dot.ipp>
 #include <rill/graph/serialization/json.ipp>
 #include <rill/graph/serialization/saved_graph.ipp>
 #include <rill/graph/serialization/serialization.ipp>
@@ -104,6 +105,7 @@
 #include <rill/io/wire.ipp>
 #include <rill/io/zlib.ipp>
 #include <rill/link/dynamic_runtime.ipp>
+#include <rill/passes/bundle_edges.ipp>
 #include <rill/passes/constant_folder.ipp>
 #include <rill/passes/eliminate_common_subexpressions.ipp>
 #include <rill/passes/fold_operands.ipp>

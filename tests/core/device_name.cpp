@@ -27,6 +27,10 @@ TEST_CASE("device name: what is printed is read back") {
         CHECK(to_string(parse_device(text)) == text);
 }
 
+TEST_CASE("device name: in a log, types are in capitals") {
+    CHECK(logged_name(parse_device("/job:ps/task:1/cpu:2")) == "/job:ps/task:1/device:CPU:2");
+}
+
 TEST_CASE("device name: malformed ones are refused, and quoted") {
     for (const auto* text :
          {"cpu:0", "/", "//cpu:0", "/cpu:", "/cpu:x", "/cpu:-1", "/device:", "/device", "/device:cpu:0:1", "/task",

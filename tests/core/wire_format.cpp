@@ -41,11 +41,31 @@ TEST_CASE("wire format: 16 bits of a float, cut or rounded to even") {
         CHECK(std::isnan(travelled(bits(0x7f800001), form))); // a NaN of the lower half
 }
 
-TEST_CASE("wire format: other dtypes as they are; what can't be a packed float is refused") {
+TEST_CASE("wire format: other dtypes as they are, what can't be a packed float is refused") {
     const any_array a = number(1. / 3);
     CHECK(detail::packed(a, wire_format::bfloat16).value<double>() == 1. / 3);
     CHECK(detail::unpacked(a, a.type(), wire_format::bfloat16).value<double>() == 1. / 3);
     CHECK_THROWS_WITH(detail::unpacked(a, {dtype::float32, dims{}}, wire_format::upper16), contains("float64"));
+}
+
+TEST_CASE("wire format: bundles of several arrays") {
+    const std::vector<any_array> all{number(2.f), number(1. / 3), any_array(dtype::uint8, dims{0}), number(true)};
+    std::vector<tensor_type> types;
+    for (const auto& a : all) types.push_back(a.type());
+    CHECK(detail::bundle_bytes(types, wire_format::as_is) == 24);
+    for (const auto form : {wire_format::as_is, wire_format::bfloat16, wire_format::upper16}) {
+        const auto bundle = detail::bundled(all, form);
+        CHECK(bundle.size() == static_cast<index_t>(detail::bundle_bytes(types, form)));
+        const auto back = detail::unbundled(bundle, types, form);
+        REQUIRE(back.size() == 4);
+        CHECK(back[0].value<float>() == 2.f);
+        CHECK(back[1].value<double>() == 1. / 3);
+        CHECK(back[2].size() == 0);
+        CHECK(back[3].value<bool>());
+    }
+    types.pop_back();
+    CHECK_THROWS_WITH(detail::unbundled(detail::bundled(all, wire_format::as_is), types, wire_format::as_is),
+                      contains("not 16 bytes"));
 }
 
 } // namespace test_wire_format

@@ -168,6 +168,15 @@ TEST_CASE("channel: a frozen peer is slow, then suspect, then dead") {
     CHECK_THAT(second.text, contains(std::to_string(ps.self.incarnation)));
 }
 
+TEST_CASE("channel: arguments that no message can hold fail the call at once") {
+    simulator::simulated_world world(6);
+    calling_task client(world, "client");
+    ending e;
+    client.to->call({.method = wire_method::reset, .meta = std::string(wire_header::most_meta + 1, 'x')}, note(e));
+    CHECK(e.code == error_code::resource_exhausted);
+    CHECK(e.times == 1);
+}
+
 TEST_CASE("channel: a call of a task that never starts ends after the time to connect") {
     simulator::simulated_world world(3);
     calling_task client(world, "client");

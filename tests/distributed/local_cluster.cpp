@@ -42,6 +42,10 @@ TEST_CASE("local cluster: a variable on one task, a product on another") {
     for (int i = 0; i < 10; ++i) s.run(step);
     CHECK(s.run(count) == 1023.f);
 
+    CHECK(s.devices().size() == 2);
+    CHECK(s.devices()[0].name == "/job:worker/replica:0/task:0/device:CPU:0");
+    CHECK(s.partition({step}).size() == 2);
+
     // a graph that grew is run again, and other sessions see the state of the tasks
     tensor<float> more(count + 1.f);
     CHECK(s.run(more) == 1024.f);

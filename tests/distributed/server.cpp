@@ -186,6 +186,22 @@ TEST_CASE("server: an error in one task wakes the others") {
     CHECK(s.run(waits) == 5.f);
 }
 
+TEST_CASE("server: a step that waits too long says for which edge of which task") {
+    virtual_cluster all(3, {});
+    graph g;
+    graph_scope use(g);
+    const fifo_queue<tensor<float>> queue = on("/job:ps", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+    const auto waits = on("/job:ps", [&] { return queue.dequeue(); });
+    const tensor<float> twice(waits * 2.f);
+    session s(g, {.target = all.servers.at({"worker", 0})->target()});
+    std::exception_ptr problem;
+    s.make_callable(std::tuple(twice)).with({.timeout = 3s}).start([&](std::exception_ptr p, auto) { problem = p; });
+    all.world.time.sleep(4s);
+    REQUIRE(problem);
+    CHECK_THROWS_AS(std::rethrow_exception(problem), deadline_exceeded);
+    CHECK_THROWS_WITH(std::rethrow_exception(problem), contains("/job:ps/replica:0/task:0"));
+}
+
 TEST_CASE("server: a run is cancelled by its token, and when its session closes") {
     virtual_cluster all(2, {});
     graph g;

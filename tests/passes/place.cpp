@@ -30,6 +30,12 @@ const memory_space shelf_0{"shelf:0"}, shelf_1{"shelf:1"};
 inline const device_type& shelf() {
     static const device_type type{"shelf", {&shelf_0, &shelf_1}};
     register_device(type);
+    static const bool fuses = [] {
+        detail::register_factory("shelf", fusion_group::name, dtype::invalid, 0,
+                                 {}); // it is only asked whether there is one
+        return true;
+    }();
+    (void)fuses;
     return type;
 }
 
@@ -178,13 +184,47 @@ TEST_CASE_METHOD(test_place_fixture, "place: an op that writes or looks at a var
     CHECK(device_of(*where, tensor(w.assign(w.assign(x))).node()) == "shelf:1");
     CHECK(device_of(*where, is_initialized(w).node()) == "shelf:1");
     both = detail::add_node(g, make_op(joint_write_op{}), {u, c});
-    CHECK_THROWS_WITH(where->device_of(*both), contains("several devices") && contains("cpu:0") && contains("shelf:0"));
+    CHECK_THROWS_WITH(where->device_of(*both),
+                      contains("several devices") && contains("cpu:0") && contains("shelf:0") && contains("'u'") &&
+                          contains("asks for no device") && contains("'c'") && contains("'/device:cpu:0'"));
     both = detail::add_node(g, make_op(joint_write_op{}), {u, w});
     CHECK_THROWS_AS(where->device_of(*both), invalid_argument);
     // CPUs share a memory
     const auto cpus = make(false, cpu_device(), {{"cpu", 2}});
     both = detail::add_node(g, make_op(joint_write_op{}), {c, on("/cpu:1", "d")});
     CHECK(device_of(*cpus, both) == "cpu:1"); // that of the first variable it names
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: an op without a kernel for the device is refused, or runs on the CPU") {
+    using namespace test_place;
+    const auto y = [&] {
+        const device_scope there("/shelf:1");
+        return tensor<float, 1>(expand_dims<0>(x), "y");
+    }();
+    const auto hard = make(false), soft = make(true);
+    CHECK_THROWS_WITH(hard->device_of(*y.node()), contains("'y' (Identity") && contains("'/device:shelf:1'") &&
+                                                      contains("no kernel of the op") &&
+                                                      contains("allow_soft_placement"));
+    CHECK(device_of(*soft, y.node()) == "cpu:0");
+    const auto by_default = make(false, shelf());
+    CHECK(device_of(*by_default, tensor<float, 1>(expand_dims<0>(x), "z").node()) == "cpu:0"); // nobody asks for shelf
+}
+
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: a write that is colocated with a node elsewhere names both and what they ask for") {
+    using namespace test_place;
+    const auto on = [](const std::string& device, const std::string& name) {
+        const device_scope there(device);
+        return variable<float>(name, 3.f);
+    };
+    const variable<float> v = on("/shelf:0", "v"), w = on("/shelf:1", "w");
+    const colocate_with beside(v);
+    const tensor<float> written(w.assign(x));
+    CHECK_THROWS_WITH(make(false)->device_of(*written.node()),
+                      contains("colocated with 'v'") && contains("'/device:shelf:0'") &&
+                          contains("writes a variable: 'w'") && contains("'/device:shelf:1'") &&
+                          contains("place.cpp:"));
+    CHECK(device_of(*make(true), written.node()) == "shelf:1");
 }
 
 TEST_CASE_METHOD(test_place_fixture, "place: nodes of a body take what they lack from the node that runs it") {

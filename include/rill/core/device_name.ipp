@@ -74,6 +74,12 @@ RILL_COLD std::string to_string(const device_name& d) {
     return s;
 }
 
+RILL_COLD std::string logged_name(const device_name& d) {
+    device_name in_capitals = d;
+    for (char& c : in_capitals.type) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return to_string(in_capitals);
+}
+
 RILL_COLD device_name merge(const device_name& outer, const device_name& inner) {
     device_name d = outer;
     if (!inner.job.empty()) d.job = inner.job;

@@ -13,6 +13,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Processors that this process may use: all of the machine, or those its affinity mask or container leaves it. At least 1.
 int usable_processors();
 
+/// Returns the bytes of the machine's memory; 0 if the system does not tell.
+std::size_t host_memory() noexcept;
+
 /// A shared library by its file name: loaded if the system has it, and never unloaded. Null if it has not, or if programs here
 /// can't load any.
 void* load_library(const char* file) noexcept;

@@ -12,6 +12,7 @@
 #if defined(__unix__) || defined(__APPLE__)
 #define RILL_DETAIL_DLOPEN 1
 #include <dlfcn.h>
+#include <unistd.h>
 #else
 #define RILL_DETAIL_DLOPEN 0
 #endif
@@ -59,6 +60,15 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
     const auto skipped = static_cast<std::size_t>(first - static_cast<std::byte*>(block));
     madvise(first, (bytes - skipped) / large * large,
             MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
+#endif
+}
+
+RILL_COLD std::size_t host_memory() noexcept {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+    const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes) : 0;
+#else
+    return 0;
 #endif
 }
 

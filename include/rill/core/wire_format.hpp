@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include <rill/core/any_array.hpp>
 
@@ -21,6 +24,13 @@ namespace detail {
 any_array packed(const any_array& a, wire_format form);
 /// Returns the array of that type which was packed in this form. Throws invalid_argument if `a` can't be its packed form.
 any_array unpacked(any_array a, const tensor_type& type, wire_format form);
+
+/// Returns several arrays, packed in this form, as the bytes of one. Not for strings.
+any_array bundled(std::span<const any_array> all, wire_format form);
+/// Returns the arrays of a bundle. Throws invalid_argument unless it has the size of arrays of these types.
+std::vector<any_array> unbundled(const any_array& bundle, std::span<const tensor_type> types, wire_format form);
+/// Returns the bytes of a bundle of arrays of these types, which are complete.
+std::size_t bundle_bytes(std::span<const tensor_type> types, wire_format form);
 
 } // namespace detail
 

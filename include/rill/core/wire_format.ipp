@@ -5,7 +5,9 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <string>
+#include <utility>
 
 #include <rill/core/error.hpp>
 
@@ -37,6 +39,52 @@ RILL_COLD any_array unpacked(any_array a, const tensor_type& type, wire_format f
     auto* to = static_cast<float*>(whole.mutable_data());
     for (index_t i = 0; i < a.size(); ++i) to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(from[i]) << 16);
     return whole;
+}
+
+/// Returns the type in which a value travels.
+inline tensor_type packed_type(const tensor_type& type, wire_format form) {
+    const bool halves = form != wire_format::as_is && type.type == dtype::float32;
+    return {halves ? dtype::uint16 : type.type, type.shape};
+}
+/// Returns where the next array of a bundle begins.
+inline std::size_t aligned(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+RILL_COLD std::size_t bundle_bytes(std::span<const tensor_type> types, wire_format form) {
+    std::size_t all = 0;
+    for (const auto& t : types) all += aligned(packed_type(t, form).bytes());
+    return all;
+}
+
+RILL_COLD any_array bundled(std::span<const any_array> all, wire_format form) {
+    std::vector<tensor_type> types;
+    for (const auto& a : all) types.push_back(a.type());
+    any_array made(dtype::uint8, dims{static_cast<index_t>(bundle_bytes(types, form))});
+    auto* to = static_cast<std::byte*>(made.mutable_data());
+    for (const auto& a : all) {
+        const auto bytes = packed_type(a.type(), form).bytes();
+        if (bytes > 0) std::memcpy(to, packed(a, form).data(), bytes);
+        std::memset(to + bytes, 0, aligned(bytes) - bytes);
+        to += aligned(bytes);
+    }
+    return made;
+}
+
+RILL_COLD std::vector<any_array> unbundled(const any_array& bundle, std::span<const tensor_type> types,
+                                           wire_format form) {
+    const auto bytes = bundle_bytes(types, form);
+    if (bundle.dtype() != dtype::uint8 || static_cast<std::size_t>(bundle.size()) != bytes)
+        throw invalid_argument("a bundle has brought " + to_string(bundle.type()) + ", not " + std::to_string(bytes) +
+                               " bytes");
+    std::vector<any_array> all;
+    const auto* from = static_cast<const std::byte*>(bundle.data());
+    for (const auto& t : types) {
+        const auto as = packed_type(t, form);
+        any_array a(as.type, as.shape);
+        if (as.bytes() > 0) std::memcpy(a.mutable_data(), from, as.bytes());
+        from += aligned(as.bytes());
+        all.push_back(unpacked(std::move(a), t, form));
+    }
+    return all;
 }
 
 }}} // namespace rill::RILL_ABI::detail

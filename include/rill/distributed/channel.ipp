@@ -48,6 +48,12 @@ RILL_COLD void channel::call(wire_request request, answer_function done) {
         const std::lock_guard lock(mutex_);
         if (closed_) {
             todo.failures.emplace_back(std::move(done), closed_);
+        } else if (request.meta.size() > wire_header::most_meta || request.payload.size() > wire_header::most_parts) {
+            todo.failures.emplace_back(std::move(done), std::make_exception_ptr(resource_exhausted(
+                                                            std::string(method_name(request.method)) + " of " + peer_ +
+                                                            " needs " + std::to_string(request.meta.size()) +
+                                                            " bytes of names and types; a message has at most " +
+                                                            std::to_string(wire_header::most_meta))));
         } else {
             const auto now = env_.now();
             if (calls_.empty()) heard_ = std::max(heard_, now), pinged_ = now; // silence counts from here

@@ -15,6 +15,7 @@
 #include <rill/passes/partition.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/runtime/options.hpp>
+#include <rill/runtime/plan/part_graph.hpp>
 #include <rill/runtime/plan_key.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -55,9 +56,15 @@ public:
     void check_open() const;
 
     environment& runs_in() const noexcept { return peers_->runs_in(); }
+    /// Returns the devices of all tasks, those of the session's own task first.
+    const device_set& devices() const noexcept { return where_->devices(); }
+    /// Returns the parts into which a run is cut.
+    std::vector<part_graph> parts(const plan_key& key);
 
 private:
     friend class cluster_step;
+
+    partition cut(const plan_key& key, const graph_state& in);
 
     void register_part(const std::shared_ptr<cluster_run>& run, std::size_t k, const partition& cut,
                        answer_function done);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <rill/core/hash_map.hpp>
 #include <rill/distributed/master.hpp>
@@ -22,6 +23,8 @@ public:
     RILL_INLINE void close(const std::source_location& where = {}) noexcept override;
     RILL_INLINE std::string memory_report() override;
     RILL_INLINE bool first_time(const std::string& what) override;
+    RILL_INLINE std::vector<session_device> devices() const override;
+    RILL_INLINE std::vector<run_part> partition(const plan_key& key) override;
     RILL_INLINE bool has_value(const node* variable) const override;
 
 private:

@@ -102,6 +102,19 @@ RILL_COLD bool remote_session_core::first_time(const std::string& what) {
     return done_once_.insert(what);
 }
 
+RILL_COLD std::vector<session_device> remote_session_core::devices() const {
+    std::vector<session_device> all;
+    for (const auto* d : session_->devices().all()) all.push_back({logged_name(d->full), d->type->name});
+    return all;
+}
+
+RILL_COLD std::vector<run_part> remote_session_core::partition(const plan_key& key) {
+    check_key(key);
+    std::vector<run_part> all;
+    for (const auto& p : session_->parts(key)) all.push_back({p.of, p.device});
+    return all;
+}
+
 RILL_COLD bool remote_session_core::has_value(const node* variable) const {
     plan_key key;
     key.fetches = {{variable, 0}};

@@ -43,7 +43,7 @@ template <class Archive> void serialize(Archive& a, edge_meta& m) { a(m.edge, m.
 struct register_meta {
     std::uint64_t run = 0;                            // number of the run in its session
     std::vector<std::string> feeds, fetches, targets; // "node:0", and names of nodes
-    std::vector<edge_meta> sends;
+    std::vector<edge_meta> sends = {}, receives = {};
     std::uint32_t edges = 0; // of the whole run
     std::int32_t replica = 0;
     std::int64_t progress_timeout = 0; // nanoseconds
@@ -53,7 +53,8 @@ template <class Archive> void serialize(Archive& a, register_meta& m) {
     auto fetches = list_of<8>(m.fetches);
     auto targets = list_of<8>(m.targets);
     auto sends = list_of<12>(m.sends);
-    a(m.run, feeds, fetches, targets, sends, m.edges, m.replica, m.progress_timeout);
+    auto receives = list_of<12>(m.receives);
+    a(m.run, feeds, fetches, targets, sends, receives, m.edges, m.replica, m.progress_timeout);
 }
 
 /// A step of a registered part, with its fed values; the answer has the fetched values.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <rill/device/rendezvous.hpp>
@@ -24,20 +25,24 @@ public:
         session_number session;
         std::uint64_t run = 0, step = 0;
     };
-    /// `sends`: per edge that leaves the task, the task where it ends. `failed` is told when a value can't be sent.
+    /// `sends` and `receives`: per edge that leaves the task or ends in it, the task at the other end. `failed` is told when a value can't
+    /// be sent.
     wire_rendezvous(const place& of, std::uint32_t edges, std::map<std::uint32_t, std::string> sends,
-                    std::shared_ptr<peer_channels> peers, std::function<void(std::exception_ptr)> failed)
-        : place_(of), edges_(edges), sends_(std::move(sends)), peers_(std::move(peers)), arrived_(edges),
-          state_(std::make_shared<state>(std::move(failed))) {}
+                    std::map<std::uint32_t, std::string> receives, std::shared_ptr<peer_channels> peers,
+                    std::function<void(std::exception_ptr)> failed)
+        : place_(of), edges_(edges), sends_(std::move(sends)), receives_(std::move(receives)), peers_(std::move(peers)),
+          arrived_(edges), state_(std::make_shared<state>(std::move(failed))) {}
     ~wire_rendezvous() { state_->end(); }
 
     RILL_INLINE void send(std::uint32_t edge, any_array value) override;
     bool try_receive(std::uint32_t edge, any_array& into) override { return arrived_.try_receive(edge, into); }
-    void receive(std::uint32_t edge, completion done) override { arrived_.receive(edge, std::move(done)); }
+    RILL_INLINE void receive(std::uint32_t edge, completion done) override;
     void abort(std::exception_ptr problem) noexcept override { arrived_.abort(std::move(problem)); }
 
     /// Takes a value that has come over the wire. Throws data_loss for an edge that the run does not have.
     void deliver(std::uint32_t edge, any_array value);
+    /// Returns what the step waits for: "edge 3 from /job:ps/replica:0/task:0"; empty if nothing.
+    std::string awaited() const;
 
 private:
     /// What answers of pushes find, also after the step.
@@ -57,11 +62,12 @@ private:
         }
         std::mutex mutex;
         std::function<void(std::exception_ptr)> failed;
+        std::multiset<std::uint32_t> awaited; // edges
     };
 
     const place place_;
     const std::uint32_t edges_;
-    const std::map<std::uint32_t, std::string> sends_;
+    const std::map<std::uint32_t, std::string> sends_, receives_;
     const std::shared_ptr<peer_channels> peers_;
     local_rendezvous arrived_;
     const std::shared_ptr<state> state_;

@@ -22,6 +22,32 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     });
 }
 
+RILL_COLD void wire_rendezvous::receive(std::uint32_t edge, completion done) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->awaited.insert(edge);
+    }
+    arrived_.receive(edge, [s = state_, edge, done = std::move(done)](const std::exception_ptr& problem,
+                                                                      std::vector<any_array> values) {
+        {
+            const std::lock_guard lock(s->mutex);
+            s->awaited.erase(s->awaited.find(edge));
+        }
+        done(problem, std::move(values));
+    });
+}
+
+RILL_COLD std::string wire_rendezvous::awaited() const {
+    std::string text;
+    const std::lock_guard lock(state_->mutex);
+    for (const auto edge : state_->awaited) {
+        const auto from = receives_.find(edge);
+        text += (text.empty() ? "edge " : ", edge ") + std::to_string(edge) +
+                (from == receives_.end() ? "" : " from " + from->second);
+    }
+    return text;
+}
+
 RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, any_array value) {
     if (edge >= edges_ || sends_.contains(edge))
         throw data_loss("a value for edge " + std::to_string(edge) + ", which does not come to this task");

@@ -24,7 +24,7 @@ struct worker::registered_part {
     std::unique_ptr<plan> run;
     std::shared_ptr<resource_store> resources;
     std::uint32_t edges = 0;
-    std::map<std::uint32_t, std::string> sends;
+    std::map<std::uint32_t, std::string> sends, receives;
 
     ~registered_part() {
         run = nullptr;
@@ -115,6 +115,7 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     made->resources = in->resources;
     made->edges = meta.edges;
     for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
+    for (const auto& r : meta.receives) made->receives[r.edge] = r.peer;
     const auto node_of = [&](const std::string& name) {
         const auto* n = made->of.state().find(name);
         if (!n) throw data_loss("a registered part has no node '" + name + "'");
@@ -141,6 +142,15 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     made->run = std::make_unique<plan>(key, options, in->resources, in->where);
     const std::lock_guard lock(in->mutex);
     in->parts[meta.run] = std::move(made);
+}
+
+/// Returns the problem of a step; one that waited too long says for what.
+inline std::exception_ptr explained(const std::exception_ptr& problem, const wire_rendezvous& exchange) {
+    const auto awaited = exchange.awaited();
+    if (!problem || awaited.empty()) return problem;
+    const auto [code, text] = described(problem);
+    if (code != error_code::deadline_exceeded) return problem;
+    return made_error(static_cast<std::uint32_t>(code), text + "; it waits for " + awaited);
 }
 
 RILL_COLD void worker::run_part(const session_number& session, const step_meta& meta, std::vector<any_array> feeds,
@@ -170,7 +180,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
             step = there;
             step->part = part;
             step->exchange = std::make_shared<wire_rendezvous>(
-                wire_rendezvous::place{session, meta.run, meta.step}, part->edges, part->sends, peers_,
+                wire_rendezvous::place{session, meta.run, meta.step}, part->edges, part->sends, part->receives, peers_,
                 [weak = weak_from_this(), session, number = meta.step](const std::exception_ptr& why) {
                     if (const auto self = weak.lock()) self->abort_step(session, number, why);
                 });
@@ -205,7 +215,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                              elsewhere = step->problem;
                          }
                          self->end_step(*in, number);
-                         done(why && elsewhere ? elsewhere : why, std::move(values));
+                         done(why && elsewhere ? elsewhere : explained(why, *step->exchange), std::move(values));
                      }});
 }
 

@@ -72,7 +72,10 @@
 
 #include <rill/ops/exchange/exchange_ops.hpp>
 #include <rill/ops/exchange/receive.hpp>
+#include <rill/ops/exchange/receive_bundle.hpp>
 #include <rill/ops/exchange/send.hpp>
+#include <rill/ops/exchange/send_bundle.hpp>
+#include <rill/ops/exchange/stand_in.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/dot.hpp>
@@ -460,6 +463,7 @@ using catalogue = op_list<
     rank_op,
     real_op,
     reciprocal_op,
+    receive_bundle_op,
     receive_op,
     reduce_max_op,
     reduce_min_op,
@@ -483,6 +487,7 @@ using catalogue = op_list<
     semaphore_op,
     semaphore_release_op,
     semaphore_value_op,
+    send_bundle_op,
     send_op,
     shape_op,
     sigmoid_cross_entropy_op,
@@ -508,6 +513,7 @@ using catalogue = op_list<
     stack_pop_op,
     stack_push_op,
     stack_size_op,
+    stand_in_op,
     stop_gradient_op,
     strided_slice_grad_op,
     strided_slice_op,

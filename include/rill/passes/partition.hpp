@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <vector>
 
-#include <rill/core/wire_format.hpp>
 #include <rill/device/device_set.hpp>
+#include <rill/passes/bundle_edges.hpp>
 #include <rill/passes/subgraph.hpp>
 
-// From a placed run to its parts. A part is all that runs on one device, or on the devices of one task. A value that another part reads
-// leaves its part by a Send right behind its producer, and comes by a Receive.
+// From a placed run to its parts. A part is all that runs on one device, or on the devices of one task. Another part reads a value through
+// a Receive; the Send stands right behind the producer.
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-struct exchange_ops;
-}
-
-/// An edge between two parts: a value, or a control edge, which carries an empty array.
-struct cross_edge {
-    std::uint32_t number = 0;
-    int from = 0, to = 0; // parts
-    tensor_type type;     // as far as it is known before the run
-    bool is_control = false;
-    wire_format wire = wire_format::as_is;
-};
 
 /// The items that run together.
 struct part {
@@ -41,8 +27,8 @@ struct partition {
     std::vector<cross_edge> edges; // by number
 };
 
-/// Returns the device that stands for the part of a device: the device itself to cut between all devices, or the same one for all devices
-/// of a task to cut between tasks.
+/// A function that returns the device which stands for the part of a device. A run is cut between all devices if it returns its argument. It
+/// is cut between tasks if it returns one device for each task.
 using part_function = std::function<const device&(const device&)>;
 
 /// Inserts a Send and a Receive for each value that crosses between parts, and numbers the items' parts. One pair serves all readers in
@@ -57,6 +43,9 @@ public:
     /// Returns the subgraph with sends and receives, sorted; unchanged if it is one part.
     subgraph run(subgraph g);
 
+    /// Bundles edges; see bundle_edges.
+    subgraph bundle(subgraph g);
+
     /// Takes the ordered and sorted result apart. Precondition: run() has made it.
     partition take_apart(const subgraph& g);
 
@@ -68,6 +57,7 @@ private:
     const part_function part_of_;
     const device_set& devices_;
     const wire_format wire_;
+    bool takes_turns_ = false;
     std::vector<const device*> where_; // per part
     std::vector<cross_edge> edges_;
 };

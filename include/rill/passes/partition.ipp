@@ -13,6 +13,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
+#include <rill/passes/bundle_edges.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -62,7 +63,7 @@ public:
         : of_(of), ops_(*detail::registered_exchange_ops.load()), g_(std::move(g)), now_(g_.items.size(), -1),
           eager_(g_.items.size()) {
         for (const auto& it : g_.items)
-            takes_turns_ = takes_turns_ || (it.op && it.op->ordering() != step_ordering::none);
+            of_.takes_turns_ = of_.takes_turns_ || (it.op && it.op->ordering() != step_ordering::none);
     }
 
     subgraph run() && {
@@ -72,7 +73,11 @@ public:
         for (int i = 0; i < static_cast<int>(g_.items.size()); ++i) {
             auto it = g_.items[i];
             for (auto& a : it.after) a = waited_for(a, it.part);
-            for (auto& v : it.inputs) v = read(v, it.part, it.after);
+            const auto shape_only = it.shape_only_inputs();
+            for (std::size_t k = 0; k < it.inputs.size(); ++k)
+                it.inputs[k] = detail::contains(shape_only, static_cast<std::int32_t>(k))
+                                   ? shape_of(it.inputs[k], it.part)
+                                   : read(it.inputs[k], it.part, it.after);
             now_[i] = static_cast<int>(items_.size());
             items_.push_back(std::move(it));
             for (const auto& [port, to] : eager_[i]) (void)pair(i, port, to, {});
@@ -122,8 +127,12 @@ private:
         };
         for (const auto& it : g_.items) {
             if (it.part < 0) continue;
-            for (const auto& v : it.inputs)
-                if (!varies(v.item)) note(v.item, v.port, it.part);
+            const auto shape_only = it.shape_only_inputs();
+            for (std::size_t k = 0; k < it.inputs.size(); ++k)
+                if (const auto& v = it.inputs[k]; !varies(v.item) &&
+                                                  !detail::contains(shape_only, static_cast<std::int32_t>(k)) &&
+                                                  repeated_value(v.item).empty())
+                    note(v.item, v.port, it.part);
             for (const int a : it.after) note(a, control, it.part);
         }
     }
@@ -134,6 +143,7 @@ private:
     /// Returns the value as part `to` sees it. `after` are the new control inputs of its reader.
     subgraph::value read(const subgraph::value& v, int to, const small_vector<int, 4>& after) {
         if (!crosses(v.item, to)) return {now_[v.item], v.port};
+        if (const auto value = repeated_value(v.item); !value.empty()) return repeated(v, value);
         if (!varies(v.item)) return pair(v.item, v.port, to, {});
         // the Send reads the variable at its reader's turn: it waits for what the reader waits for
         std::vector<int> waits;
@@ -146,32 +156,89 @@ private:
         const auto known = pairs_.find(std::tuple(from, port, to, waits));
         if (known != pairs_.end()) return {known->second, 0};
         const auto& source = g_.items[from];
-        const auto number = static_cast<std::uint32_t>(of_.edges_.size());
-        const auto type = port == control ? tensor_type{dtype::uint8, dims{0}} : source.origin->output(port);
-        const auto wire = type.type == dtype::float32 ? of_.wire_ : wire_format::as_is;
-        of_.edges_.push_back({number, source.part, to, type, port == control, wire});
-        subgraph::item send, receive;
-        send.op = ops_.send(number, wire);
+        subgraph::item send;
         send.part = source.part;
-        send.device = host_of(source.part);
         if (port == control)
             send.after.push_back(now_[from]);
         else
             send.inputs.push_back({now_[from], port});
-        for (const int a : waits) {
-            // what the reader waits for lies in its own part, or came into it
-            const int there = items_[a].part == send.part || items_[a].part < 0 ? a : returned(a, send.part);
-            send.after.push_back(there);
-        }
-        receive.op = ops_.receive(number, type, wire, takes_turns_);
-        receive.part = to;
-        receive.device = host_of(to);
-        receive.after.push_back(static_cast<int>(items_.size()));
-        items_.push_back(std::move(send));
-        const int made = static_cast<int>(items_.size());
-        items_.push_back(std::move(receive));
+        for (const int a : waits) // each lies in the reader's part, came into it, or is repeated
+            send.after.push_back(items_[a].part == send.part || items_[a].part < 0 ? a : returned(a, send.part));
+        const auto type = port == control ? tensor_type{dtype::uint8, dims{0}} : source.origin->output(port);
+        const int made = exchange(std::move(send), type, to);
         pairs_.try_emplace(std::tuple(from, port, to, waits), made);
         return {made, 0};
+    }
+
+    /// Adds a Send, whose op it sets, and its Receive, which it returns.
+    int exchange(subgraph::item send, const tensor_type& type, int to) {
+        const auto number = static_cast<std::uint32_t>(of_.edges_.size());
+        const auto wire = type.type == dtype::float32 ? of_.wire_ : wire_format::as_is;
+        of_.edges_.push_back({.number = number,
+                              .from = send.part,
+                              .to = to,
+                              .type = type,
+                              .is_control = send.inputs.empty(),
+                              .wire = wire});
+        send.op = ops_.send(number, wire);
+        send.device = host_of(send.part);
+        subgraph::item receive;
+        send.edge = receive.edge = static_cast<int>(number);
+        receive.op = ops_.receive(number, type, wire, of_.takes_turns_);
+        receive.part = to;
+        receive.device = host_of(to);
+        receive.after.push_back(add(std::move(send)));
+        return add(std::move(receive));
+    }
+    int add(subgraph::item it) {
+        items_.push_back(std::move(it));
+        return static_cast<int>(items_.size()) - 1;
+    }
+
+    /// Returns a value of the same type in part `to`, for a reader that needs the shape only. If the run decides the shape, the shape
+    /// crosses.
+    subgraph::value shape_of(const subgraph::value& v, int to) {
+        if (!crosses(v.item, to)) return {now_[v.item], v.port};
+        const auto known = stand_ins_.find(std::tuple(v.item, v.port, to));
+        if (known != stand_ins_.end()) return {known->second, 0};
+        const auto& source = g_.items[v.item];
+        const auto& type = source.origin->output(v.port);
+        subgraph::item stand_in;
+        stand_in.op = ops_.stand_in(type);
+        stand_in.part = to;
+        stand_in.device = of_.where_[static_cast<std::size_t>(to)];
+        if (!type.shape.complete()) {
+            subgraph::item shape, send;
+            shape.op = ops_.shape();
+            shape.part = send.part = source.part;
+            shape.device = source.device;
+            shape.inputs.push_back({now_[v.item], v.port});
+            send.inputs.push_back({add(std::move(shape)), 0});
+            const tensor_type extents{dtype::int64, dims{type.shape.known_rank() ? type.shape.rank : dyn}};
+            stand_in.inputs.push_back({exchange(std::move(send), extents, to), 0});
+        }
+        const int made = add(std::move(stand_in));
+        stand_ins_.try_emplace(std::tuple(v.item, v.port, to), made);
+        return {made, 0};
+    }
+
+    /// Returns the item's value if it follows from types that are known, such as a shape: each part then has it as a constant.
+    any_array repeated_value(int item) const {
+        const auto& it = g_.items[item];
+        if (!it.origin || it.op != it.origin->op || !it.op->follows_from_types()) return {};
+        std::vector<tensor_type> types;
+        for (const auto& e : it.origin->inputs) types.push_back(type_of(e));
+        const auto is_open = [](const tensor_type& t) { return !t.shape.complete(); };
+        return detail::any_of(types, is_open) ? any_array() : it.op->known(types);
+    }
+    subgraph::value repeated(const subgraph::value& v, const any_array& value) {
+        const auto [at, fresh] = repeated_.try_emplace(v.item, -1);
+        if (fresh) {
+            subgraph::item constant;
+            constant.op = ops_.constant(value);
+            at->second = add(std::move(constant));
+        }
+        return {at->second, 0};
     }
 
     /// Returns what an item of part `to` waits for in place of new item `a`, which lies in another part.
@@ -199,14 +266,19 @@ private:
     const detail::exchange_ops& ops_;
     subgraph g_;
     detail::vector<subgraph::item> items_;
-    std::vector<int> now_; // per old item
+    std::vector<int> now_;                                // per old item
     std::vector<std::vector<std::pair<int, int>>> eager_; // per old item: ports and parts that need it
     detail::hash_map<const node*, bool> variables_written_;
     std::map<std::tuple<int, int, int, std::vector<int>>, int> pairs_; // receives
-    bool takes_turns_ = false;
+    std::map<std::tuple<int, int, int>, int> stand_ins_;               // by old item, port and part
+    std::map<int, int> repeated_;                                      // by old item
 };
 
 RILL_COLD subgraph exchange_inserter::run(subgraph g) { return inserting(*this, std::move(g)).run(); }
+
+RILL_COLD subgraph exchange_inserter::bundle(subgraph g) {
+    return bundle_edges(std::move(g), edges_, wire_, takes_turns_);
+}
 
 RILL_COLD partition exchange_inserter::take_apart(const subgraph& g) {
     partition made;
@@ -239,7 +311,7 @@ RILL_COLD partition exchange_inserter::take_apart(const subgraph& g) {
             if (parts[a] == p) it.after.push_back(here(p, a)); // a feed is there; a Send of another part is received
         auto& into = made.parts[static_cast<std::size_t>(p)].steps;
         local[{p, i}] = static_cast<int>(into.items.size());
-        if (!it.origin && it.op && !it.op->is_async()) into.targets.push_back(static_cast<int>(into.items.size())); // a Send
+        if (it.edge >= 0 && !it.op->is_async()) into.targets.push_back(static_cast<int>(into.items.size())); // a Send
         into.items.push_back(std::move(it));
     }
     for (std::size_t f = 0; f < g.fetches.size(); ++f) {
@@ -250,7 +322,8 @@ RILL_COLD partition exchange_inserter::take_apart(const subgraph& g) {
         into.steps.fetches.push_back({here(p, v.item), v.port});
     }
     for (const int t : g.targets)
-        if (parts[t] >= 0) made.parts[static_cast<std::size_t>(parts[t])].steps.targets.push_back(local.at({parts[t], t}));
+        if (parts[t] >= 0)
+            made.parts[static_cast<std::size_t>(parts[t])].steps.targets.push_back(local.at({parts[t], t}));
     return made;
 }
 

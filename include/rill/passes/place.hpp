@@ -22,7 +22,7 @@ public:
     using report_function = std::function<void(const node&, const device&)>;
 
     /// Nodes without a request run on the first device of type `by_default`, or on the CPU if the session has none of that type. `soft`
-    /// places a node on the CPU of its task if its device does not exist. Calls `report` once for each node.
+    /// places a node on the CPU of its task if its device does not exist or can't run it. Calls `report` once for each node.
     placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {})
         : placement(counts, local_task(), by_default, soft, std::move(report)) {}
     /// As above, for a session of several tasks, which all have as many devices. Nodes that name no task run on the first one.
@@ -33,12 +33,14 @@ public:
     /// Returns the device of nodes that request none.
     const device& default_device() const noexcept { return default_; }
 
-    /// Returns the device of a node. Throws invalid_argument if it requests a device that does not exist, or writes variables in several
-    /// memories. The rules, of which later ones win:
+    /// Returns the device of a node. Throws invalid_argument if it requests a device that does not exist or for which the program has no
+    /// kernel of the op, if it writes variables in several memories, or if it writes a variable and is colocated with a node elsewhere.
+    /// The rules, of which later ones win:
     /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
     /// - the default device, if no type is requested
     /// - for a loop without a request that reads kept values of another loop: the device of that loop
-    /// - the CPU, for ops that host code runs: on strings and resources, with data-dependent shapes, that may wait
+    /// - the CPU, for ops that host code runs: on strings and resources, with data-dependent shapes, that may wait; and where `soft` allows
+    ///   it or no device is requested, for ops without a kernel for the device
     /// - the device of the variable, for an op that writes it or asks whether it is initialized
     const device& device_of(const node& n);
 

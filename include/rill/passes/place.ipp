@@ -7,6 +7,9 @@
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/core/program.hpp>
+#include <rill/core/small_vector.hpp>
+#include <rill/device/kernel_registry.hpp>
 #include <rill/graph/graph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -31,6 +34,16 @@ inline bool runs_on_host(const node& n) {
     // the dataflow executor passes values through host memory
     return n.bodies &&
            detail::any_of(*n.bodies, [](const body& b) { return b.functionalized && b.functionalized->is_dataflow; });
+}
+
+/// Returns true if this program has a kernel of the node for the CPU, but none for the device type.
+inline bool lacks_kernel(const node& n, const device_type& type) {
+    if (&type == &cpu_device() || n.bodies || n.op->flow() || n.op->role() != op_role::ordinary) return false;
+    if (n.op->fused()) return !find_kernel(type.name, fusion_group::name, dtype::invalid);
+    small_vector<tensor_type, 4> inputs;
+    for (const auto& e : n.inputs) inputs.push_back(type_of(e));
+    const auto by = n.op->kernel_type({inputs.data(), inputs.size()}, {n.outputs.data(), n.outputs.size()});
+    return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
 
 /// Returns the loop whose kept values the node, a loop, reads; null if there is none. Kept values may be a tensor list, which stays in its
@@ -85,6 +98,13 @@ RILL_COLD const device& placement::decide(const node& n) {
         there = loop ? &device_of(*loop) : &default_;
     }
     if (there->space && detail::runs_on_host(n)) there = &cpu_of(there->full);
+    if (n.op->writes().empty() && detail::lacks_kernel(n, *there->type)) {
+        if (requested(n) && !soft_)
+            throw invalid_argument(detail::placed_node(n) + "asks for device '" + to_string(request_of(n)) +
+                                   "', for which this program has no kernel of the op; it has one for the CPU "
+                                   "(allow_soft_placement would run it there)");
+        there = &cpu_of(there->full);
+    }
     return n.bodies ? *there : beside_variables(n, *there); // bodies write each variable where it lies
 }
 
@@ -97,13 +117,29 @@ RILL_COLD const device& placement::beside_variables(const node& n, const device&
     for (const int k : n.op->may_be_uninitialized())
         if (const auto* here = variable(k)) beside = here;
     const device* written = nullptr;
+    const node* first = nullptr; // the variable there
+    const auto described = [&](const node& v) {
+        const auto asked = to_string(request_of(v));
+        return "'" + v.name + "' (made at " + to_string(v.where) + ", " +
+               (asked.empty() ? "which asks for no device" : "which asks for '" + asked + "'") + ") lies on " +
+               to_string(device_of(v).full);
+    };
     for (const int k : n.op->writes()) {
         const auto* here = variable(k);
         if (!here) continue;
+        const node& v = *written_variable(n.inputs[static_cast<std::size_t>(k)]);
         if (written && written->space != here->space)
-            throw invalid_argument(detail::placed_node(n) + "writes variables of several devices: " +
-                                   to_string(written->full) + " and " + to_string(here->full));
-        if (!written) written = here;
+            throw invalid_argument(detail::placed_node(n) +
+                                   "writes variables of several devices: " + described(*first) + ", " + described(v));
+        if (!written) written = here, first = &v;
+    }
+    // a scope may name a device for all that is made in it; colocate_with means this node
+    if (const node& beside_this = placed_with(n); written && &beside_this != &n && requested(n) && !soft_) {
+        const auto& wanted = device_of(beside_this);
+        if (&wanted != written && !request_of(*first).type.empty())
+            throw invalid_argument(detail::placed_node(n) + "can't be placed: it is colocated with " +
+                                   described(beside_this) + ", and it writes a variable: " + described(*first) +
+                                   " (allow_soft_placement would run it beside the variable)");
     }
     return written ? *written : beside ? *beside : there;
 }

@@ -29,6 +29,7 @@ struct subgraph {
         /// The device that it runs on; of a fed edge, the device in whose memory it lies. Null: the host.
         const rill::device* device = nullptr;
         int part = -1; // of a run that is partitioned: the part that runs it; -1: every part that needs it
+        int edge = -1; // of a send or receive between parts: the number of its edge
 
         bool is_copy() const { return !origin && feed < 0 && !op; }
         bool is_write() const { return op && !op->writes().empty(); }

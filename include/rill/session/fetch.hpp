@@ -9,6 +9,8 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/platform.hpp>
+#include <rill/runtime/options.hpp>
+#include <rill/runtime/plan_key.hpp>
 #include <rill/session/feed.hpp>
 #include <rill/session/into.hpp>
 #include <rill/session/session_core.hpp>
@@ -240,6 +242,29 @@ template <class... X>
 auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into,
                  std::span<const std::size_t> operations) {
     return take_all(all, r, into, value_cursor{operations}, std::index_sequence_for<X...>{});
+}
+
+} // namespace detail
+
+namespace detail {
+
+/// A value or an operation at the end of a run.
+struct run_end {
+    endpoint at;
+    template <node_handle H> run_end(const H& h) : at(handle_output(h)) {}
+};
+
+/// Returns the key of a run that is cut: nodes without outputs are targets. Registers what cuts it.
+inline plan_key key_to_cut(const std::vector<run_end>& fetches, const std::vector<run_end>& feeds) {
+    register_partitioned_runs();
+    plan_key key;
+    for (const auto& f : fetches)
+        if (f.at.from->outputs.empty())
+            key.targets.push_back(f.at.from);
+        else
+            key.fetches.push_back(f.at);
+    for (const auto& f : feeds) key.feeds.push_back(f.at);
+    return key;
 }
 
 } // namespace detail

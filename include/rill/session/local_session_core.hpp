@@ -27,6 +27,8 @@ public:
     RILL_INLINE void close(const std::source_location& where = {}) noexcept override;
     RILL_INLINE std::string memory_report() override;
     RILL_INLINE bool first_time(const std::string& what) override;
+    RILL_INLINE std::vector<session_device> devices() const override;
+    RILL_INLINE std::vector<run_part> partition(const plan_key& key) override;
     RILL_INLINE bool has_value(const node* variable) const override;
     RILL_INLINE any_array variable_value(const node* variable) const override;
     RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;

@@ -14,6 +14,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
+#include <rill/core/platform.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/resources/resource_store.hpp>
@@ -135,6 +136,20 @@ RILL_COLD std::shared_ptr<variable_state> local_session_core::shared(const node*
 }
 
 RILL_INLINE bool local_session_core::closed() const noexcept { return state_->closed(); }
+
+RILL_COLD std::vector<session_device> local_session_core::devices() const {
+    std::vector<session_device> all;
+    for (const auto* d : state_->where->devices().all())
+        all.push_back({logged_name(d->full), d->type->name, d->space ? 0 : host_memory()});
+    return all;
+}
+
+RILL_COLD std::vector<run_part> local_session_core::partition(const plan_key& key) {
+    state_->check_open(&key);
+    check_key(key);
+    const auto cut = make_partitioned_run.load()(key, options_, state_);
+    return cut ? cut->parts() : std::vector<run_part>{{graph(), to_string(device_.full)}};
+}
 
 RILL_COLD bool local_session_core::has_value(const node* variable) const {
     return state_->resources->has_value(variable);

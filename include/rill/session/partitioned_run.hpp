@@ -23,6 +23,7 @@ public:
     RILL_INLINE void start(std::vector<any_array> feeds, const run_options& how, completion done) override;
     RILL_INLINE std::string memory_report() override;
     RILL_INLINE void close() noexcept override;
+    RILL_INLINE std::vector<run_part> parts() const override;
     const partitioned_plan& plan() const { return *plan_; }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,10 +9,26 @@
 
 #include <rill/core/any_array.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/graph/graph.hpp>
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/options.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+/// A device of a session.
+struct session_device {
+    std::string name;       // "/job:localhost/replica:0/task:0/device:CPU:0"
+    std::string type;       // "cpu"
+    std::size_t memory = 0; // bytes; 0: unknown
+};
+
+/// A part of a run, as a graph of its own.
+struct run_part {
+    rill::graph graph;
+    std::string device; // "/job:localhost/replica:0/task:0/device:cpu:0"
+};
+
+namespace detail {
 
 // Forward declarations only: user programs do not compile the runtime.
 class plan;
@@ -56,9 +73,13 @@ public:
     virtual std::string memory_report() = 0;
     /// Frees what no running step uses, when the session closes.
     virtual void close() noexcept {}
+    /// Returns the parts of a run that is cut; none if it runs as a whole.
+    virtual std::vector<run_part> parts() const { return {}; }
 };
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/session/prepared_run.ipp>

@@ -232,6 +232,15 @@ public:
     /// Returns a text with the memory of the variables and of one step of each plan. It compares a step with the least that any layout
     /// needs.
     std::string memory_report() const { return core_->memory_report(); }
+    /// Returns the devices on which the session can place nodes.
+    std::vector<session_device> devices() const { return core_->devices(); }
+
+    /// Returns the parts into which a run would be cut between its devices; the session's own graph if it is one part:
+    /// for (auto& p : s.partition({train}, {x, y})) write_dot(p.graph, p.device + ".dot").
+    std::vector<run_part> partition(const std::vector<detail::run_end>& fetches,
+                                    const std::vector<detail::run_end>& feeds = {}) const {
+        return core_->partition(detail::key_to_cut(fetches, feeds));
+    }
 
     /// Runs a fetch and returns its host value: T for rank 0, otherwise xt::xtensor<T, rank>. A fetch of unknown type returns an any_array.
     /// An operation returns nothing, or by name an any_array that is empty(). A list returns a vector: s.run({a, b}) gives a

@@ -32,6 +32,11 @@ public:
     virtual std::string memory_report() = 0;
     /// Returns true for the first call with `what` in this session.
     virtual bool first_time(const std::string& what) = 0;
+    /// Returns the devices on which the session can place nodes.
+    virtual std::vector<session_device> devices() const = 0;
+    /// Returns the parts of a run, cut between devices; one that is the whole run if all of it runs on one device. The program must have
+    /// called register_partitioned_runs.
+    RILL_INLINE virtual std::vector<run_part> partition(const plan_key& key);
     /// Returns true if a variable has a value in this session.
     virtual bool has_value(const node* variable) const = 0;
 

@@ -34,6 +34,9 @@ RILL_COLD void session_core::restore_variable(const node*, const any_array&) { r
 RILL_COLD std::vector<saved_resource> session_core::saved_resources() const { refuse_state("save"); }
 RILL_COLD void session_core::restore_resource(const saved_resource&) { refuse_state("restore"); }
 
+RILL_COLD std::vector<run_part> session_core::partition(const plan_key&) {
+    throw unimplemented("partition: only a session in this process shows the parts of a run");
+
 RILL_COLD endpoint session_core::edge(const std::string& name) const {
     endpoint e = named(name);
     e.port = std::max(e.port, 0);

@@ -16,4 +16,7 @@ TEST_CASE("exchange ops: passes make them without knowing them") {
     CHECK(ops.receive(2, type, wire_format::as_is, false)->ordering() == step_ordering::none);
     CHECK(ops.snapshot()->alias() < 0);
     CHECK(ops.placeholder(type)->role() == op_role::placeholder);
+    CHECK(ops.constant(any_array(dtype::float32, dims{2}))->constant());
+    CHECK(ops.shape()->follows_from_types());
+    CHECK(!ops.stand_in(type)->stateful());
 }

@@ -2,7 +2,6 @@
 #include <rill/ops/exchange/receive.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/executor/local_rendezvous.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"
@@ -17,5 +16,6 @@ TEST_CASE("receive: outside a partitioned step, and with fields that no edge has
     CHECK(got.dtype() == dtype::float32);
     CHECK_THROWS_WITH(session().run(got), contains("exchanges no values") && contains("node 'receive'"));
     CHECK_THROWS_WITH(detail::add_node(current_graph(), make_op(receive_op{-2, number}), {}), contains("edge -2"));
-    CHECK_THROWS_WITH(detail::add_node(current_graph(), make_op(receive_op{0, number, -1}), {}), contains("wire is -1"));
+    CHECK_THROWS_WITH(detail::add_node(current_graph(), make_op(receive_op{0, number, -1}), {}),
+                      contains("wire is -1"));
 }

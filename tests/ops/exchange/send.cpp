@@ -2,7 +2,6 @@
 #include <rill/ops/exchange/send.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/executor/local_rendezvous.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"

@@ -102,7 +102,7 @@ TEST_CASE_METHOD(test_plan_fixture, "plan: placement is checked, and told to the
     plan({a}, {.log_device_placement = true});
     set_log_sink({});
     REQUIRE(heard.size() == 1);
-    CHECK_THAT(heard[0], contains("a: (Exp)") && contains("/device:cpu:0"));
+    CHECK_THAT(heard[0], contains("a: (Exp)") && contains("/device:CPU:0"));
     const device_scope on("/gpu:0");
     const tensor b(exp(x), "b");
     CHECK_THROWS_AS(plan({b}), invalid_argument);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include <rill/core/wire_format.hpp>
 #include <rill/graph/op/op.hpp>
@@ -14,8 +15,13 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 struct exchange_ops {
     op_ptr (*send)(std::uint32_t edge, wire_format wire);
     op_ptr (*receive)(std::uint32_t edge, const tensor_type& type, wire_format wire, bool takes_turns);
+    op_ptr (*send_bundle)(std::uint32_t edge, wire_format wire);
+    op_ptr (*receive_bundle)(std::uint32_t edge, std::vector<tensor_type> types, wire_format wire, bool takes_turns);
     op_ptr (*snapshot)();
     op_ptr (*placeholder)(const tensor_type& type);
+    op_ptr (*constant)(const any_array& value);
+    op_ptr (*shape)();                           // an int64 vector
+    op_ptr (*stand_in)(const tensor_type& type); // with the shape as input if the type leaves it open
 };
 
 /// The exchange ops of the program; null before register_exchange_ops.

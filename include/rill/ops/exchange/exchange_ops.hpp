@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/expr/constant.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/snapshot.hpp>
 #include <rill/ops/exchange/receive.hpp>
+#include <rill/ops/exchange/receive_bundle.hpp>
 #include <rill/ops/exchange/send.hpp>
+#include <rill/ops/exchange/send_bundle.hpp>
+#include <rill/ops/exchange/stand_in.hpp>
 
 // The ops of partitioned runs, as passes know them.
 
@@ -15,8 +20,13 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE void detail::register_exchange_ops() {
     require_kernel<send_op, void>();
     require_kernel<receive_op, void>();
+    require_kernel<send_bundle_op, void>();
+    require_kernel<receive_bundle_op, void>();
     require_kernel<snapshot_op, void>();
+    require_kernel<shape_op, void>();
+    require_kernel<stand_in_op, void>();
     ensure_registered<placeholder_op>();
+    ensure_registered<constant_op>();
     static constexpr exchange_ops all{
         .send =
             [](std::uint32_t edge, wire_format wire) {
@@ -24,11 +34,23 @@ RILL_INLINE void detail::register_exchange_ops() {
             },
         .receive =
             [](std::uint32_t edge, const tensor_type& type, wire_format wire, bool takes_turns) {
-                return make_op(receive_op{static_cast<std::int32_t>(edge), type, static_cast<std::int32_t>(wire),
-                                          takes_turns});
+                return make_op(
+                    receive_op{static_cast<std::int32_t>(edge), type, static_cast<std::int32_t>(wire), takes_turns});
+            },
+        .send_bundle =
+            [](std::uint32_t edge, wire_format wire) {
+                return make_op(send_bundle_op{static_cast<std::int32_t>(edge), static_cast<std::int32_t>(wire)});
+            },
+        .receive_bundle =
+            [](std::uint32_t edge, std::vector<tensor_type> types, wire_format wire, bool takes_turns) {
+                return make_op(receive_bundle_op{static_cast<std::int32_t>(edge), std::move(types),
+                                                 static_cast<std::int32_t>(wire), takes_turns});
             },
         .snapshot = [] { return make_op(snapshot_op{}); },
-        .placeholder = [](const tensor_type& type) { return make_op(placeholder_op{type}); }};
+        .placeholder = [](const tensor_type& type) { return make_op(placeholder_op{type}); },
+        .constant = [](const any_array& value) { return make_op(constant_op{value}); },
+        .shape = [] { return make_op(shape_op{{dtype::int64}}); },
+        .stand_in = [](const tensor_type& type) { return make_op(stand_in_op{type}); }};
     registered_exchange_ops = &all;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,31 @@
 #include <rill/ops/exchange/send.hpp>
 
 namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// Completes the op with what `opened` makes of the edge's next message: at once if it is there.
+template <class Opened> void receive_with(const kernel_args& a, std::uint32_t edge, const Opened& opened) {
+    auto& exchange = exchange_of(a);
+    if (any_array message; exchange.try_receive(edge, message)) {
+        auto values = opened(std::move(message));
+        std::move(values.begin(), values.end(), a.sized);
+        return;
+    }
+    // the rendezvous belongs to this step: a message that comes after its end is of no use to another one
+    const auto done = a.wait->defer([] { return true; });
+    exchange.receive(edge, [=](std::exception_ptr problem, std::vector<any_array> message) {
+        std::vector<any_array> values;
+        if (!problem) try {
+                values = opened(std::move(message[0]));
+            } catch (...) {
+                problem = std::current_exception();
+            }
+        done(problem, std::move(values));
+    });
+}
+
+} // namespace detail
 
 /// Gives the value that the Send of its edge hands over; waits for it without holding a thread.
 struct receive_op {
@@ -35,20 +62,8 @@ struct receive_op {
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([from = static_cast<std::uint32_t>(edge), form = static_cast<wire_format>(wire),
                        type = type](const kernel_args& a) {
-            auto& exchange = detail::exchange_of(a);
-            if (any_array value; exchange.try_receive(from, value)) {
-                a.sized[0] = detail::unpacked(std::move(value), type, form);
-                return;
-            }
-            // the rendezvous belongs to this step: a value that comes after its end is of no use to another one
-            const auto done = a.wait->defer([] { return true; });
-            exchange.receive(from, [=](std::exception_ptr problem, std::vector<any_array> values) {
-                if (!problem) try {
-                        values[0] = detail::unpacked(std::move(values[0]), type, form);
-                    } catch (...) {
-                        problem = std::current_exception();
-                    }
-                done(problem, std::move(values));
+            detail::receive_with(a, from, [=](any_array message) {
+                return std::vector<any_array>{detail::unpacked(std::move(message), type, form)};
             });
         });
     }

@@ -19,7 +19,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// A step of a run in parts. The runs of all parts share one completion queue, and so one thread at a time.
 class partitioned_step final : parent_run {
 public:
-    /// The plan and the elements of the feeds must outlive the step.
+    /// Prepares a step. The plan and the elements of the feeds must outlive it.
     partitioned_step(const partitioned_plan& p, std::span<const any_array> feeds);
 
     /// Begins the step; see step_executor::start.

@@ -26,14 +26,7 @@ RILL_COLD void partitioned_step::start(const step_context& context, std::functio
         if (auto all = runs_[k]->begin(*this, k, step_->events, step_->context)) nested_done(k, std::move(*all));
 }
 
-RILL_COLD bool partitioned_step::drive() {
-    try {
-        return step_executor::run_stages(step_->events, left_);
-    } catch (...) {
-        step_->fail();
-        throw;
-    }
-}
+RILL_COLD bool partitioned_step::drive() { return step_executor::drive(*step_, left_); }
 
 RILL_COLD std::vector<any_array> partitioned_step::fetched() const {
     std::vector<any_array> all(plan_.fetches());

@@ -36,8 +36,8 @@ public:
     bool drive();
     const any_array& fetched(std::size_t i) const;
 
-    /// Runs the stages of a step until none of its runs is `left` (true), or it waits (false). Throws the step's error.
-    static bool run_stages(completion_queue& events, const std::size_t& left);
+    /// Does the same for a step of several runs, of which `left` have not ended.
+    static bool drive(step_state& step, const std::size_t& left);
 
 private:
     class place_to_wait;

@@ -69,23 +69,21 @@ RILL_COLD void step_executor::start(const step_context& context, std::function<v
     begin(step_->events, step_->context);
 }
 
-RILL_COLD bool step_executor::drive() {
+RILL_COLD bool step_executor::drive() { return drive(*step_, left_); }
+
+RILL_COLD bool step_executor::drive(step_state& step, const std::size_t& left) {
     try {
-        return run_stages(*events_, left_);
+        while (left > 0) {
+            if (const auto [of, p] = step.events.next(); of)
+                static_cast<step_executor*>(of)->run_ready(p);
+            else if (!step.events.wait_for_completions())
+                return false;
+        }
+        return true;
     } catch (...) {
-        step_->fail();
+        step.fail();
         throw;
     }
-}
-
-RILL_COLD bool step_executor::run_stages(completion_queue& events, const std::size_t& left) {
-    while (left > 0) {
-        if (const auto [of, p] = events.next(); of)
-            static_cast<step_executor*>(of)->run_ready(p);
-        else if (!events.wait_for_completions())
-            return false;
-    }
-    return true;
 }
 
 RILL_COLD void step_executor::begin(completion_queue& events, const step_context& context) {

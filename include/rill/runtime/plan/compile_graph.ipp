@@ -72,6 +72,10 @@ RILL_COLD partition compile_partition(const plan_key& key, const dynamic_runtime
     exchange_inserter cut(
         part_of ? part_of : [](const device& d) -> const device& { return d; }, where.devices(), options.wire);
     g = checked_pass(cut.run(std::move(g)), true);
+    const auto& host = where.devices().cpu().full;
+    const bool one_task = detail::none_of(where.devices().all(), [&](const device* d) {
+        return d->full.job != host.job || d->full.replica != host.replica || d->full.task != host.task;
+    });
     if (cut.part_count() > 1)
         for (const auto& it : g.items) {
             if (!it.origin || !it.origin->bodies) continue;
@@ -80,10 +84,10 @@ RILL_COLD partition compile_partition(const plan_key& key, const dynamic_runtime
                 throw unimplemented(error_at(n, n.op->label(),
                                              "control-flow primitives can't run beside other parts of a run; use "
                                              "while_loop and cond, or one device for all nodes"));
-            refuse_split_bodies(n, n, where);
+            if (!one_task) refuse_split_bodies(n, n, where);
         }
     run_passes(cut_turn::after);
-    return cut.take_apart(g);
+    return cut.take_apart(checked_pass(cut.bundle(std::move(g)), true));
 }
 
 RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options,
@@ -91,7 +95,7 @@ RILL_COLD std::shared_ptr<placement> make_placement(const session_options& optio
     placement::report_function report;
     if (options.log_device_placement)
         report = [](const node& n, const device& d) {
-            log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + to_string(d.full));
+            log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + logged_name(d.full));
         };
     if (tasks.empty())
         return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,

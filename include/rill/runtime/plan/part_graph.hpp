@@ -10,15 +10,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A part of a run as a graph of its own, which can be saved, loaded and run like any other. Nodes keep their names, from which seeds are
+/// A part of a run as a graph of its own. It can be saved, loaded and run like any other. Nodes keep their names, from which seeds are
 /// derived and by which state is found; every node names the device that it was placed on. Added nodes are called `_x/send_3`,
 /// `_x/receive_3`, `_x/copy_1` and `_x/feed_0`.
 struct part_graph {
     graph of;
-    std::string device;                // stands for the devices of the part
-    std::vector<endpoint> feeds;       // placeholders, in the order of part::feeds
-    std::vector<endpoint> fetches;     // in the order of part::fetches
-    std::vector<const node*> targets;  // the sends among them
+    std::string device;                           // stands for the devices of the part
+    std::vector<endpoint> feeds;                  // placeholders, in the order of part::feeds
+    std::vector<endpoint> fetches;                // in the order of part::fetches
+    std::vector<const node*> targets;             // the sends among them
     std::vector<int> feed_numbers, fetch_numbers; // in the run
 
     plan_key key() const { return {fetches, targets, feeds}; }

@@ -5,25 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
-#include <rill/graph/op/fields.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// Finds the field "edge" of a send or receive.
-struct edge_reader final : uniform_visitor<edge_reader> {
-    std::int64_t found = 0;
-    template <class T> void visit(const char* name, T& v) {
-        if constexpr (std::is_same_v<T, std::int32_t>)
-            if (std::string_view(name) == "edge") found = v;
-    }
-};
 
 class part_graph_maker {
 public:
@@ -79,7 +67,7 @@ private:
         const auto* there = it.device ? it.device : part_.where;
         spec.device = to_string(there->full);
         if (!it.origin) {
-            spec.name = it.op ? added(it.op->label(), edge_of(*it.op)) : added("copy", ++copied_);
+            spec.name = added(it.op ? it.op->label() : "copy", it.edge >= 0 ? it.edge : ++added_);
             return made_.of.state().add(std::move(spec));
         }
         const node& n = *it.origin;
@@ -93,19 +81,12 @@ private:
         return made;
     }
 
-    /// Returns the edge of a send or receive.
-    static std::int64_t edge_of(const op& o) {
-        edge_reader read;
-        o.fields(read);
-        return read.found;
-    }
-
     // ---- bodies ----------------------------------------------------------------------------------------------------------
 
     void add_bodies(const node& n, node_spec& spec) {
         if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
-            throw unimplemented(error_at(n, n.op->label(),
-                                         "control-flow primitives can't run in a part of a run; use while_loop and cond"));
+            throw unimplemented(error_at(
+                n, n.op->label(), "control-flow primitives can't run in a part of a run; use while_loop and cond"));
         outer_ = {};
         const auto inputs = spec.inputs;
         for (const auto& b : *n.bodies)
@@ -215,7 +196,7 @@ private:
     hash_map<const node*, const node*> copies_;
     endpoint_map outer_; // captures of the current node
     hash_map<const region*, const region*> regions_;
-    std::int64_t copied_ = 0;
+    std::int64_t added_ = 0; // nodes that belong to no edge
 };
 
 RILL_COLD part_graph make_part_graph(const part& p, const graph& of) { return part_graph_maker(p, of).make(); }

@@ -50,7 +50,8 @@ RILL_COLD std::string chrome_event(const char* phase, const std::string& name, i
 
 /// Returns the number of the edge of a Send or Receive, "_x/send_3"; empty for other nodes.
 RILL_COLD std::string traced_edge(const step_trace::entry& e) {
-    return e.op == "Send" || e.op == "Recv" ? e.node.substr(e.node.rfind('_') + 1) : std::string();
+    const bool exchanges = e.op == "Send" || e.op == "SendBundle" || e.op == "Recv" || e.op == "RecvBundle";
+    return exchanges ? e.node.substr(e.node.rfind('_') + 1) : std::string();
 }
 
 } // namespace detail
@@ -82,7 +83,7 @@ RILL_COLD std::string step_trace::chrome_json() const {
         const int task = static_cast<int>(task_of(e));
         if (const auto edge = detail::traced_edge(e);
             !edge.empty() && !e.task.empty()) // "bp": it ends at what encloses it
-            text += ",\n" + detail::chrome_event(e.op == "Send" ? "s" : "f", "edge", task, e.thread) +
+            text += ",\n" + detail::chrome_event(e.op.starts_with("Send") ? "s" : "f", "edge", task, e.thread) +
                     ",\"cat\":\"edge\",\"bp\":\"e\",\"id\":" + edge + ",\"ts\":" + detail::json_time(e.end) + "}";
         const auto args = "," + detail::chrome_args(*this, e) + "}";
         const auto from = ",\"ts\":" + detail::json_time(e.begin);
