@@ -14,6 +14,7 @@
 #include <rill/eager/eager_variable.hpp>
 #include <rill/eager/evaluate.hpp>
 #include <rill/eager/value_and_grad.hpp>
+#include <rill/graph/serialization/dot.hpp>
 #include <rill/io/idx.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/ops/control/assert.hpp>
@@ -23,7 +24,6 @@
 #include <rill/session/session.hpp>
 #include <rill/summary/event_writer.hpp>
 #include <rill/summary/merged_summaries.hpp>
-#include <rill/summary/write_dot.hpp>
 #include <rill/train/any_variable.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/clipping.hpp>

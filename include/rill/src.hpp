@@ -173,7 +173,6 @@
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>
 #include <rill/summary/event_writer.ipp>
-#include <rill/summary/write_dot.ipp>
 #include <rill/train/any_variable.ipp>
 #include <rill/train/clipping.ipp>
 #include <rill/train/compare_values.ipp>
