@@ -12,7 +12,7 @@ FOLDERS = ("ops", "train", "expr")
 BASES = {"window_op"}  # what ops share
 STRUCT = re.compile(r"^(?:template <[^;{]*?>\s*)?struct (\w+)(?:\s*:\s*([^{;]+?))?\s*{\n(.*?)^};", re.M | re.S)
 ONE_LINE = re.compile(r"^(?:template <[^;{]*?>\s*)?struct (\w+_op)(?:\s*:\s*([^{;]+?))?\s*{(.*)};$", re.M)
-REASON = re.compile(r'no_gradient = "(.*?)";\s*(?://\s*(\S+))?')
+REASON = re.compile(r'no_gradient = (?:"(.*?)"|(\w+::no_gradient));\s*(?://\s*(\S+))?')
 BOOLEAN = re.compile(r"using (?:result_type = bool|domain_type = domains::boolean);")
 GRADIENT_TEST = re.compile(r'TEST_CASE\w*\([^;{]*?"[^"]*gradient')
 
@@ -54,7 +54,7 @@ def check(root):
             bodies = inherited(name)
             reason = next(filter(None, map(REASON.search, bodies)), None)
             if reason:
-                if not (reason[1] or reason[2]):
+                if not any(reason.groups()):
                     problems.append(f"{where}: no_gradient needs a reason, as its value or in a comment behind it")
             elif not any(map(BOOLEAN.search, bodies)) and not tested:
                 problems.append(f"{where} has neither a gradient test (a TEST_CASE with 'gradient' in its name in "

@@ -17,7 +17,7 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "graph/op/exchange_ops": "ops/exchange/exchange_ops",
                "runtime/executor/partitioned_step": "session/partitioned_run",
                "runtime/plan/partitioned_plan": "session/partitioned_run",
-               "session/local_session_state": "session/local_session_core"}
+               "session/local_session_state": "session/local_session_core", "session/callable": "session/session"}
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/awaited_answers": "distributed/server",
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
                "distributed/remote_session_core": "distributed/local_cluster"}

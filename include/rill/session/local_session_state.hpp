@@ -27,7 +27,7 @@ public:
     std::shared_ptr<prepared_run> find(const plan_key& key);
     /// Adds a run unless the key has one already, and returns the cached run. `gone` receives an evicted run.
     std::shared_ptr<prepared_run> add(const plan_key& key, std::shared_ptr<prepared_run> made,
-                                   std::shared_ptr<prepared_run>& gone);
+                                      std::shared_ptr<prepared_run>& gone);
     /// Calls f(run) for each cached run, and for evicted runs that a callable still holds.
     template <class F> void each(const F& f) const {
         for (const auto& [key, kept] : runs_) f(kept.run);
