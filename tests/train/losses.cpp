@@ -29,11 +29,12 @@ TEST_CASE("losses: elements, weights and reductions against plain loops") {
         const auto value = [&](const auto& y) { return s.run(y); };
         CHECK(value(made.template operator()<loss_reduction::sum_by_nonzero_weights>(loss_options{})) ==
               Approx(sum / 6));
-        CHECK(value(made.template operator()<loss_reduction::sum>(loss_options{.weights = 3})) == Approx(sum * 3));
+        CHECK(value(made.template operator()<loss_reduction::sum_by_nonzero_weights>(
+                  loss_options{.weights = 3, .reduction = loss_reduction::sum})) == Approx(sum * 3));
         CHECK(value(made.template operator()<loss_reduction::sum_by_nonzero_weights>(
                   loss_options{.weights = weights})) == Approx(weighted / 4));
-        CHECK(value(made.template operator()<loss_reduction::sum_over_batch_size>(loss_options{.weights = weights})) ==
-              Approx(weighted / 6));
+        CHECK(value(made.template operator()<loss_reduction::sum_by_nonzero_weights>(loss_options{
+                  .weights = weights, .reduction = loss_reduction::sum_over_batch_size})) == Approx(weighted / 6));
         CHECK(value(made.template operator()<loss_reduction::sum_by_nonzero_weights>(loss_options{.weights = 0})) == 0);
         const auto each = made.template operator()<loss_reduction::none>(loss_options{.weights = weights});
         static_assert(std::is_same_v<std::remove_const_t<decltype(each)>, tensor<double, 3, 2>>);
@@ -94,6 +95,8 @@ TEST_CASE("losses: of rows, and their sum") {
     const float all = s.run(soft) + s.run(sparse) + s.run(smooth) + s.run(cosine) + s.run(pairs);
     CHECK(s.run(losses::get_total_loss()) == Approx(all + 10));
     CHECK(s.run(losses::get_total_loss(false)) == Approx(all));
+    CHECK_THROWS_WITH(losses::mean_squared_error(t, x, {.reduction = loss_reduction::none}),
+                      contains("losses::mean_squared_error<loss_reduction::none>"));
     CHECK_THROWS_WITH(losses::mean_squared_error(t, x, {.weights = weights}),
                       contains("mean_squared_error: the weights must be a number, or have as many dimensions") &&
                           contains("[2]"));

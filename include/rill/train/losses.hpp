@@ -45,6 +45,9 @@ private:
 
 struct loss_options {
     loss_weights weights = {};
+    /// To one number. loss_reduction::none decides the type of the loss, so that it is a template argument:
+    /// losses::log_loss<loss_reduction::none>(labels, predictions).
+    loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
     double label_smoothing = 0; // of softmax_cross_entropy and sigmoid_cross_entropy: towards all classes alike
 };
 
@@ -56,25 +59,30 @@ any_tensor checked_weights(const char* loss, const any_tensor& weights, const te
 
 template <loss_reduction R, class L>
 auto reduced_loss(const char* name, const L& losses, const loss_options& o, const std::source_location& where) {
+    static_assert(R == loss_reduction::none || R == loss_reduction::sum_by_nonzero_weights,
+                  "losses: only loss_reduction::none is a template argument; write {.reduction = ...} for the others");
     using T = value_type_of<L>;
+    if (R != loss_reduction::none && o.reduction == loss_reduction::none)
+        throw invalid_argument(std::string("losses::") + name +
+                               ": loss_reduction::none is a template argument: losses::" + name +
+                               "<loss_reduction::none>(...), at " + to_string(where));
+    const bool by_present = o.reduction == loss_reduction::sum_by_nonzero_weights;
     const auto all = sealed(losses);
     const auto add = [](const auto& loss) {
         loss.graph().add_to_collection(collections::losses, loss.end());
         return loss;
     };
     const auto reduce = [&](const auto& weighted, const auto& present) {
-        const auto total = reduce_sum(weighted, where);
-        if constexpr (R == loss_reduction::sum)
-            return sealed(total);
-        else
-            return sealed(total / maximum(present, 1)); // without elements, 0
+        const auto total = sealed(reduce_sum(weighted, where));
+        if (o.reduction == loss_reduction::sum) return total;
+        return sealed(total / maximum(present, 1)); // without elements, 0
     };
     const auto count = [&] { return cast<T>(size<std::int64_t>(all, where)); };
     if (!o.weights.tensor()) {
         const double by = o.weights.number();
         if constexpr (R == loss_reduction::none)
             return add(sealed(by * all));
-        else if (R == loss_reduction::sum_by_nonzero_weights && by == 0)
+        else if (by_present && by == 0)
             return add(sealed(0. * reduce_sum(all, where)));
         else
             return add(reduce(by * all, count()));
@@ -87,7 +95,7 @@ auto reduced_loss(const char* name, const L& losses, const loss_options& o, cons
                                                               : spread(typed_result<void, L>(rank_of_first, given));
     if constexpr (R == loss_reduction::none)
         return add(sealed(weights * all));
-    else if constexpr (R == loss_reduction::sum_by_nonzero_weights)
+    else if (by_present)
         return add(reduce(weights * all, reduce_sum(cast<T>(not_equal(weights, 0)), where)));
     else
         return add(reduce(weights * all, count()));
