@@ -50,8 +50,8 @@ int main() {
             for (int t = 0; t < towers; ++t) {
                 const name_scope name("tower_" + std::to_string(t));
                 const device_scope on("/cpu:" + std::to_string(t + 1));
-                const tensor<double, dyn, features> own_x = x(slice_range{t * rows, (t + 1) * rows}, all);
-                const tensor<double, dyn, 1> own_y = y(slice_range{t * rows, (t + 1) * rows}, all);
+                const tensor<double, dyn, features> own_x = x(slice_range{t * rows, (t + 1) * rows});
+                const tensor<double, dyn, 1> own_y = y(slice_range{t * rows, (t + 1) * rows});
                 const auto [tw, tb] = gradients(m.loss(own_x, own_y), m.w, m.b);
                 const device_scope together("/cpu:0");
                 dw = t == 0 ? tensor<double, features, 1>(tw) : tensor<double, features, 1>(dw + tw);
