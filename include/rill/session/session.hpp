@@ -62,8 +62,8 @@ public:
     void close(const std::source_location& where = std::source_location::current()) noexcept { core_->close(where); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
-    /// Empties the named containers (all if none is named) and closes the sessions that use them: in all tasks of the cluster of a server
-    /// (`target`), or in this process, if it is empty. Throws unavailable or deadline_exceeded if a task does not answer in time.
+    /// Empties the named containers (all if none is named) and closes the sessions that use them: in this process, or in all tasks of a
+    /// server's cluster (`target`). Throws unavailable or deadline_exceeded if a task does not answer in time.
     static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {},
                       std::chrono::nanoseconds timeout = std::chrono::seconds(30)) {
         detail::reset_containers(target, containers, timeout);
