@@ -72,8 +72,7 @@ public:
     /// Returns the graph with the values of its variables in this session: see with_values.
     valued_graph variable_values() const;
 
-    /// Returns a text with the memory of the variables and of one step of each plan. It compares a step with the least that any layout
-    /// needs.
+    /// Returns a text with the memory of the variables and of one step of each plan, beside the least that any layout needs.
     std::string memory_report() const { return core_->memory_report(); }
     /// Returns the devices on which the session can place nodes.
     std::vector<session_device> devices() const { return core_->devices(); }
