@@ -36,6 +36,7 @@ RILL_COLD void session_core::restore_resource(const saved_resource&) { refuse_st
 
 RILL_COLD std::vector<run_part> session_core::partition(const plan_key&) {
     throw unimplemented("partition: only a session in this process shows the parts of a run");
+}
 
 RILL_COLD endpoint session_core::edge(const std::string& name) const {
     endpoint e = named(name);
