@@ -80,11 +80,12 @@ struct session_options {
     /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
     /// threads.
     device_counts device_count = {};
+    placers placer = placers::simple; // chooses the devices of nodes that request none
     /// Cuts each run between its devices. Parts exchange values by Send and Receive, as tasks of a cluster do; the results are the same.
     partition_option partition_devices = {};
     wire_format wire = wire_format::as_is; // of float32 values that cross between parts
-    bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
-    bool log_device_placement = false; // write the device of each node to the log sink, once in the session
+    bool allow_soft_placement = false;     // run a node on the CPU if its device can't run it
+    bool log_device_placement = false;     // write the device of each node to the log sink, once in the session
     gpu_options gpu = {};
     /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
     /// node by node; if this is false, all of them do. The values are the same.

@@ -97,7 +97,7 @@ RILL_COLD std::shared_ptr<placement> make_placement(const session_options& optio
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + logged_name(d.full));
         };
     return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,
-                                          std::move(report));
+                                          std::move(report), options.placer);
 }
 
 }}} // namespace rill::RILL_ABI::detail
