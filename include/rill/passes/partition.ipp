@@ -261,15 +261,24 @@ RILL_COLD partition exchange_inserter::take_apart(const subgraph& g) {
         into.steps.items.push_back(std::move(it));
         return at->second;
     };
+    detail::number_sets sets;
+    std::vector<int> writes(g.items.size()); // per item: the writes that it waits for
     for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
         if (detail::is_repeated(g, i)) continue;
         auto it = g.items[i];
+        for (const auto& v : it.inputs) writes[i] = sets.join(writes[i], writes[v.item]);
+        for (const int a : it.after) writes[i] = sets.join(writes[i], writes[a]);
         const int p = parts[i] = it.is_copy() ? parts[it.inputs[0].item] : it.part;
         if (p < 0) throw internal("partition: " + g.name_of(i) + " belongs to no part");
         for (auto& v : it.inputs) v.item = here(p, v.item);
         const auto after = std::exchange(it.after, {});
         for (const int a : after)
             if (parts[a] == p) it.after.push_back(here(p, a)); // a feed is there; a Send of another part is received
+        // a part does not see what its items wait for through other parts: of writes in the part, its Receives say it
+        if (it.edge >= 0 && it.op->is_async())
+            for (const int w : sets.members(writes[i]))
+                if (parts[w] == p) it.after.push_back(here(p, w));
+        if (it.is_write()) writes[i] = sets.join(writes[i], sets.number_of({i}));
         auto& into = made.parts[static_cast<std::size_t>(p)].steps;
         local[{p, i}] = static_cast<int>(into.items.size());
         if (it.edge >= 0 && !it.op->is_async()) into.targets.push_back(static_cast<int>(into.items.size())); // a Send

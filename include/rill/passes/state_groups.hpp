@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <rill/passes/subgraph.hpp>
@@ -43,6 +46,35 @@ private:
     }
 
     std::vector<int> parent_;
+};
+
+/// Sets of numbers, each with a number of its own. Set 0 is empty.
+class number_sets {
+public:
+    int join(int a, int b) {
+        if (a == b || b == 0) return a;
+        if (a == 0) return b;
+        const auto [at, fresh] = joined_.try_emplace(std::minmax(a, b), 0);
+        if (fresh) {
+            std::vector<int> both;
+            std::ranges::set_union(sets_[static_cast<std::size_t>(a)], sets_[static_cast<std::size_t>(b)],
+                                   std::back_inserter(both));
+            at->second = number_of(std::move(both));
+        }
+        return at->second;
+    }
+    int number_of(std::vector<int> set) {
+        const auto [at, fresh] = numbers_.try_emplace(set, static_cast<int>(sets_.size()));
+        if (fresh) sets_.push_back(std::move(set));
+        return at->second;
+    }
+
+    const std::vector<int>& members(int set) const { return sets_[static_cast<std::size_t>(set)]; }
+
+private:
+    std::vector<std::vector<int>> sets_{{}};
+    std::map<std::vector<int>, int> numbers_{{{}, 0}};
+    std::map<std::pair<int, int>, int> joined_;
 };
 
 }}} // namespace rill::RILL_ABI::detail
