@@ -107,6 +107,7 @@
 #include <rill/link/dynamic_runtime.ipp>
 #include <rill/passes/bundle_edges.ipp>
 #include <rill/passes/constant_folder.ipp>
+#include <rill/passes/cost_model.ipp>
 #include <rill/passes/eliminate_common_subexpressions.ipp>
 #include <rill/passes/fold_operands.ipp>
 #include <rill/passes/functionalize/flow_graph.ipp>
@@ -122,6 +123,7 @@
 #include <rill/passes/order.ipp>
 #include <rill/passes/partition.ipp>
 #include <rill/passes/place.ipp>
+#include <rill/passes/place_by_cost.ipp>
 #include <rill/passes/prune.ipp>
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>

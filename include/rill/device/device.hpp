@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,10 @@ struct device {
     const memory_space* space = nullptr; // its memory; null: the host's
     device_name full = {};               // "/job:localhost/replica:0/task:0/device:cpu:0"
 };
+
+/// How a session chooses the devices of nodes that request none. `simple`: the default device. `by_cost`: a simulated run over estimated
+/// costs, when the first plan with the node is compiled.
+enum class placers : std::uint8_t { simple, by_cost };
 
 /// Numbers of devices by type: {{"cpu", 4}}.
 using device_counts = std::vector<std::pair<std::string, int>>;

@@ -12,45 +12,15 @@
 
 #include <rill/graph/op/exchange_ops.hpp>
 #include <rill/passes/order.hpp>
+#include <rill/passes/state_groups.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-/// Sets of edges, each with a number. Set 0 is empty.
-class edge_sets {
-public:
-    int join(int a, int b) {
-        if (a == b || b == 0) return a;
-        if (a == 0) return b;
-        const auto [at, fresh] = joined_.try_emplace(std::minmax(a, b), 0);
-        if (fresh) {
-            std::vector<int> both;
-            std::ranges::set_union(sets_[static_cast<std::size_t>(a)], sets_[static_cast<std::size_t>(b)],
-                                   std::back_inserter(both));
-            at->second = number_of(std::move(both));
-        }
-        return at->second;
-    }
-    int number_of(std::vector<int> set) {
-        const auto [at, fresh] = numbers_.try_emplace(set, static_cast<int>(sets_.size()));
-        if (fresh) sets_.push_back(std::move(set));
-        return at->second;
-    }
-
-private:
-    std::vector<std::vector<int>> sets_{{}};
-    std::map<std::vector<int>, int> numbers_{{{}, 0}};
-    std::map<std::pair<int, int>, int> joined_;
-};
-
-} // namespace detail
 
 RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire_format wire, bool takes_turns) {
     constexpr std::size_t most = 256 * 1024; // bytes of a bundle
     const int n = static_cast<int>(g.items.size());
     // two sends that depend on the same exchanges do not depend on each other
-    detail::edge_sets sets;
+    detail::number_sets sets;
     std::vector<int> before(g.items.size()), with(g.items.size()), sends(edges.size(), -1), receives(edges.size(), -1);
     using key = std::tuple<int, int, int>; // parts, and the exchanges before
     std::map<key, std::vector<std::vector<int>>> bundles;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -14,47 +13,9 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
 #include <rill/passes/bundle_edges.hpp>
+#include <rill/passes/state_groups.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-/// Returns true if each part that needs the item has a copy of it: a feed, or a constant.
-inline bool is_repeated(const subgraph& g, int i) {
-    return g.items[i].feed >= 0 || (g.role(i) == op_role::constant && g.items[i].after.empty());
-}
-
-/// Sets of items that share state, so that one part runs them (union-find).
-class state_groups {
-public:
-    explicit state_groups(const subgraph& g) : parent_(g.items.size()) {
-        std::iota(parent_.begin(), parent_.end(), 0);
-        for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
-            const auto& it = g.items[i];
-            if (!it.op) continue;
-            for (const int k : it.op->writes()) unite(g, i, it.inputs[static_cast<std::size_t>(k)].item);
-            for (const int k : it.op->may_be_uninitialized()) unite(g, i, it.inputs[static_cast<std::size_t>(k)].item);
-            for (const auto& v : it.inputs)
-                if (g.role(v.item) == op_role::resource) unite(g, i, v.item);
-        }
-    }
-    /// Returns the first item of the set; that is the variable or resource, which precedes its users.
-    int first(int i) {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
-
-private:
-    void unite(const subgraph& g, int a, int b) {
-        if (is_repeated(g, a) || is_repeated(g, b)) return;
-        a = first(a), b = first(b);
-        parent_[std::max(a, b)] = std::min(a, b);
-    }
-
-    std::vector<int> parent_;
-};
-
-} // namespace detail
 
 /// One application of the pass.
 class exchange_inserter::inserting {
@@ -300,15 +261,24 @@ RILL_COLD partition exchange_inserter::take_apart(const subgraph& g) {
         into.steps.items.push_back(std::move(it));
         return at->second;
     };
+    detail::number_sets sets;
+    std::vector<int> writes(g.items.size()); // per item: the writes that it waits for
     for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
         if (detail::is_repeated(g, i)) continue;
         auto it = g.items[i];
+        for (const auto& v : it.inputs) writes[i] = sets.join(writes[i], writes[v.item]);
+        for (const int a : it.after) writes[i] = sets.join(writes[i], writes[a]);
         const int p = parts[i] = it.is_copy() ? parts[it.inputs[0].item] : it.part;
         if (p < 0) throw internal("partition: " + g.name_of(i) + " belongs to no part");
         for (auto& v : it.inputs) v.item = here(p, v.item);
         const auto after = std::exchange(it.after, {});
         for (const int a : after)
             if (parts[a] == p) it.after.push_back(here(p, a)); // a feed is there; a Send of another part is received
+        // a part does not see what its items wait for through other parts: of writes in the part, its Receives say it
+        if (it.edge >= 0 && it.op->is_async())
+            for (const int w : sets.members(writes[i]))
+                if (parts[w] == p) it.after.push_back(here(p, w));
+        if (it.is_write()) writes[i] = sets.join(writes[i], sets.number_of({i}));
         auto& into = made.parts[static_cast<std::size_t>(p)].steps;
         local[{p, i}] = static_cast<int>(into.items.size());
         if (it.edge >= 0 && !it.op->is_async()) into.targets.push_back(static_cast<int>(into.items.size())); // a Send

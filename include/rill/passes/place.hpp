@@ -23,11 +23,20 @@ public:
 
     /// Nodes without a request run on the first device of type `by_default`, or on the CPU if the session has none of that type. `soft`
     /// places a node on the CPU of its task if its device does not exist or can't run it. Calls `report` once for each node.
-    placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {})
-        : placement(counts, local_task(), by_default, soft, std::move(report)) {}
+    placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {},
+              placers placer = placers::simple)
+        : placement(counts, local_task(), by_default, soft, std::move(report), placer) {}
     /// As above, for a session of several tasks, which all have as many devices. Nodes that name no task run on the first one.
     placement(const device_counts& counts, std::span<const device_name> tasks, const device_type& by_default, bool soft,
-              report_function report);
+              report_function report, placers placer = placers::simple);
+
+    placers placer() const noexcept { return placer_; }
+    /// Returns true if a placer may choose the node's device: it is not placed yet, and requests no type of device.
+    bool is_free(const node& n) const;
+    /// Returns true if the device can run the node.
+    bool can_run(const node& n, const device& there) const;
+    /// Makes a device the default one for a node that is not placed yet.
+    void choose(const node& n, const device& there);
 
     const device_set& devices() const noexcept { return devices_; }
     /// Returns the device of nodes that request none.
@@ -37,7 +46,7 @@ public:
     /// kernel of the op, if it writes variables in several memories, or if it writes a variable and is colocated with a node elsewhere.
     /// The rules, of which later ones win:
     /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
-    /// - the default device, if no type is requested
+    /// - the default device, or the one that a placer has chosen, if no type is requested
     /// - for a loop without a request that reads kept values of another loop: the device of that loop
     /// - the CPU, for ops that host code runs: on strings and resources, with data-dependent shapes, that may wait; and where `soft` allows
     ///   it or no device is requested, for ops without a kernel for the device
@@ -60,8 +69,10 @@ private:
     const device& default_;
     const bool soft_;
     const report_function report_;
+    const placers placer_;
     mutable std::mutex mutex_;
     detail::hash_map<const node*, const device*> known_;     // nodes of graphs
+    detail::hash_map<const node*, const device*> chosen_;    // by a placer
     detail::hash_set<std::string> replacements_;             // names of nodes in no graph, made in place of others
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
 };

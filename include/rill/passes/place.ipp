@@ -11,6 +11,7 @@
 #include <rill/core/small_vector.hpp>
 #include <rill/device/kernel_registry.hpp>
 #include <rill/graph/graph.hpp>
+#include <rill/passes/place_by_cost.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -65,9 +66,9 @@ RILL_COLD std::span<const device_name> placement::local_task() {
 }
 
 RILL_COLD placement::placement(const device_counts& counts, std::span<const device_name> tasks,
-                               const device_type& by_default, bool soft, report_function report)
+                               const device_type& by_default, bool soft, report_function report, placers placer)
     : devices_(counts, tasks), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
-      soft_(soft), report_(std::move(report)) {}
+      soft_(soft), report_(std::move(report)), placer_(placer) {}
 
 RILL_COLD const device& placement::device_of(const node& n) {
     const node& first = *first_variant(n); // the variants of a loop or branch are one run
@@ -90,12 +91,34 @@ RILL_COLD const device& placement::cpu_of(const device_name& task) const {
     return *devices_.find({task.job, task.replica, task.task, cpu_device().name, -1});
 }
 
+RILL_COLD bool placement::is_free(const node& n) const {
+    {
+        const std::lock_guard lock(mutex_);
+        if (known_.contains(first_variant(n))) return false;
+    }
+    return !requested(n);
+}
+
+RILL_COLD bool placement::can_run(const node& n, const device& there) const {
+    return !(there.space && detail::runs_on_host(n)) && !detail::lacks_kernel(n, *there.type);
+}
+
+RILL_COLD void placement::choose(const node& n, const device& there) {
+    const std::lock_guard lock(mutex_);
+    chosen_.try_emplace(first_variant(n), &there);
+}
+
 RILL_COLD const device& placement::decide(const node& n) {
     note_regions(n);
     const device* there = requested(n);
     if (!there) {
         const node* loop = detail::loop_that_kept_values(n);
-        there = loop ? &device_of(*loop) : &default_;
+        const device* chosen = nullptr;
+        {
+            const std::lock_guard lock(mutex_);
+            if (const auto at = chosen_.find(&n); at != chosen_.end()) chosen = at->second;
+        }
+        there = loop ? &device_of(*loop) : chosen ? chosen : &default_;
     }
     if (there->space && detail::runs_on_host(n)) there = &cpu_of(there->full);
     if (n.op->writes().empty() && detail::lacks_kernel(n, *there->type)) {
@@ -179,6 +202,7 @@ RILL_COLD void placement::note_regions(const node& n) {
 }
 
 RILL_COLD subgraph place(subgraph g, placement& where) {
+    if (where.placer() == placers::by_cost) place_by_cost(g, where);
     for (auto& it : g.items)
         if (it.origin) it.device = &where.device_of(*it.origin);
     return g;

@@ -84,6 +84,7 @@ struct session_options {
     /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
     /// threads.
     device_counts device_count = {};
+    placers placer = placers::simple; // chooses the devices of nodes that request none
     /// Cuts each run between its devices. Parts exchange values by Send and Receive, as tasks of a cluster do; the results are the same.
     partition_option partition_devices = {};
     wire_format wire = wire_format::as_is; // of float32 values that cross between parts

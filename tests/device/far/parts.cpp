@@ -18,7 +18,7 @@ TEST_CASE("far: parts on the CPU and two far devices give what the whole run giv
         const test_far::by_default there(seed % 2 ? "far" : "cpu");
         const graph g;
         const graph_scope here(g);
-        const program p(seed, drawn_devices({"/cpu:0", "/cpu:1", "/far:0", "/far:1"}, seed));
+        const random_parts::program p(seed, drawn_devices({"/cpu:0", "/cpu:1", "/far:0", "/far:1"}, seed));
         const device_counts counts{{"cpu", 2}, {"far", 2}};
         const auto wanted = p.outcomes(session(g, on_threads(0, false, counts)), false);
         const auto found = p.outcomes(session(g, on_threads(static_cast<int>(seed % 3), true, counts)), false);

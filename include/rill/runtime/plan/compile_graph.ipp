@@ -99,9 +99,9 @@ RILL_COLD std::shared_ptr<placement> make_placement(const session_options& optio
         };
     if (tasks.empty())
         return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,
-                                              std::move(report));
+                                              std::move(report), options.placer);
     return detail::make_shared<placement>(options.device_count, tasks, default_device(), options.allow_soft_placement,
-                                          std::move(report));
+                                          std::move(report), options.placer);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+#include <rill/passes/subgraph.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Estimates of times before anything has run, in microseconds: from the costs that ops state and the speeds of device types. Extents that
+/// only a run knows count as 64.
+class cost_model {
+public:
+    /// Returns the time of an item on a device, on one thread.
+    double microseconds(const subgraph& g, int item, const device& on) const;
+    /// Returns the time until a value of that size is on another device. Null is the host. Devices that share a memory hand it over.
+    double transfer_microseconds(double bytes, const device* from, const device* to) const;
+    /// Returns the size of an output of an item.
+    double bytes(const subgraph& g, const subgraph::value& v) const;
+};
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/cost_model.ipp>
+#endif

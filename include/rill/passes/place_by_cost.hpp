@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/cost_model.hpp>
+#include <rill/passes/place.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Chooses devices by a simulated run, as in TensorFlow's white paper, for nodes that have none and request none. The item with the
+/// longest way to the end is next. It goes to the device where it ends first; the first one wins a tie. Nodes that share state go
+/// together. The subgraph is pruned and sorted.
+void place_by_cost(const subgraph& g, placement& where, const cost_model& costs = {});
+
+/// Returns the time of a simulated run of a placed and sorted subgraph, in microseconds. A device runs one item at a time.
+double simulated_microseconds(const subgraph& g, const cost_model& costs = {});
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/place_by_cost.ipp>
+#endif

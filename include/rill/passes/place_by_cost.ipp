@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/place_by_cost.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
+#include <rill/passes/order.hpp>
+#include <rill/passes/state_groups.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// A run in simulated time.
+class simulated_run {
+public:
+    simulated_run(const subgraph& g, const cost_model& costs)
+        : g_(g), costs_(costs), edges_(g), on_(g.items.size()), end_(g.items.size()), rank_(g.items.size()) {
+        for (int i = static_cast<int>(g.items.size()); i-- > 0;) {
+            const auto* d = g.items[i].device;
+            double rest = 0;
+            for (const int next : edges_.next(i)) rest = std::max(rest, rank_[next]);
+            rank_[i] = rest + costs.microseconds(g, i, d ? *d : nominal_);
+        }
+    }
+
+    /// Runs the items. `candidates(i)` gives the devices that item i may run on, `chosen(i, device)` is told where it runs.
+    double run(const std::function<std::vector<const device*>(int)>& candidates,
+               const std::function<void(int, const device*)>& chosen) {
+        std::vector<int> missing(g_.items.size());
+        const auto later = [&](int a, int b) { return std::pair(rank_[a], -a) < std::pair(rank_[b], -b); };
+        std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
+        for (int i = 0; i < static_cast<int>(g_.items.size()); ++i) {
+            missing[i] = static_cast<int>(g_.items[i].inputs.size() + g_.items[i].after.size());
+            if (missing[i] == 0) ready.push(i);
+        }
+        double all = 0;
+        while (!ready.empty()) {
+            const int i = ready.top();
+            ready.pop();
+            const device* best = nullptr;
+            double first_end = 0;
+            for (const auto* d : candidates(i))
+                if (const double end = end_on(i, d); !best || end < first_end) best = d, first_end = end;
+            on_[i] = best;
+            end_[i] = best ? first_end : 0;
+            if (best && costs_.microseconds(g_, i, *best) > 0) free_[best] = end_[i];
+            chosen(i, best);
+            all = std::max(all, end_[i]);
+            for (const int next : edges_.next(i))
+                if (--missing[next] == 0) ready.push(next);
+        }
+        return all;
+    }
+
+private:
+    double end_on(int i, const device* d) {
+        double start = 0;
+        for (const auto& v : g_.items[i].inputs)
+            start = std::max(start, end_[v.item] + costs_.transfer_microseconds(costs_.bytes(g_, v), on_[v.item], d));
+        for (const int a : g_.items[i].after) start = std::max(start, end_[a]);
+        const double takes = costs_.microseconds(g_, i, *d);
+        if (takes > 0)
+            if (const auto at = free_.find(d); at != free_.end()) start = std::max(start, at->second);
+        return start + takes;
+    }
+
+    const subgraph& g_;
+    const cost_model& costs_;
+    const item_edges edges_;
+    const device nominal_{&cpu_device()};
+    std::vector<const device*> on_; // per item
+    std::vector<double> end_, rank_;
+    hash_map<const device*, double> free_; // when each device has done what it runs
+};
+
+} // namespace detail
+
+RILL_COLD void place_by_cost(const subgraph& g, placement& where, const cost_model& costs) {
+    detail::state_groups groups(g);
+    std::vector<const device*> of_group(g.items.size()); // by first item
+    const auto runs_on = [&](int i) -> std::vector<const device*> {
+        const auto& it = g.items[i];
+        if (!it.origin) return {};
+        if (const auto* d = of_group[static_cast<std::size_t>(groups.first(i))]) return {d};
+        if (!where.is_free(*it.origin)) return {&where.device_of(*it.origin)};
+        std::vector<const device*> all;
+        for (const auto* d : where.devices().all())
+            if (where.can_run(*it.origin, *d)) all.push_back(d);
+        return all;
+    };
+    const auto choose = [&](int i, const device* d) {
+        const auto& it = g.items[i];
+        if (!d) return;
+        of_group[static_cast<std::size_t>(groups.first(i))] = d;
+        if (it.op->role() != op_role::constant) where.choose(*it.origin, *d);
+    };
+    detail::simulated_run(g, costs).run(runs_on, choose);
+}
+
+RILL_COLD double simulated_microseconds(const subgraph& g, const cost_model& costs) {
+    const auto there = [&](int i) {
+        const auto* d = g.items[i].device;
+        return d ? std::vector<const device*>{d} : std::vector<const device*>();
+    };
+    return detail::simulated_run(g, costs).run(there, [](int, const device*) {});
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/passes/cost_model.hpp>
+
+#include <vector>
+
+#include <rill/ops/catalogue.hpp>
+#include <rill/passes/prune.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("cost model: products by their arithmetic, open extents, values that move") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, 100, 100> x("x");
+    const placeholder<float, dyn, 100> open("open");
+    const tensor product(matmul(x, x));
+    const tensor more(matmul(open, x));
+    const std::vector<endpoint> fetches{product, more}, feeds{x, open};
+    const auto items = prune(fetches, {}, feeds);
+    const device_type slow{.name = "slow", .flops_per_microsecond = 1e4};
+    const memory_space space{.name = "elsewhere"};
+    const device cpu{&cpu_device()}, other{&cpu_device(), 1}, far{&slow, 0, &space};
+    const cost_model costs;
+    CHECK(costs.microseconds(items, items.fetches[0].item, far) == Approx(2e6 / 1e4));
+    CHECK(costs.microseconds(items, items.fetches[0].item, cpu) < 2e6 / 1e4);
+    CHECK(costs.microseconds(items, items.fetches[1].item, far) == Approx(2e4 * 64 / 1e4));
+    CHECK(costs.microseconds(items, 0, cpu) == 0); // a feed
+    CHECK(costs.bytes(items, items.fetches[1]) == 4 * 64 * 100);
+    CHECK(costs.transfer_microseconds(4e4, &cpu, &cpu) == 0);
+    CHECK(costs.transfer_microseconds(4e4, &cpu, &other) < costs.transfer_microseconds(4e4, nullptr, &far));
+    CHECK(costs.transfer_microseconds(8e4, &far, nullptr) > costs.transfer_microseconds(4e4, &far, nullptr));
+}
