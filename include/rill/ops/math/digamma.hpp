@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-namespace detail {
+namespace detail { inline namespace RILL_ISA {
 
 inline RILL_HOST_DEVICE double digamma(double x) {
     constexpr double pi = 3.14159265358979323846;
@@ -30,7 +30,7 @@ inline RILL_HOST_DEVICE double digamma(double x) {
     return sum + std::log(x) - 0.5 / x - tail;
 }
 
-} // namespace detail
+}} // namespace detail::RILL_ISA
 
 /// The derivative of lgamma; NaN at 0, -1, -2, … Shape: that of x. Gradient: g polygamma(1, x).
 struct digamma_op {

@@ -10,9 +10,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-namespace detail {
+namespace detail { inline namespace RILL_ISA {
 RILL_HOST_DEVICE double polygamma(double n, double x);
-} // namespace detail
+}} // namespace detail::RILL_ISA
 
 /// The n-th derivative of digamma at x: polygamma(n, x). NaN where n is not 0, 1, 2, … Shape: n and x broadcast.
 /// Gradient: g polygamma(n + 1, x) to x, 0 to n.
@@ -40,9 +40,7 @@ RILL_FRONT auto polygamma(const A& n, const B& x) {
 
 #include <rill/ops/math/digamma.hpp> // its value is digamma where n is 0, whose pullback needs this op
 
-namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// The sum of (q + k)^-s over k = 0, 1, …, for a whole s > 1 and q > 0: some terms, the rest by Euler and Maclaurin.
 inline RILL_HOST_DEVICE double hurwitz_zeta(double s, double q) {
@@ -76,9 +74,7 @@ inline RILL_HOST_DEVICE double hurwitz_zeta(double s, double q) {
     return sum;
 }
 
-} // namespace detail
-
-inline RILL_HOST_DEVICE double detail::polygamma(double n, double x) {
+inline RILL_HOST_DEVICE double polygamma(double n, double x) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if (!(n >= 0) || n != std::floor(n) || std::isinf(n)) return nan;
     if (n == 0) return digamma(x);
@@ -95,4 +91,4 @@ inline RILL_HOST_DEVICE double detail::polygamma(double n, double x) {
     return sign * std::tgamma(s) * zeta;
 }
 
-}} // namespace rill::RILL_ABI
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
