@@ -8,6 +8,7 @@
 #include <rill/ops/control/host_call.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/queue/queue_runner.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/summary/scalar_summary.hpp>
 #include <rill/train/gradient_descent.hpp>
