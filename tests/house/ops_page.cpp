@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -168,6 +169,23 @@ std::map<std::string, documented_struct> documented_structs(const std::filesyste
     return all;
 }
 
+/// Returns the test of a header: its own, or that of its family, which names it. Those of its folder come first.
+std::string test_of(const std::filesystem::path& root, const std::string& header) {
+    const std::string own = "tests/" + header + ".cpp";
+    if (std::filesystem::exists(root / own)) return own;
+    const auto slash = header.rfind('/');
+    const auto op = header.substr(slash + 1);
+    for (const auto& folder : {"tests/" + header.substr(0, slash), std::string("tests/ops")}) {
+        std::set<std::string> files; // in order
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder))
+            if (entry.path().extension() == ".cpp")
+                files.insert(std::filesystem::relative(entry.path(), root).generic_string());
+        for (const auto& file : files)
+            if (text_of(root / file).find(op) != std::string::npos) return file;
+    }
+    throw std::runtime_error(own + " is missing");
+}
+
 /// For a cell of a table.
 std::string cell(std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
@@ -182,8 +200,7 @@ std::string page(const std::filesystem::path& root) {
         if (at == structs.end()) throw std::runtime_error("no header declares " + r.documented);
         const auto& [header, sentence] = at->second;
         if (sentence.empty()) throw std::runtime_error(header + ".hpp: " + r.documented + " has no docstring");
-        const std::string test = "tests/" + header + ".cpp";
-        if (!std::filesystem::exists(root / test)) throw std::runtime_error(test + " is missing");
+        const std::string test = test_of(root, header);
         const auto slash = header.rfind('/');
         std::string& line = sections[header.substr(0, slash)].emplace_back();
         line = "| " + r.name + " | [" + header.substr(slash + 1) + "](../include/rill/" + header + ".hpp) | " +

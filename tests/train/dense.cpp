@@ -64,5 +64,5 @@ TEST_CASE("dense: of sizes that only run time knows") {
     CHECK(s.run(any, feed(x, {{1.f, 2.f, 3.f}})).elements<float>()[3] == 60.f);
     placeholder<float, dyn, dyn> open("open");
     CHECK_THROWS_WITH(dense("bad", open, 2), contains("last extent must be known") && contains("dense.cpp"));
-    CHECK_THROWS_WITH(dense<2>("bad", any_placeholder("v", dtype::float32, {3})), contains("must be a matrix"));
+    CHECK_THROWS_WITH(dense<2>("bad", any_placeholder("v", dtype::float32, {3})), contains("must have two dimensions or more"));
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/distributed/master.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/distributed/wire_message.hpp>
@@ -179,7 +180,7 @@ RILL_COLD void cluster_step::join_traces() {
     }
     std::vector<int> order(into.size()), place(into.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    detail::sort(order, [&](int a, int b) {
         return into[static_cast<std::size_t>(a)].begin < into[static_cast<std::size_t>(b)].begin;
     });
     std::vector<step_trace::entry> sorted;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/crc32c.hpp>
 #include <rill/core/log.hpp>
 #include <rill/io/shard.hpp>
@@ -250,9 +251,8 @@ RILL_COLD std::vector<checkpoint_info> checkpoints_in(const std::string& directo
             log_message(log_level::warning, "passed over: " + std::string(problem.what()));
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.step, a.time) > std::pair(b.step, b.time);
-    });
+    detail::sort(all,
+                 [](const auto& a, const auto& b) { return std::pair(a.step, a.time) > std::pair(b.step, b.time); });
     return all;
 }
 

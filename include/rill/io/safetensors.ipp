@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/text_file.hpp>
 #include <rill/io/wire.hpp>
 
@@ -274,9 +275,8 @@ RILL_COLD void write_safetensors(const std::string& path, const std::vector<name
             throw invalid_argument("write_safetensors: the name '" + a.name + "' is taken");
         order.push_back(&a);
     }
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-        return size_of(a->value.dtype()) > size_of(b->value.dtype());
-    });
+    detail::sort(order,
+                 [](const auto* a, const auto* b) { return size_of(a->value.dtype()) > size_of(b->value.dtype()); });
     std::size_t at = 0;
     for (const auto* a : order) {
         const auto* type = std::find_if(detail::safetensors_types.begin(), detail::safetensors_types.end(),

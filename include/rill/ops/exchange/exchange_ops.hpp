@@ -17,14 +17,23 @@
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// Registers a kernel when this is called, not at program start: programs that partition nothing do not contain it.
+template <class Op> void register_exchange_kernel() {
+    if constexpr (!(RILL_COMPILED && is_compiled<Op, void>)) kernel_registrar<Op, void>::ensure();
+}
+
+} // namespace detail
+
 RILL_INLINE void detail::register_exchange_ops() {
-    require_kernel<send_op, void>();
-    require_kernel<receive_op, void>();
-    require_kernel<send_bundle_op, void>();
-    require_kernel<receive_bundle_op, void>();
-    require_kernel<snapshot_op, void>();
-    require_kernel<shape_op, void>();
-    require_kernel<stand_in_op, void>();
+    register_exchange_kernel<send_op>();
+    register_exchange_kernel<receive_op>();
+    register_exchange_kernel<send_bundle_op>();
+    register_exchange_kernel<receive_bundle_op>();
+    register_exchange_kernel<snapshot_op>();
+    register_exchange_kernel<shape_op>();
+    register_exchange_kernel<stand_in_op>();
     ensure_registered<placeholder_op>();
     ensure_registered<constant_op>();
     static constexpr exchange_ops all{

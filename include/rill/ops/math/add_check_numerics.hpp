@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 
 /// Returns an operation that checks the floating outputs of all nodes that the current graph has so far, but those within loops and branches:
 /// s.run({loss, train}) with it as a further target ends with invalid_argument, which names the first node that gives NaN or an infinity.
-template <class... Unused> // a template, so that only programs that call it have its kernels
+template <class Tensor = any_tensor> // a template, so that only programs that call it have its kernels
 operation add_check_numerics(const std::source_location& where = std::source_location::current()) {
     std::vector<operation> checks;
     for (const auto* n : current_graph().nodes()) {
@@ -19,7 +19,7 @@ operation add_check_numerics(const std::source_location& where = std::source_loc
             if (const auto type = n->outputs[i].type;
                 type == dtype::float32 || type == dtype::float64 || type == dtype::half || type == dtype::bfloat16) {
                 const endpoint e{n, i};
-                checks.emplace_back(check_numerics(any_tensor(e), "of '" + name_of(e) + "'", where).node());
+                checks.emplace_back(check_numerics(Tensor(e), "of '" + name_of(e) + "'", where).node());
             }
     }
     return group(checks, "check_numerics", where);
