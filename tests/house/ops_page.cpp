@@ -147,7 +147,7 @@ std::string first_sentence(const std::string& text) {
 }
 
 std::map<std::string, documented_struct> documented_structs(const std::filesystem::path& root) {
-    static const std::regex declared(R"(^(?:template <.*> )?struct (\w+)(?: : .*)? \{.*)");
+    static const std::regex declared(R"(^(?:template <.*> )?struct (\w+)(?:(?: : .*)? \{.*)?)");
     std::map<std::string, documented_struct> all;
     for (const auto* folder : {"ops", "expr", "train"})
         for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "include/rill" / folder)) {
