@@ -145,6 +145,7 @@
 #include <rill/runtime/executor/dynamic_node.ipp>
 #include <rill/runtime/executor/local_rendezvous.ipp>
 #include <rill/runtime/executor/partitioned_step.ipp>
+#include <rill/runtime/executor/posted_step.ipp>
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
 #include <rill/runtime/executor/step_run.ipp>

@@ -13,6 +13,7 @@ COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_ker
               for kernel in ("typed_region_kernel", "cond_kernel", "loop_kernel")}
 COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads": "session/session_core",
                "runtime/executor/nested_run": "runtime/executor/run_plan",
+               "runtime/executor/posted_step": "runtime/executor/step_run",
                "passes/state_groups": "passes/partition",
                "device/rendezvous": "runtime/executor/local_rendezvous",
                "graph/op/exchange_ops": "ops/exchange/exchange_ops",

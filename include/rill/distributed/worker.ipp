@@ -203,9 +203,8 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                          .environment = &peers_->runs_in(),
                          .incarnation = in->resources->incarnation()};
     context.exchange = step->exchange.get();
-    step_run::start({.of = std::shared_ptr<plan>(part, part->run.get()),
-                     .feeds = std::move(feeds),
-                     .context = context,
+    step_run::start(std::shared_ptr<plan>(part, part->run.get()), std::move(feeds),
+                    {.context = context,
                      .trace = trace,
                      .done = [self = shared_from_this(), in, step, number = meta.step,
                               done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {

@@ -73,20 +73,8 @@ RILL_COLD void local_run::run_with_options(step_result& step, std::span<const fe
 
 RILL_COLD void local_run::start(std::vector<any_array> feeds, const run_options& how, completion done) {
     session_->check_open();
-    const auto self = shared_from_this();
-    auto end = [session = session_, done = std::move(done)](std::exception_ptr problem, std::vector<any_array> values) {
-        if (problem && session->closed()) try { // as for a blocking run
-                session->refuse_closed(nullptr);
-            } catch (...) {
-                problem = std::current_exception();
-            }
-        done(problem, std::move(values));
-    };
-    step_run::start({.of = {self, &plan_},
-                     .feeds = std::move(feeds),
-                     .context = session_->context_of(how),
-                     .trace = how.trace,
-                     .done = std::move(end)});
+    step_run::start({shared_from_this(), &plan_}, std::move(feeds),
+                    local_session_state::request_of(session_, how, std::move(done)));
 }
 
 /// Returns one pool for work within ops and for lanes, with the larger of the two thread counts.

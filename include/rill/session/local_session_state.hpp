@@ -14,6 +14,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/resources/resource_store.hpp>
+#include <rill/runtime/executor/posted_step.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan_key.hpp>
@@ -61,6 +62,9 @@ struct local_session_state {
     }
     [[noreturn]] void refuse_closed(const plan_key* asked) const;
     step_context context_of(const run_options& how) const;
+    /// Returns the request of a step that is started. A step that fails because the session closes was cancelled, as a blocking run is.
+    static posted_step::request request_of(const std::shared_ptr<local_session_state>& session, const run_options& how,
+                                           completion done);
 
     const std::shared_ptr<resource_store> resources;
     const std::shared_ptr<placement> where; // of the nodes of all plans

@@ -16,7 +16,7 @@ RILL_INLINE std::shared_ptr<prepared_run> run_cache::find(const plan_key& key) {
 }
 
 RILL_COLD std::shared_ptr<prepared_run> run_cache::add(const plan_key& key, std::shared_ptr<prepared_run> made,
-                                                    std::shared_ptr<prepared_run>& gone) {
+                                                       std::shared_ptr<prepared_run>& gone) {
     if (auto known = find(key)) return known;
     if (runs_.size() == most) {
         const auto oldest = runs_.find(*latest_.back());
@@ -47,6 +47,19 @@ RILL_COLD void local_session_state::refuse_closed(const plan_key* asked) const {
                                                         : nullptr;
     if (first) text += "; asked for '" + first->name + "' (made at " + to_string(first->where) + ")";
     throw cancelled(text);
+}
+
+RILL_COLD posted_step::request local_session_state::request_of(const std::shared_ptr<local_session_state>& session,
+                                                               const run_options& how, completion done) {
+    auto end = [session, done = std::move(done)](std::exception_ptr problem, std::vector<any_array> values) {
+        if (problem && session->closed()) try {
+                session->refuse_closed(nullptr);
+            } catch (...) {
+                problem = std::current_exception();
+            }
+        done(problem, std::move(values));
+    };
+    return {.context = session->context_of(how), .trace = how.trace, .done = std::move(end)};
 }
 
 RILL_COLD step_context local_session_state::context_of(const run_options& how) const {

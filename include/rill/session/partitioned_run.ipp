@@ -3,13 +3,14 @@
 
 #include <rill/session/partitioned_run.hpp>
 
-#include <exception>
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include <rill/core/shared.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
 #include <rill/runtime/executor/partitioned_step.hpp>
+#include <rill/runtime/executor/posted_step.hpp>
 #include <rill/runtime/plan/partitioned_plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
@@ -48,62 +49,35 @@ RILL_COLD step_result partitioned_run::run(std::span<const any_array> feeds, std
     }
 }
 
-/// A step that runs on threads of the environment, and holds none while it waits. It lives until it has called `done`.
-class partitioned_run::started : public std::enable_shared_from_this<started> {
+/// A step that runs on threads of the environment.
+class partitioned_run::started final : public posted_step {
 public:
-    started(std::shared_ptr<partitioned_run> of, std::vector<any_array> feeds, const run_options& how, completion done)
-        : run_(std::move(of)), feeds_(std::move(feeds)), context_(run_->session_->context_of(how)), token_(how.cancel),
-          trace_(how.trace), done_(std::move(done)) {}
-
-    void post() {
-        context_.env().post([self = shared_from_this()] { self->go_on(); });
-    }
+    started(std::shared_ptr<partitioned_run> of, std::vector<any_array> feeds, request r)
+        : posted_step(std::move(r)), of_(std::move(of)), feeds_(std::move(feeds)) {}
 
 private:
-    void go_on() noexcept {
-        std::exception_ptr problem;
-        std::vector<any_array> values;
-        try {
-            if (!drive()) return; // it waits: another thread may have gone on already
-            values = step_->fetched();
-        } catch (...) {
-            problem = std::current_exception();
-        }
-        step_.reset(); // it holds its way back to here: this breaks the circle
-        traced_.reset();
-        if (problem && run_->session_->closed()) try { // as for a blocking run
-                run_->session_->refuse_closed(nullptr);
-            } catch (...) {
-                problem = std::current_exception();
-            }
-        const auto done = std::move(done_);
-        run_ = nullptr;
-        done(problem, std::move(values));
+    bool begin(const step_context& context, std::function<void()> resume) override {
+        step_.emplace(*of_->plan_, feeds_);
+        step_->start(context, std::move(resume));
+        return drive();
+    }
+    bool drive() override { return step_->drive(); }
+    std::vector<any_array> fetched() override { return step_->fetched(); }
+    void end() noexcept override {
+        step_.reset();
+        of_ = nullptr;
     }
 
-    bool drive() {
-        if (!step_) {
-            context_.check();
-            if (trace_) traced_.emplace(*trace_, context_);
-            step_.emplace(*run_->plan_, feeds_);
-            step_->start(context_, [self = shared_from_this()] { self->post(); });
-        }
-        return step_->drive();
-    }
-
-    std::shared_ptr<partitioned_run> run_;
+    std::shared_ptr<partitioned_run> of_;
     const std::vector<any_array> feeds_;
-    step_context context_;
-    const std::optional<cancellation_token> token_; // the context refers to it
-    step_trace* const trace_;
-    completion done_;
-    std::optional<traced_step> traced_;
     std::optional<partitioned_step> step_; // empty until the step has begun
 };
 
 RILL_COLD void partitioned_run::start(std::vector<any_array> feeds, const run_options& how, completion done) {
     session_->check_open();
-    detail::make_shared<started>(shared_from_this(), std::move(feeds), how, std::move(done))->post();
+    detail::make_shared<started>(shared_from_this(), std::move(feeds),
+                                 local_session_state::request_of(session_, how, std::move(done)))
+        ->post();
 }
 
 RILL_COLD std::string partitioned_run::memory_report() { return plan_->memory_report(); }

@@ -34,10 +34,8 @@ struct fixture {
         context.environment = &world;
         context.session = &store->session();
         detail::step_run::start(
-            {.of = p,
-             .feeds = {detail::owned_copy(dtype::float32, dims{static_cast<index_t>(fed.size())}, fed.data())},
-             .context = context,
-             .done = [this](std::exception_ptr problem, std::vector<any_array> got) {
+            p, {detail::owned_copy(dtype::float32, dims{static_cast<index_t>(fed.size())}, fed.data())},
+            {.context = context, .done = [this](std::exception_ptr problem, std::vector<any_array> got) {
                  problems.push_back(std::move(problem));
                  values.push_back(std::move(got));
              }});
@@ -144,9 +142,8 @@ TEST_CASE_METHOD(test_runtime_step_run_fixture, "step_run: a traced step waits w
         host_call<float>([&](float, host_result<float> done) { asked.push_back(done); }, reduce_sum(x), {});
     step_trace trace;
     const auto p = plan_of(y.end());
-    detail::step_run::start({.of = p,
-                             .feeds = {detail::owned_copy(dtype::float32, dims{1}, std::vector{1.f}.data())},
-                             .context = {.session = &store->session(), .environment = &world},
+    detail::step_run::start(p, {detail::owned_copy(dtype::float32, dims{1}, std::vector{1.f}.data())},
+                            {.context = {.session = &store->session(), .environment = &world},
                              .trace = &trace,
                              .done = [this](std::exception_ptr problem, std::vector<any_array> got) {
                                  problems.push_back(std::move(problem));

@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include <rill/runtime/options.hpp>
+#include <rill/runtime/executor/posted_step.hpp>
 #include <rill/runtime/plan/plan.hpp>
-#include <rill/runtime/trace/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A step that runs on threads of the environment. While it waits it holds none. It lives until it has called `done`.
-class step_run : public std::enable_shared_from_this<step_run> {
+/// A step of a plan that runs on threads of the environment.
+class step_run final : public posted_step {
 public:
-    struct request {
-        std::shared_ptr<plan> of;
-        std::vector<any_array> feeds; // which own their elements
-        step_context context;         // its session is that of the plan; the step keeps its token alive
-        step_trace* trace = nullptr;
-        completion done;
-    };
-    /// Starts a step and returns.
-    static void start(request r);
+    /// Starts a step and returns. The feeds own their elements.
+    static void start(std::shared_ptr<plan> of, std::vector<any_array> feeds, request r);
 
-    explicit step_run(request r)
-        : asked_(std::move(r)), token_(asked_.context.token ? asked_.context.token->shared_from_this() : nullptr) {}
+    step_run(std::shared_ptr<plan> of, std::vector<any_array> feeds, request r)
+        : posted_step(std::move(r)), of_(std::move(of)), feeds_(std::move(feeds)) {}
 
 private:
-    void post();
-    void go_on() noexcept;
-    bool drive();
+    RILL_INLINE bool begin(const step_context& context, std::function<void()> resume) override;
+    RILL_INLINE bool drive() override;
+    RILL_INLINE std::vector<any_array> fetched() override;
+    RILL_INLINE void end() noexcept override;
 
-    request asked_;
-    const std::shared_ptr<cancellation> token_;
-    std::optional<traced_step> traced_;
+    std::shared_ptr<plan> of_;
+    const std::vector<any_array> feeds_;
     std::unique_ptr<execution_state> state_; // null until the step has begun
 };
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <rill/runtime/options.hpp>
+#include <rill/runtime/trace/step_recorder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A step that runs on threads of the environment. While it waits it holds none. It lives until it has called `done`.
+class posted_step : public std::enable_shared_from_this<posted_step> {
+public:
+    struct request {
+        step_context context; // its session is that of the plan; the step keeps its token alive
+        step_trace* trace = nullptr;
+        completion done;
+    };
+    explicit posted_step(request r)
+        : asked_(std::move(r)), token_(asked_.context.token ? asked_.context.token->shared_from_this() : nullptr) {}
+    posted_step(const posted_step&) = delete;
+    virtual ~posted_step() = default;
+
+    /// Lets a thread of the environment begin the step, or go on with it.
+    void post();
+
+private:
+    /// Begins the step and runs it until it has ended (true) or waits (false). A step that waits calls `resume`.
+    virtual bool begin(const step_context& context, std::function<void()> resume) = 0;
+    /// Goes on with a step that has waited; returns as begin does.
+    virtual bool drive() = 0;
+    /// Returns the fetched values, after the end.
+    virtual std::vector<any_array> fetched() = 0;
+    /// Lets go of all that the step holds, `resume` too: it keeps the step alive.
+    virtual void end() noexcept = 0;
+
+    void go_on() noexcept;
+
+    request asked_;
+    const std::shared_ptr<cancellation> token_;
+    std::optional<traced_step> traced_;
+    bool has_begun_ = false;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/executor/posted_step.ipp>
+#endif

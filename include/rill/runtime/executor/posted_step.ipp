@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/executor/posted_step.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void posted_step::post() {
+    asked_.context.env().post([self = shared_from_this()] { self->go_on(); });
+}
+
+RILL_COLD void posted_step::go_on() noexcept {
+    std::exception_ptr problem;
+    std::vector<any_array> values;
+    try {
+        if (has_begun_) {
+            if (!drive()) return; // it waits: another thread may have gone on already
+        } else {
+            asked_.context.check();
+            if (asked_.trace) traced_.emplace(*asked_.trace, asked_.context);
+            has_begun_ = true; // before: a thread that resumes the step may come first
+            if (!begin(asked_.context, [self = shared_from_this()] { self->post(); })) return;
+        }
+        values = fetched();
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    end();
+    traced_.reset();
+    const auto done = std::move(asked_.done);
+    done(problem, std::move(values));
+}
+
+}}} // namespace rill::RILL_ABI::detail
