@@ -27,7 +27,7 @@ namespace simulator {
 using rill::message_parts;
 using rill::transport;
 
-/// What may go wrong by itself.
+/// The faults that happen by themselves.
 struct faults {
     std::size_t reset_one_in = 0;            // a message in so many breaks its connection; 0: none
     std::chrono::microseconds latency{1000}; // the longest

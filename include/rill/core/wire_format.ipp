@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <rill/core/error.hpp>
+#include <rill/core/half.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -20,12 +21,9 @@ RILL_COLD any_array packed(const any_array& a, wire_format form) {
     const auto* from = static_cast<const float*>(host.data());
     auto* to = static_cast<std::uint16_t*>(halves.mutable_data());
     for (index_t i = 0; i < a.size(); ++i) {
-        auto bits = std::bit_cast<std::uint32_t>(from[i]);
-        if (from[i] != from[i])
-            bits |= 0x00400000u; // a NaN whose upper half alone would be infinite
-        else if (form == wire_format::bfloat16)
-            bits += 0x7fffu + (bits >> 16 & 1u);
-        to[i] = static_cast<std::uint16_t>(bits >> 16);
+        // the upper half of a NaN alone might be infinite: bfloat16 keeps it a NaN
+        const bool cuts = form == wire_format::upper16 && from[i] == from[i];
+        to[i] = cuts ? static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(from[i]) >> 16) : bfloat16(from[i]).bits;
     }
     return halves;
 }

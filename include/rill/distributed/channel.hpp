@@ -49,7 +49,7 @@ private:
         int tries = 0;
         time_point asked{}, again{};
     };
-    /// What happens after the lock is released.
+    /// Actions that wait until the lock is released.
     struct actions {
         std::vector<wire_message> sends;
         std::vector<std::pair<answer_function, std::exception_ptr>> failures;

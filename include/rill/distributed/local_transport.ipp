@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What all ends of a network share. Its mutex is never held while code of others runs.
+/// The state that all ends of a network share. Its mutex is never held while code of others runs.
 struct local_network::state : std::enable_shared_from_this<state> {
     using receiver = std::shared_ptr<const transport::receiver>;
 

@@ -27,7 +27,7 @@ enum class wire_type : std::uint8_t {
     goodbye = 11  // the peer stops
 };
 
-/// What a request asks of a task, with the numbers used on the wire.
+/// The methods of a task that a request calls, with their numbers on the wire.
 enum class wire_method : std::uint32_t {
     register_run = 1,  // keep a part of a run
     run_part = 2,      // run a step of a registered part

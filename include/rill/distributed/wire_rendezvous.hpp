@@ -45,7 +45,7 @@ public:
     std::string awaited() const;
 
 private:
-    /// What answers of pushes find, also after the step.
+    /// The state that answers of pushes find, also after the step.
     struct state {
         explicit state(std::function<void(std::exception_ptr)> f) : failed(std::move(f)) {}
         void end() {

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a manifest says of its checkpoint.
+/// The contents of a checkpoint's manifest.
 struct checkpoint_info {
     std::string path;
     std::string id; // 32 hexadecimal digits, drawn

@@ -23,7 +23,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a loss does with its elements: none keeps them; sum_by_nonzero_weights divides the sum by the number of weights that are not zero.
+/// The ways in which a loss combines its elements: none keeps them; sum_by_nonzero_weights divides the sum by the number of weights that are not zero.
 enum class loss_reduction { none, sum, sum_over_batch_size, sum_by_nonzero_weights };
 
 /// The weights of a loss: a number, or a tensor that broadcasts to the loss's elements, with the same rank.
@@ -65,7 +65,7 @@ auto reduced_loss(const char* name, const L& losses, const loss_options& o, cons
     if (R != loss_reduction::none && o.reduction == loss_reduction::none)
         throw invalid_argument(std::string("losses::") + name +
                                ": loss_reduction::none is a template argument: losses::" + name +
-                               "<loss_reduction::none>(...), at " + to_string(where));
+                               "<loss_reduction::none>(...)" + at_place(where));
     const bool by_present = o.reduction == loss_reduction::sum_by_nonzero_weights;
     const auto all = sealed(losses);
     const auto add = [](const auto& loss) {
@@ -140,7 +140,7 @@ auto absolute_difference(const A& labels, const B& predictions, const loss_optio
     return detail::reduced_loss<R>("absolute_difference", abs(predictions - labels), o, where);
 }
 
-/// Of labels that are probabilities [batch, classes], and logits; one loss for each row.
+/// The cross entropy of labels that are probabilities [batch, classes], and logits; one loss for each row.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto softmax_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                            const std::source_location& where = std::source_location::current()) {
@@ -155,7 +155,7 @@ auto softmax_cross_entropy(const A& labels, const B& logits, const loss_options&
                                    where);
 }
 
-/// Of labels that are classes, int or std::int64_t [batch], and logits [batch, classes].
+/// The cross entropy of labels that are classes, int or std::int64_t [batch], and logits [batch, classes].
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto sparse_softmax_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                                   const std::source_location& where = std::source_location::current()) {
@@ -163,7 +163,7 @@ auto sparse_softmax_cross_entropy(const A& labels, const B& logits, const loss_o
                                    rill::sparse_softmax_cross_entropy(logits, labels, where), o, where);
 }
 
-/// Of labels between 0 and 1, and logits; one loss for each element.
+/// The cross entropy of labels between 0 and 1, and logits; one loss for each element.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto sigmoid_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                            const std::source_location& where = std::source_location::current()) {

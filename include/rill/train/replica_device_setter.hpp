@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a parameter server holds so far.
+/// The load of a parameter server so far.
 struct server_load {
     std::size_t nodes = 0; // variables and resources
     std::uint64_t bytes = 0;

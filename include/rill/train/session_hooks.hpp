@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a monitored session tells its hooks of a step.
+/// The results of a step that a monitored session tells its hooks.
 class step_info {
 public:
     step_info(const session& s, std::int64_t step, bool& stop) : session_(s), step_(step), stop_(stop) {}

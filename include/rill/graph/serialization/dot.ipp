@@ -11,6 +11,7 @@
 
 #include <rill/core/error.hpp>
 #include <rill/core/hash_map.hpp>
+#include <rill/core/text_file.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -25,7 +26,8 @@ public:
         write_region(nullptr, "  ");
         for (const auto* n : nodes_) {
             for (const auto& e : n->inputs)
-                to_ << "  n" << e.from->id << " -> n" << n->id << " [label=" << quoted(to_string(type_of(e))) << "];\n";
+                to_ << "  n" << e.from->id << " -> n" << n->id << " [label=" << json_text(to_string(type_of(e)))
+                    << "];\n";
             for (const auto* c : n->control_inputs) to_ << "  n" << c->id << " -> n" << n->id << " [style=dashed];\n";
             if (const auto back = g_.state().back_edge(n))
                 to_ << "  n" << back.from->id << " -> n" << n->id << " [constraint=false];\n";
@@ -34,25 +36,16 @@ public:
     }
 
 private:
-    static std::string quoted(const std::string& text) {
-        std::string out = "\"";
-        for (const char c : text) {
-            if (c == '"' || c == '\\') out += '\\';
-            out += c;
-        }
-        return out + '"';
-    }
-
     void write_region(const region* r, const std::string& indent) {
         for (const auto* n : nodes_) {
             if (n->inside != r) continue;
-            to_ << indent << 'n' << n->id << " [label=" << quoted(n->name + " (" + std::string(n->op->name()) + ')')
-                << ", fillcolor=" << colour(n->device) << ", tooltip=" << quoted(n->device) << "];\n";
+            to_ << indent << 'n' << n->id << " [label=" << json_text(n->name + " (" + std::string(n->op->name()) + ')')
+                << ", fillcolor=" << colour(n->device) << ", tooltip=" << json_text(n->device) << "];\n";
         }
         for (const auto* inner : g_.state().regions()) {
             if (inner->parent != r) continue;
             to_ << indent << "subgraph cluster_" << inner->id << " {\n"
-                << indent << "  label=" << quoted(inner->name) << ";\n";
+                << indent << "  label=" << json_text(inner->name) << ";\n";
             write_region(inner, indent + "  ");
             to_ << indent << "}\n";
         }

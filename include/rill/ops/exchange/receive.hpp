@@ -75,8 +75,7 @@ struct receive_op {
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> receive_op::outputs(std::span<const tensor_type>) const {
-    if (edge < 0) throw invalid_argument("receive: edge " + std::to_string(edge) + " is negative");
-    detail::check_wire(wire);
+    detail::check_edge(label, edge, wire);
     return {type};
 }
 

@@ -47,8 +47,7 @@ struct receive_bundle_op {
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> receive_bundle_op::outputs(std::span<const tensor_type>) const {
-    if (edge < 0) throw invalid_argument("receive_bundle: edge " + std::to_string(edge) + " is negative");
-    detail::check_wire(wire);
+    detail::check_edge(label, edge, wire);
     for (const auto& t : components)
         if (!t.shape.complete() || !t.countable() || t.type == dtype::string)
             throw invalid_argument("receive_bundle: " + to_string(t) + " has no fixed size");

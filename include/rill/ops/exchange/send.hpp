@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <rill/core/wire_format.hpp>
@@ -39,8 +40,8 @@ struct send_op {
 
 namespace detail {
 
-/// Throws invalid_argument unless the field is a wire_format.
-void check_wire(std::int32_t wire);
+/// Throws invalid_argument unless the fields of an exchange op are an edge and a wire_format.
+void check_edge(const char* op, std::int32_t edge, std::int32_t wire);
 
 } // namespace detail
 
@@ -49,15 +50,16 @@ void check_wire(std::int32_t wire);
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_wire(std::int32_t wire) {
+RILL_INLINE void detail::check_edge(const char* op, std::int32_t edge, std::int32_t wire) {
+    if (edge < 0) throw invalid_argument(std::string(op) + ": edge " + std::to_string(edge) + " is negative");
     if (wire < 0 || wire > static_cast<std::int32_t>(wire_format::upper16))
-        throw invalid_argument("wire is " + std::to_string(wire) + "; 0 (as is), 1 (bfloat16) and 2 (upper16) are known");
+        throw invalid_argument("wire is " + std::to_string(wire) +
+                               "; 0 (as is), 1 (bfloat16) and 2 (upper16) are known");
 }
 
 RILL_INLINE std::vector<tensor_type> send_op::outputs(std::span<const tensor_type> in) const {
     if (in.size() > 1) throw invalid_argument("send: takes one value, not " + std::to_string(in.size()));
-    if (edge < 0) throw invalid_argument("send: edge " + std::to_string(edge) + " is negative");
-    detail::check_wire(wire);
+    detail::check_edge(label, edge, wire);
     return {};
 }
 

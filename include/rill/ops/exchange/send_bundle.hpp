@@ -42,8 +42,7 @@ struct send_bundle_op {
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> send_bundle_op::outputs(std::span<const tensor_type>) const {
-    if (edge < 0) throw invalid_argument("send_bundle: edge " + std::to_string(edge) + " is negative");
-    detail::check_wire(wire);
+    detail::check_edge(label, edge, wire);
     return {};
 }
 

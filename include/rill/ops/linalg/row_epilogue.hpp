@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a fused node does to a product: it adds a row to each of its rows, and perhaps takes the relu of that.
+/// The epilogue that a fused node is to a product: it adds a row to each row, and perhaps takes the relu of that.
 struct row_epilogue {
     bool rectified = false;
 };

@@ -102,12 +102,9 @@ private:
         node_bodies all;
         for (const auto& b : *n.bodies) {
             body made;
-            const auto [at, fresh] = regions_.try_emplace(b.of, nullptr);
-            if (fresh) {
-                const auto* region = made_.of.state().add_region(parent, b.of->name, b.of->where);
-                regions_[b.of] = region;
-            }
-            made.of = regions_.at(b.of);
+            auto& copied = regions_[b.of];
+            if (!copied) copied = made_.of.state().add_region(parent, b.of->name, b.of->where);
+            made.of = copied;
             for (const auto* inner : nodes_of(b)) copy_inner(*inner, made.of);
             for (const auto& e : b.arguments) made.arguments.push_back(seen_inside(e));
             for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());

@@ -12,7 +12,7 @@
 
 #include <rill/runtime/trace/step_recorder.hpp>
 
-// What a segment reports: traces and errors.
+// Traces and errors of segments.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

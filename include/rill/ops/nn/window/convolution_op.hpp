@@ -3,7 +3,7 @@
 
 #include <rill/ops/nn/window/window_op.hpp>
 
-// What a convolution and its two gradients share. Each is linear in both operands, so the gradients of each are the other two.
+// The base of a convolution and its two gradients. Each is linear in both operands, so the gradients of each are the other two.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

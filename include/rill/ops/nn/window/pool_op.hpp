@@ -4,7 +4,7 @@
 #include <rill/device/primitives.hpp>
 #include <rill/ops/nn/window/window_op.hpp>
 
-// What pools share: windows over [batch, in.., channels], each channel by itself.
+// The base of pools: windows over [batch, in.., channels], each channel by itself.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
