@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What nearly every test reads and no one here edits. The library itself stays out: a change of one header would rebuild
-// every test. That headers include what they use is proved elsewhere, without this file.
+// What nearly every test reads and no one here edits; tests/CMakeLists.txt may add the library. That headers include what they
+// use is proved elsewhere, without this file.
 
 #include "catch.hpp"
 
