@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include <rill/distributed/run_by_names.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
@@ -116,25 +117,7 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     made->edges = meta.edges;
     for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
     for (const auto& r : meta.receives) made->receives[r.edge] = r.peer;
-    const auto node_of = [&](const std::string& name) {
-        const auto* n = made->of.state().find(name);
-        if (!n) throw data_loss("a registered part has no node '" + name + "'");
-        return n;
-    };
-    const auto edge_of = [&](const std::string& name) {
-        const auto colon = name.rfind(':');
-        const auto digits = colon == std::string::npos ? std::string() : name.substr(colon + 1);
-        if (digits.empty() || digits.size() > 4 || digits.find_first_not_of("0123456789") != std::string::npos)
-            throw data_loss("'" + name + "' is not the name of a value");
-        const endpoint e{node_of(name.substr(0, colon)), std::stoi(digits)};
-        if (static_cast<std::size_t>(e.port) >= e.from->outputs.size())
-            throw data_loss("a registered part has no value '" + name + "'");
-        return e;
-    };
-    plan_key key;
-    for (const auto& f : meta.fetches) key.fetches.push_back(edge_of(f));
-    for (const auto& f : meta.feeds) key.feeds.push_back(edge_of(f));
-    for (const auto& t : meta.targets) key.targets.push_back(node_of(t));
+    const auto key = key_of(meta.names, made->of);
     session_options options;
     options.progress_timeout = std::chrono::nanoseconds(meta.progress_timeout);
     options.memory = &memory_;
@@ -347,12 +330,8 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
                                                                           const std::vector<any_array>& values) {
                             if (problem) return reply(problem, {});
                             wire_answer a;
-                            values_meta fetched;
-                            fetched.lasted = std::chrono::nanoseconds(env.now() - began).count();
                             try {
-                                if (trace) a.payload.emplace_back(bytes_of_meta(trace_meta{trace->entries}));
-                                fetched.values = encode_tensors(values, a.payload);
-                                a.meta = bytes_of_meta(fetched);
+                                a = answer_with(values, trace.get(), env.now() - began);
                             } catch (...) {
                                 return reply(std::current_exception(), {});
                             }
@@ -369,8 +348,9 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     case wire_method::reset: reset(meta_of<names_meta>(request.meta).names); return reply(nullptr, {});
     case wire_method::status: return reply(nullptr, {});
     case wire_method::drop_run:
-        drop_run(request.session, meta_of<drop_meta>(request.meta).run);
+        drop_run(request.session, meta_of<run_meta>(request.meta).run);
         return reply(nullptr, {});
+    default: break;
     }
     throw unimplemented(peers_->self().name + ": method " + std::to_string(static_cast<std::uint32_t>(request.method)));
 }
