@@ -27,7 +27,8 @@ struct counting_task {
         : task(world.start(name)), net(std::make_shared<simulator::simulated_net>(world, task)) {
         self = {"/job:ps/task:0", (task.draw() >> 32) + 1, "cluster"};
         answers = std::make_shared<responder>(
-            net, task, self, health_options{}, [this, &world, &counts, ran_at](incoming_request r, answer_function reply) {
+            net, task, self, health_options{},
+            [this, &world, &counts, ran_at](incoming_request r, answer_function reply) {
                 const auto number = std::stoul(r.meta);
                 ++counts.at(number);
                 if (ran_at) ran_at->at(number) = world.time.now();
@@ -108,7 +109,8 @@ std::string run_faults(std::uint64_t seed) {
             case 0:
                 if (lives_now().task.is_dead()) break;
                 world.kill(lives_now().task);
-                world.after(lasts, [&] { lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at)); });
+                world.after(lasts,
+                            [&] { lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at)); });
                 break;
             case 1: {
                 auto& t = lives_now().task;

@@ -97,11 +97,13 @@ std::string run_end(std::uint64_t seed) {
     if (frozen) all.world.thaw(*frozen);
     all.world.time.run(); // ends: nothing is left that would go on for ever
     CHECK(ended == 6);
+    INFO(std::chrono::duration<double>(all.world.time.now() - begun).count() << " s");
     CHECK(all.world.time.now() < begun + 120s);
     return all.world.time.log;
 }
 
-TEST_CASE("cluster session: G11: a session closes in time with tasks dead, busy or gone, and nothing stays behind", "[random]") {
+TEST_CASE("cluster session: G11: a session closes in time with tasks dead, busy or gone, and nothing stays behind",
+          "[random]") {
     seeds::each(20, [](std::uint64_t seed) {
         const auto log = run_end(seed);
         CHECK(run_end(seed) == log);
@@ -126,8 +128,8 @@ std::string run_queue(std::uint64_t seed) {
     std::vector<std::unique_ptr<virtual_client>> clients;
     std::vector<std::unique_ptr<session>> sessions;
     for (std::size_t c = 0; c < 3; ++c) {
-        clients.push_back(std::make_unique<virtual_client>(all, "client" + std::to_string(c), "worker",
-                                                           static_cast<int>(c % 2)));
+        clients.push_back(
+            std::make_unique<virtual_client>(all, "client" + std::to_string(c), "worker", static_cast<int>(c % 2)));
         sessions.push_back(std::make_unique<session>(g, session_options{.target = clients.back()->target}));
     }
     struct ending {
@@ -164,7 +166,8 @@ std::string run_queue(std::uint64_t seed) {
                 e.at = all.world.time.now();
             };
             if (e.is_put)
-                puts[who].with(how).start(static_cast<float>(i), [note](const std::exception_ptr& p, const auto&) { note(p); });
+                puts[who].with(how).start(static_cast<float>(i),
+                                          [note](const std::exception_ptr& p, const auto&) { note(p); });
             else
                 takes[who].with(how).start([note, &e](const std::exception_ptr& p, const auto& values) {
                     if (!p) e.value = std::get<0>(values);
@@ -211,7 +214,8 @@ std::string run_queue(std::uint64_t seed) {
     return all.world.time.log;
 }
 
-TEST_CASE("cluster session: G12: no call of a queue outlives its deadline, and no number is lost or doubled", "[random]") {
+TEST_CASE("cluster session: G12: no call of a queue outlives its deadline, and no number is lost or doubled",
+          "[random]") {
     seeds::each(16, [](std::uint64_t seed) {
         const auto log = run_queue(seed);
         CHECK(run_queue(seed) == log);

@@ -38,7 +38,8 @@ struct virtual_cluster {
     }
 
     simulated_world world;
-    const rill::cluster_spec spec{{"ps", {"virtual/ps0", "virtual/ps1"}}, {"worker", {"virtual/worker0", "virtual/worker1"}}};
+    const rill::cluster_spec spec{{"ps", {"virtual/ps0", "virtual/ps1"}},
+                                  {"worker", {"virtual/worker0", "virtual/worker1"}}};
     std::map<std::pair<std::string, int>, simulated_world::task*> tasks;
     std::map<std::pair<std::string, int>, std::unique_ptr<rill::server>> servers;
 };

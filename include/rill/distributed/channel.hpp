@@ -53,8 +53,8 @@ private:
     struct pending {
         wire_request request;
         answer_function done;
-        std::size_t bytes = 0;     // of the payload
-        std::uint64_t sent_to = 0; // incarnation; 0: not sent
+        std::size_t bytes = 0;                  // of the payload
+        std::uint64_t sent_to = 0;              // incarnation; 0: not sent
         bool accepted = false, is_long = false; // is_long: the payload goes in chunks
         int tries = 0;
         time_point again{}, expires = time_point::max();
@@ -121,9 +121,10 @@ private:
     int greetings_ = 0;
     std::uint64_t last_ = 0;
     calls calls_;
-    std::set<std::pair<time_point, std::uint64_t>> due_;      // when calls are to be looked at
-    std::deque<std::uint64_t> controls_, values_, long_ones_; // calls that wait: without payload, in one message, in chunks
-    std::size_t values_out_ = 0, long_ones_out_ = 0;          // bytes that the peer has not taken yet
+    std::set<std::pair<time_point, std::uint64_t>> due_; // when calls are to be looked at
+    std::deque<std::uint64_t> controls_, values_,
+        long_ones_;                                  // calls that wait: without payload, in one message, in chunks
+    std::size_t values_out_ = 0, long_ones_out_ = 0; // bytes that the peer has not taken yet
     chunk_sender chunks_;
     std::deque<wire_message> outbox_; // in order; one thread at a time sends them
     bool drains_ = false;

@@ -57,12 +57,12 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
         if (closed_) {
             todo.failures.emplace_back(std::move(done), closed_);
         } else if (request.meta.size() > wire_header::most_meta || request.payload.size() > wire_header::most_parts) {
-            todo.failures.emplace_back(std::move(done), std::make_exception_ptr(resource_exhausted(
-                                                            std::string(method_name(request.method)) + " of " +
-                                                            named_peer() + " needs " +
-                                                            std::to_string(request.meta.size()) +
-                                                            " bytes of names and types; a message has at most " +
-                                                            std::to_string(wire_header::most_meta))));
+            todo.failures.emplace_back(
+                std::move(done),
+                std::make_exception_ptr(resource_exhausted(
+                    std::string(method_name(request.method)) + " of " + named_peer() + " needs " +
+                    std::to_string(request.meta.size()) + " bytes of names and types; a message has at most " +
+                    std::to_string(wire_header::most_meta))));
         } else {
             const auto now = env_.now();
             if (calls_.empty()) {
@@ -269,7 +269,7 @@ RILL_COLD void channel::send(std::uint64_t number, pending& p, bool again) {
         }
     }
     p.sent_to = incarnation_;
-    set_again(number, p, p.accepted ? 10 : p.tries++);
+    set_again(number, p, p.accepted || p.bytes > 0 ? 10 : p.tries++); // a value costs more than the wait for it
     outbox_.push_back(std::move(m));
 }
 
@@ -471,10 +471,11 @@ RILL_COLD void channel::on_due(calls::iterator at, time_point now, actions& todo
     auto& [number, p] = *at;
     if (p.expires <= now) {
         if (p.sent_to && !p.given_up) send_short(wire_type::cancel, number);
-        const auto why = p.given_up ? p.given_up
-                                    : std::make_exception_ptr(deadline_exceeded(
-                                          std::string(method_name(p.request.method)) +
-                                          " was not answered by its deadline by " + state_text(now)));
+        const auto why =
+            p.given_up
+                ? p.given_up
+                : std::make_exception_ptr(deadline_exceeded(std::string(method_name(p.request.method)) +
+                                                            " was not answered by its deadline by " + state_text(now)));
         fail(at, why, todo);
     } else if (link_ != link::open) { // all is sent again once it is
         set_again(number, p, 10);

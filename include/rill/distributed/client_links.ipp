@@ -32,8 +32,7 @@ RILL_COLD void client_links::add_scheme(const std::string& scheme, maker f) {
 RILL_COLD std::shared_ptr<channel> client_links::find(const std::string& target, const session_options& options) {
     const std::lock_guard lock(mutex_);
     if (const auto at = all_.find(target); at != all_.end()) return at->second;
-    if (target.starts_with("local://"))
-        throw unavailable("no server of this process has the target '" + target + "'");
+    if (target.starts_with("local://")) throw unavailable("no server of this process has the target '" + target + "'");
     for (const auto& [scheme, make] : schemes_)
         if (target.starts_with(scheme)) return all_[target] = make(target, options);
     throw invalid_argument("the target '" + target + "' has no scheme that this program serves, as local:// is");

@@ -117,7 +117,8 @@ RILL_COLD void client_session::start(const prepared& run, std::span<const any_ar
                                      completion done) {
     check_open();
     if (run.run == 0) return done(nullptr, {});
-    wire_request r{.method = wire_method::run_step, .session = number_, .incarnation = master_, .grace = grace_for_errors};
+    wire_request r{
+        .method = wire_method::run_step, .session = number_, .incarnation = master_, .grace = grace_for_errors};
     r.meta = bytes_of_meta(run_step_meta{run.run, how.trace != nullptr, encode_tensors(feeds, r.payload)});
     if (how.timeout != forever) r.deadline = runs_in().now_plus(how.timeout);
     const auto cancels = std::make_shared<cancellation::registration>();
@@ -126,22 +127,22 @@ RILL_COLD void client_session::start(const prepared& run, std::span<const any_ar
         steps_[++last_step_] = 0;
         return last_step_;
     }();
-    const auto call = to_->call(std::move(r), [self = shared_from_this(), step, cancels, trace = how.trace,
-                                               done = std::move(done)](std::exception_ptr problem,
-                                                                       const wire_answer& a) {
-        {
-            const std::lock_guard lock(self->mutex_);
-            self->steps_.erase(step);
-        }
-        std::vector<any_array> values;
-        if (!problem) try {
-                if (trace && !a.payload.empty()) trace->entries = meta_of<trace_meta>(a.payload[0].bytes()).entries;
-                values = decode_tensors(meta_of<values_meta>(a.meta).values, a.payload);
-            } catch (...) {
-                problem = std::current_exception();
+    const auto call =
+        to_->call(std::move(r), [self = shared_from_this(), step, cancels, trace = how.trace,
+                                 done = std::move(done)](std::exception_ptr problem, const wire_answer& a) {
+            {
+                const std::lock_guard lock(self->mutex_);
+                self->steps_.erase(step);
             }
-        done(problem, std::move(values));
-    });
+            std::vector<any_array> values;
+            if (!problem) try {
+                    if (trace && !a.payload.empty()) trace->entries = meta_of<trace_meta>(a.payload[0].bytes()).entries;
+                    values = decode_tensors(meta_of<values_meta>(a.meta).values, a.payload);
+                } catch (...) {
+                    problem = std::current_exception();
+                }
+            done(problem, std::move(values));
+        });
     {
         const std::lock_guard lock(mutex_);
         if (const auto at = steps_.find(step); at != steps_.end()) at->second = call;

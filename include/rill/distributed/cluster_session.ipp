@@ -86,11 +86,9 @@ RILL_COLD void cluster_session::note_devices(const partition& cut) {
 
 RILL_COLD cluster_session::cut_run cluster_session::cut(const graph& g, const plan_key& key) {
     cut_run made{place_as_before(g), {}};
-    made.parts =
-        compile_partition(key, g.state().may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options_,
-                          *made.where, [&](const device& d) -> const device& {
-                              return *made.where->devices().find(task_of(d));
-                          });
+    made.parts = compile_partition(
+        key, g.state().may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options_, *made.where,
+        [&](const device& d) -> const device& { return *made.where->devices().find(task_of(d)); });
     note_devices(made.parts);
     return made;
 }

@@ -16,7 +16,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Returns the options of a session from its untrusted request.
 inline session_options options_of(const session_meta& m) {
-    if (m.placer > static_cast<std::uint8_t>(placers::by_cost) || m.wire > static_cast<std::uint8_t>(wire_format::upper16))
+    if (m.placer > static_cast<std::uint8_t>(placers::by_cost) ||
+        m.wire > static_cast<std::uint8_t>(wire_format::upper16))
         throw data_loss("options of a session that this program does not know");
     session_options o;
     for (const auto& [type, count] : m.device_count) o.device_count.emplace_back(type, count);
@@ -112,8 +113,8 @@ RILL_COLD void master::create(const incoming_request& request, const answer_func
         sessions_[number] = made;
         watch();
     }
-    reply(nullptr, {.meta = bytes_of_meta(opened_meta{
-                        number.high, number.low, std::chrono::nanoseconds(peers_->health().lease).count()})});
+    reply(nullptr, {.meta = bytes_of_meta(opened_meta{number.high, number.low,
+                                                      std::chrono::nanoseconds(peers_->health().lease).count()})});
 }
 
 RILL_COLD void master::prepare(const incoming_request& request, const answer_function& reply) {
@@ -153,7 +154,8 @@ RILL_COLD void master::run(const incoming_request& request, const answer_functio
     how.cancel = token;
     const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
     how.trace = trace.get();
-    auto gives_up = std::make_shared<cancellation::registration>(request.given_up->on_cancel([token] { token.cancel(); }));
+    auto gives_up =
+        std::make_shared<cancellation::registration>(request.given_up->on_cancel([token] { token.cancel(); }));
     const auto ends = begin(in, reply);
     try {
         in->of->start(run, std::move(feeds), how,
@@ -211,7 +213,8 @@ RILL_COLD void master::close() noexcept {
 
 RILL_COLD void master::reset(const incoming_request& request, const answer_function& reply) {
     const auto containers = meta_of<names_meta>(request.meta).names;
-    const auto all = std::make_shared<joined_answers>([reply](const std::exception_ptr& problem) { reply(problem, {}); });
+    const auto all =
+        std::make_shared<joined_answers>([reply](const std::exception_ptr& problem) { reply(problem, {}); });
     for (const auto& t : peers_->cluster().all_tasks()) {
         const auto task = to_string(t);
         auto ended = all->next();

@@ -100,9 +100,7 @@ RILL_COLD bool remote_session_core::first_time(const std::string& what) {
     return done_once_.insert(what);
 }
 
-RILL_COLD std::vector<session_device> remote_session_core::devices() const {
-    return session_->devices();
-}
+RILL_COLD std::vector<session_device> remote_session_core::devices() const { return session_->devices(); }
 
 RILL_COLD std::vector<run_part> remote_session_core::partition(const plan_key& key) {
     check_key(key);

@@ -77,7 +77,8 @@ private:
                     std::vector<message_parts>& again, std::function<void()>& run);
     void on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends, std::function<void()>& run);
     /// Returns what handles a request that has come with all of its payload.
-    std::function<void()> running(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends);
+    std::function<void()> running(caller& by, wire_message m, time_point deadline);
+    void note_running(const wire_message& grant);
     wire_message pull(const wire_message& m, const arriving& a, bool again) const;
     std::chrono::milliseconds lateness(caller& by, std::uint32_t sent_at);
     void give_up(std::uint64_t incarnation, std::uint64_t request);

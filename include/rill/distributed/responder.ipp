@@ -239,7 +239,7 @@ RILL_COLD void responder::on_request(caller& by, wire_message m, time_point dead
     if (m.head.flags & wire_header::is_probe) // it was accepted before, and is not known: that can't be
         return fails(std::make_exception_ptr(aborted("the request is not known any more")));
     if (!(m.head.flags & wire_header::is_chunked)) {
-        run = running(by, std::move(m), deadline, sends);
+        run = running(by, std::move(m), deadline);
         return;
     }
     try {
@@ -277,12 +277,11 @@ RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, std::vecto
     auto complete = std::move(a);
     by.incomplete.erase(at);
     complete.message.payload = complete.payload.parts();
-    run = running(by, std::move(complete.message), complete.deadline, sends);
+    run = running(by, std::move(complete.message), complete.deadline);
 }
 
-RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, time_point deadline,
-                                                   std::vector<wire_message>& sends) {
-    sends.push_back(reply_to(m, wire_type::grant));
+RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, time_point deadline) {
+    auto grant = reply_to(m, wire_type::grant);
     incoming_request request{.method = static_cast<wire_method>(m.head.method),
                              .session = m.head.session,
                              .meta = std::move(m.meta),
@@ -291,14 +290,27 @@ RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, t
                              .caller_incarnation = m.head.sender,
                              .deadline = deadline,
                              .given_up = by.running.at(m.head.request)};
-    return [this, self = shared_from_this(), request = std::move(request),
+    return [this, self = shared_from_this(), request = std::move(request), grant = std::move(grant),
             reply = reply_to_request(m.head.sender, m.head.request)] {
         try {
             handler_(request, reply);
         } catch (...) {
             reply(std::current_exception(), {});
         }
+        note_running(grant);
     };
+}
+
+/// Tells the caller that a request has come, unless it is answered already.
+RILL_COLD void responder::note_running(const wire_message& grant) {
+    transport::connection to = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(grant.head.receiver);
+        if (closed_ || by == callers_.end() || !by->second.running.contains(grant.head.request)) return;
+        to = by->second.last;
+    }
+    net_->send(to, pack_message(grant, net_->needs_checksums()));
 }
 
 /// Cancels a request that its caller has given up.

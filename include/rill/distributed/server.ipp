@@ -31,10 +31,11 @@ RILL_COLD bool register_servers() {
             return detail::make_shared<remote_session_core>(
                 g, client_session::open(the_client_links().find(options.target, options), options));
         },
-        .reset = [](const std::string& target, const std::vector<std::string>& containers,
-                    std::chrono::nanoseconds timeout) {
-            reset_cluster(*the_client_links().find(target), containers, timeout);
-        }};
+        .reset =
+            [](const std::string& target, const std::vector<std::string>& containers,
+               std::chrono::nanoseconds timeout) {
+                reset_cluster(*the_client_links().find(target), containers, timeout);
+            }};
     registered_remote_sessions = &all;
     return true;
 }
@@ -57,8 +58,7 @@ struct server::state {
                 detail::master::serves(r.method) ? m->handle(r, reply) : w->handle(r, reply);
             });
         answers->listen(address);
-        clients =
-            std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
+        clients = std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
         detail::the_client_links().add(target(), clients);
     }
 

@@ -74,10 +74,10 @@ struct wire_header {
     std::uint64_t sender = 0, receiver = 0; // incarnations; that of the receiver is 0 in hello alone
     std::uint64_t request = 0;              // number of the request, from 1
     std::uint64_t ack_below = 0;            // the sender has all answers to requests below this number
-    std::uint32_t sent_at = 0;   // milliseconds on the sender's clock
-    std::uint32_t time_left = 0; // milliseconds; never 0 in a request
-    std::uint32_t method = 0;    // or an error code
-    std::uint32_t credit = 0;    // KiB of a payload that may be sent before more is asked for
+    std::uint32_t sent_at = 0;              // milliseconds on the sender's clock
+    std::uint32_t time_left = 0;            // milliseconds; never 0 in a request
+    std::uint32_t method = 0;               // or an error code
+    std::uint32_t credit = 0;               // KiB of a payload that may be sent before more is asked for
     std::uint32_t meta_bytes = 0;
     std::uint16_t parts = 0;
     std::uint64_t payload_bytes = 0;
@@ -86,7 +86,8 @@ struct wire_header {
 
 /// Returns a time as wire_header::sent_at has it.
 inline std::uint32_t wire_clock(std::chrono::steady_clock::time_point t) {
-    return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(t.time_since_epoch()).count());
+    return static_cast<std::uint32_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(t.time_since_epoch()).count());
 }
 
 std::array<char, wire_header::size> encode(const wire_header& h);

@@ -140,7 +140,8 @@ struct trace_meta {
 };
 template <class Archive> void serialize(Archive& a, step_trace::entry& e) {
     auto what = static_cast<std::uint8_t>(e.what);
-    a(e.node, e.op, e.begin, e.end, what, e.thread, e.lane, e.stage, e.inside, e.iteration, e.iterations, e.bytes, e.task);
+    a(e.node, e.op, e.begin, e.end, what, e.thread, e.lane, e.stage, e.inside, e.iteration, e.iterations, e.bytes,
+      e.task);
     if (what > static_cast<std::uint8_t>(step_trace::kind::lasted))
         throw data_loss("an unknown kind of entry in a trace");
     e.what = static_cast<step_trace::kind>(what);

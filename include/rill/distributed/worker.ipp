@@ -79,7 +79,27 @@ RILL_COLD void worker::close() noexcept {
         closed_ = true;
         all.swap(sessions_);
     }
-    for (auto& [number, s] : all) s->resources->end("its server has stopped");
+    const auto why = std::make_exception_ptr(unavailable(peers_->self().name + " has stopped"));
+    for (auto& [number, s] : all) end(*s, "its server has stopped", why);
+}
+
+/// Ends the steps of a session that was taken from the list, and frees what they do not use.
+RILL_COLD void worker::end(session_state& gone, const std::string& state_ends, const std::exception_ptr& why) noexcept {
+    gone.resources->end(state_ends);
+    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
+    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
+    {
+        const std::lock_guard lock(gone.mutex);
+        parts.swap(gone.parts);
+        steps = gone.steps;
+    }
+    for (auto& [number, s] : steps) {
+        for (auto& e : std::exchange(s->early, {})) e.reply(nullptr, {});
+        if (!s->exchange) continue;
+        s->exchange->abort(why); // wakes what waits for other tasks
+        s->token->cancel();      // and what waits for anything else
+    }
+    for (auto& [number, p] : parts) p->run->close();
 }
 
 RILL_COLD std::shared_ptr<worker::session_state> worker::find(const session_number& number) {
@@ -257,20 +277,7 @@ RILL_COLD void worker::close_session(const session_number& session) {
         gone = std::move(at->second);
         sessions_.erase(at);
     }
-    gone->resources->end("");
-    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
-    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
-    {
-        const std::lock_guard lock(gone->mutex);
-        parts.swap(gone->parts);
-        steps = gone->steps;
-    }
-    const auto why = std::make_exception_ptr(cancelled("the session is closed"));
-    for (auto& [number, s] : steps) {
-        for (auto& e : std::exchange(s->early, {})) e.reply(nullptr, {});
-        if (s->exchange) s->exchange->abort(why);
-    }
-    for (auto& [number, p] : parts) p->run->close();
+    end(*gone, "", std::make_exception_ptr(cancelled("the session is closed")));
 }
 
 RILL_COLD void worker::take_push(const incoming_request& request, const answer_function& reply) {
