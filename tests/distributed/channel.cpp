@@ -253,7 +253,7 @@ TEST_CASE("channel: values wait until the peer has taken others") {
     for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
 }
 
-TEST_CASE("channel: a frozen peer that wakes does not run what it was asked before", "[random]") {
+TEST_CASE("channel: G3: a frozen peer that wakes does not run what it was asked before", "[random]") {
     seeds::each(20, [](std::uint64_t seed) {
         const auto run = [&] {
             simulator::simulated_world world(seed);

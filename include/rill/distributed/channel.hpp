@@ -137,4 +137,5 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/channel.ipp>
+#include <rill/distributed/channel_events.ipp>
 #endif

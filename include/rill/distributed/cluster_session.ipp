@@ -161,7 +161,7 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
     auto bytes = bytes_of(save_graph(made.of));
     if (p.task == peers_->self().name) {
         p.incarnation = peers_->self().incarnation;
-        own_->register_run(number_, meta, bytes);
+        own_->register_run(number_, meta, bytes, peers_->self());
         return done(nullptr, {});
     }
     p.to = peers_->to(p.task);

@@ -14,6 +14,7 @@
 #include <rill/core/environment.hpp>
 #include <rill/distributed/answers.hpp>
 #include <rill/distributed/chunks.hpp>
+#include <rill/distributed/message_delay.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/wire_message.hpp>
 
@@ -64,9 +65,7 @@ private:
         std::map<std::uint64_t, std::shared_ptr<cancellation>> running;
         std::map<std::uint64_t, arriving> incomplete; // requests whose payload has not come yet
         chunk_sender chunks;                          // payloads of answers
-        // the quickest way of a message in this minute and in the one before: clocks differ, and drift
-        std::uint32_t quickest = 0, quickest_before = 0;
-        time_point minute{};
+        message_delay delay;
     };
 
     void receive(transport::connection from, const message_parts& parts);
@@ -80,7 +79,6 @@ private:
     std::function<void()> running(caller& by, wire_message m, time_point deadline);
     void note_running(const wire_message& grant);
     wire_message pull(const wire_message& m, const arriving& a, bool again) const;
-    std::chrono::milliseconds lateness(caller& by, std::uint32_t sent_at);
     void give_up(std::uint64_t incarnation, std::uint64_t request);
     answer_function reply_to_request(std::uint64_t incarnation, std::uint64_t request);
     void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,

@@ -114,7 +114,7 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
 
 RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wire_message>& sends,
                                      std::vector<message_parts>& again, std::function<void()>& run) {
-    const auto late = lateness(by, m.head.sent_at);
+    const auto late = by.delay.of(wire_clock(env_.now()) - m.head.sent_at, env_.now());
     by.heard = env_.now();
     by.answers.acknowledge_below(m.head.ack_below);
     by.chunks.erase_below(m.head.ack_below);
@@ -158,20 +158,6 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
     }
 }
 
-/// Returns by how much a message was slower than the quickest one of its caller.
-RILL_COLD std::chrono::milliseconds responder::lateness(caller& by, std::uint32_t sent_at) {
-    const auto took = wire_clock(env_.now()) - sent_at; // and the difference of the clocks, modulo 2^32
-    const auto is_less = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; };
-    if (env_.now() - by.minute > std::chrono::minutes(1)) {
-        by.quickest_before = std::exchange(by.quickest, took);
-        by.minute = env_.now();
-    } else if (is_less(took, by.quickest)) {
-        by.quickest = took;
-    }
-    const auto quickest = is_less(by.quickest, by.quickest_before) ? by.quickest : by.quickest_before;
-    return std::chrono::milliseconds(took - quickest);
-}
-
 RILL_COLD void responder::on_hello(transport::connection from, const wire_message& m,
                                    std::vector<wire_message>& sends) {
     const auto refuse = [&](error_code code, const std::string& why) {
@@ -196,10 +182,8 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     greeted_[from] = m.head.sender;
     const bool is_new = !callers_.contains(m.head.sender);
     auto& by = callers_[m.head.sender];
-    if (is_new || env_.now() - by.heard > std::chrono::minutes(1)) {
-        by.quickest = by.quickest_before = wire_clock(env_.now()) - m.head.sent_at;
-        by.minute = env_.now();
-    }
+    if (is_new || env_.now() - by.heard > std::chrono::minutes(1))
+        by.delay.begin(wire_clock(env_.now()) - m.head.sent_at, env_.now());
     by.name = hello.from;
     by.last = from;
     by.heard = env_.now();

@@ -62,6 +62,8 @@ struct worker::session_state {
     std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
     std::uint64_t over_below = 0;
     std::set<std::uint64_t> over; // steps that have ended, from over_below on
+    task_identity master;
+    environment::time_point used{}; // the latest time
 
     bool is_over(std::uint64_t step) const { return step < over_below || over.contains(step); }
 };
@@ -78,6 +80,7 @@ RILL_COLD void worker::close() noexcept {
         const std::lock_guard lock(mutex_);
         closed_ = true;
         all.swap(sessions_);
+        timer_ = {};
     }
     const auto why = std::make_exception_ptr(unavailable(peers_->self().name + " has stopped"));
     for (auto& [number, s] : all) end(*s, "its server has stopped", why);
@@ -105,14 +108,65 @@ RILL_COLD void worker::end(session_state& gone, const std::string& state_ends, c
 RILL_COLD std::shared_ptr<worker::session_state> worker::find(const session_number& number) {
     const std::lock_guard lock(mutex_);
     const auto at = sessions_.find(number);
-    return at == sessions_.end() ? nullptr : at->second;
+    if (at == sessions_.end()) return nullptr;
+    at->second->used = peers_->runs_in().now();
+    return at->second;
 }
 
-RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const session_number& number, int replica) {
+RILL_COLD std::size_t worker::sessions() const {
+    const std::lock_guard lock(mutex_);
+    return sessions_.size();
+}
+
+/// Watches for sessions that nobody uses any more.
+RILL_COLD void worker::watch() {
+    if (sessions_.empty() || std::exchange(watches_, true)) return;
+    timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->look();
+    });
+}
+
+/// Asks the masters of idle sessions whether they are there, and closes the sessions of those that are not.
+RILL_COLD void worker::look() {
+    std::vector<std::pair<session_number, task_identity>> idle;
+    {
+        const std::lock_guard lock(mutex_);
+        watches_ = false;
+        if (closed_) return;
+        const auto now = peers_->runs_in().now();
+        for (const auto& [number, s] : sessions_)
+            if (s->master.name != peers_->self().name && now - s->used > peers_->health().lease)
+                idle.emplace_back(number, s->master);
+        watch();
+    }
+    for (const auto& [number, master] : idle) {
+        const auto answered = [weak = weak_from_this(), number = number](const std::exception_ptr& problem,
+                                                                         const wire_answer&) {
+            if (const auto self = weak.lock(); self && problem) self->close_session(number);
+        };
+        try {
+            peers_->to(master.name)
+                ->call({.method = wire_method::status,
+                        .incarnation = master.incarnation,
+                        .deadline = peers_->runs_in().now_plus(peers_->health().control)},
+                       answered);
+        } catch (const error&) { // no task of the cluster, or this one stops
+            answered(std::current_exception(), {});
+        }
+    }
+}
+
+RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const session_number& number, int replica,
+                                                                      const task_identity& master) {
     const std::lock_guard lock(mutex_);
     if (closed_) throw unavailable(peers_->self().name + " has stopped");
     auto& there = sessions_[number];
-    if (!there) there = std::make_shared<session_state>(memory_, containers_, replica);
+    if (!there) {
+        there = std::make_shared<session_state>(memory_, containers_, replica);
+        there->master = master;
+    }
+    there->used = peers_->runs_in().now();
+    watch();
     return there;
 }
 
@@ -124,7 +178,7 @@ RILL_COLD std::exception_ptr worker::unknown_session() {
 }
 
 RILL_COLD void worker::register_run(const session_number& session, const register_meta& meta,
-                                    std::string_view graph_bytes) {
+                                    std::string_view graph_bytes, const task_identity& master) {
     auto saved = saved_graph_of(graph_bytes);
     for (auto& n : saved.nodes) { // of this task, which knows only its own devices
         const auto d = parse_device(n.device);
@@ -132,7 +186,7 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     }
     auto made = std::make_shared<registered_part>();
     made->of = load_graph(saved);
-    const auto in = find_or_make(session, meta.replica);
+    const auto in = find_or_make(session, meta.replica, master);
     made->resources = in->resources;
     made->edges = meta.edges;
     for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
@@ -313,7 +367,8 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
         peers_->runs_in().post([self = shared_from_this(), request, reply] { // compiling takes its time
             std::exception_ptr problem;
             try {
-                self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes());
+                self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
+                                   {request.caller, request.caller_incarnation, ""});
             } catch (...) {
                 problem = std::current_exception();
             }
