@@ -80,4 +80,5 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/worker.ipp>
+#include <rill/distributed/worker_requests.ipp>
 #endif
