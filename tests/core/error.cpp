@@ -23,6 +23,14 @@ template <class E> void check(error_code code) {
     }
 }
 
+TEST_CASE("error: the task of a cluster that a message names") {
+    CHECK(unavailable("no sign of life from /job:ps/replica:0/task:12 (incarnation 5)").task() ==
+          "/job:ps/replica:0/task:12");
+    CHECK(aborted("/job:ps/task:1").task() == "/job:ps/task:1");
+    CHECK(aborted("/job:ps alone").task().empty());
+    CHECK(invalid_argument("add: two shapes").task().empty());
+}
+
 } // namespace test_error
 
 TEST_CASE("error: one class per canonical code") {

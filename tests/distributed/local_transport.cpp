@@ -87,4 +87,33 @@ TEST_CASE("local transport: several threads send at once") {
     for (const auto& one : got) CHECK(std::ranges::is_sorted(one));
 }
 
+TEST_CASE("local transport: what was sent before the end of a connection or of a task arrives") {
+    virtual_environment time(3);
+    local_network net(time);
+    const auto a = net.join(), b = net.join();
+    std::string got, answers;
+    transport::connection back = 0;
+    b->listen("b", [&](transport::connection from, message_parts m) {
+        back = from;
+        got += m.at(0).bytes();
+    });
+    const auto to = a->connect("b", [&](transport::connection, message_parts m) { answers += m.at(0).bytes(); });
+    a->send(to, text("1"));
+    time.run();
+    b->send(back, text("goodbye"));
+    b->close();
+    b->send(back, text("too late"));
+    a->send(to, text("nobody listens"));
+    time.run();
+    CHECK(answers == "goodbye");
+    const auto again = net.join();
+    again->listen("b", [&](transport::connection, message_parts m) { got += m.at(0).bytes(); });
+    a->send(to, text("2"));
+    a->send(to, text("3"));
+    a->disconnect(to);
+    a->send(to, text("4"));
+    time.run();
+    CHECK(got == "123");
+}
+
 } // namespace test_local_transport

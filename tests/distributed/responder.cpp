@@ -43,6 +43,7 @@ struct fixture {
         m.head.request = request;
         m.head.ack_below = 1;
         m.head.time_left = wire_header::no_deadline;
+        m.head.sent_at = wire_clock(there.now());
         return m;
     }
     /// Lets all that is under way arrive: a single pause may end before a task has run.
@@ -123,6 +124,54 @@ TEST_CASE("responder: requests of a caller that is silent, or gives up, are canc
     CHECK_FALSE(f.requests.at(1).given_up->is_cancelled());
     f.world.time.sleep(8s);
     CHECK(f.requests[1].given_up->is_cancelled());
+}
+
+TEST_CASE("responder: a request that comes so late that its caller may have found the task dead does not run") {
+    fixture f;
+    f.greet();
+    auto m = f.message(wire_type::request, 1);
+    m.head.sent_at -= 3500;
+    CHECK(f.exchange(m).empty());
+    CHECK(f.requests.empty());
+    CHECK(f.answers->late() == 1);
+    m.head.sent_at += 3500; // sent again
+    CHECK(f.exchange(m).size() == 1);
+    CHECK(f.requests.size() == 1);
+    auto timed = f.message(wire_type::request, 2);
+    timed.head.sent_at -= 200;
+    timed.head.time_left = 100;
+    f.exchange(timed);
+    CHECK(f.requests.size() == 1);
+}
+
+TEST_CASE("responder: a payload in chunks is asked for piece by piece, and runs once it is complete") {
+    fixture f;
+    f.greet();
+    const std::string value = "a long value";
+    auto m = f.message(wire_type::request, 1);
+    m.head.flags = wire_header::is_chunked;
+    m.payload.push_back(announced_sizes({message_part(value)}));
+    auto back = f.exchange(m);
+    REQUIRE(back.size() == 1);
+    CHECK(back[0].head.type == wire_type::pull);
+    const auto chunk = [&](std::uint64_t offset, const std::string& bytes) {
+        auto c = f.message(wire_type::chunk, 1);
+        c.meta = bytes_of_meta(offset_meta{offset});
+        c.payload.emplace_back(bytes);
+        return f.exchange(c);
+    };
+    CHECK(chunk(4, "ng value").empty()); // not the next one
+    back = chunk(0, "a lo");
+    REQUIRE(back.size() == 1);
+    CHECK(meta_of<offset_meta>(back[0].meta).offset == 4);
+    back = f.exchange(m); // asked again: it says where to go on
+    REQUIRE(back.size() == 1);
+    CHECK((back[0].head.flags & wire_header::is_retry));
+    CHECK(f.requests.empty());
+    back = chunk(4, "ng value");
+    REQUIRE(f.requests.size() == 1);
+    CHECK(f.requests[0].payload.at(0).bytes() == value);
+    CHECK(back.at(0).head.type == wire_type::grant);
 }
 
 } // namespace test_responder

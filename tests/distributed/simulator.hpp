@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -134,6 +135,7 @@ private:
         transport::connection arrives_as = 0;
         rill::environment::time_point last_arrival{};
         std::uint64_t life = 0; // a message of an earlier life is lost
+        std::shared_ptr<std::deque<message_parts>> inbox = std::make_shared<std::deque<message_parts>>(); // has arrived
     };
 
     void send(transport::connection by, message_parts m) {
@@ -172,7 +174,12 @@ private:
             const auto to = lanes_.find(by);
             if (to == lanes_.end() || !to->second.to || to->second.life != life) return;
             time.note("took " + link);
-            to->second.to->post([receive = to->second.receive, as = to->second.arrives_as, m] { (*receive)(as, m); });
+            to->second.inbox->push_back(m); // tasks run in any order, the messages of a connection do not
+            to->second.to->post([receive = to->second.receive, as = to->second.arrives_as, inbox = to->second.inbox] {
+                const auto next = std::move(inbox->front());
+                inbox->pop_front();
+                (*receive)(as, next);
+            });
         });
     }
     /// Breaks a connection: what is under way is lost in both directions. Whoever connected does so again with the next message.

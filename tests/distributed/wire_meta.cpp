@@ -11,14 +11,12 @@ using namespace rill::detail;
 
 TEST_CASE("wire meta: arguments and back") {
     const register_meta m{.run = 7,
-                          .feeds = {"x:0"},
-                          .fetches = {"y:0", "z:1"},
-                          .targets = {"train"},
+                          .names = {.feeds = {"x:0"}, .fetches = {"y:0", "z:1"}, .targets = {"train"}},
                           .sends = {{3, "/job:ps/replica:0/task:0"}},
                           .replica = 2};
     const auto read = meta_of<register_meta>(bytes_of_meta(m));
     CHECK(read.run == 7);
-    CHECK(read.fetches == m.fetches);
+    CHECK(read.names.fetches == m.names.fetches);
     CHECK(read.sends.at(0).peer == m.sends[0].peer);
     CHECK(read.replica == 2);
     const step_meta step{.run = 1, .step = 2, .values = {{{dtype::float32, {2, 3}}, 1, 64, 12}}};

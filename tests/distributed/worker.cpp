@@ -3,6 +3,8 @@
 
 #include <rill/distributed/local_transport.hpp>
 #include <rill/distributed/tensor_frame.hpp>
+#include <rill/graph/serialization/saved_graph.hpp>
+#include <rill/ops/state/variable.hpp>
 
 #include "catch.hpp"
 #include "virtual_environment.hpp"
@@ -17,8 +19,8 @@ struct fixture {
     virtual_environment time{1};
     local_network net{time};
     std::shared_ptr<peer_channels> peers = std::make_shared<peer_channels>(
-        cluster_spec{{"worker", {"w"}}}, task_identity{"/job:worker/replica:0/task:0", 7, "digest"}, net.join(), time,
-        health_options{});
+        cluster_spec{{"ps", {"p"}}, {"worker", {"w"}}}, task_identity{"/job:worker/replica:0/task:0", 7, "digest"},
+        net.join(), time, health_options{});
     std::shared_ptr<worker> w = std::make_shared<worker>(peers, default_allocator());
 
     /// Returns the code of the answer to a request.
@@ -63,6 +65,32 @@ TEST_CASE("worker: a reset and the end of a session that is not there do nothing
     CHECK(f.ask({.method = wire_method::abort_step, .meta = bytes_of_meta(abort_meta{3, 1, "why"})}) == error_code::ok);
     f.w->close();
     CHECK(f.ask({.method = wire_method::run_part, .meta = bytes_of_meta(step_meta{})}) == error_code::unavailable);
+}
+
+TEST_CASE("worker: a session whose master is gone is closed") {
+    fixture f;
+    std::string bytes;
+    {
+        graph g;
+        graph_scope use(g);
+        const variable<float> w("w", 1.f);
+        bytes = bytes_of(save_graph(g));
+    }
+    incoming_request r{.method = wire_method::register_run,
+                       .meta = bytes_of_meta(register_meta{.run = 1, .names = {.fetches = {"w:0"}}}),
+                       .payload = {message_part(bytes)},
+                       .caller = "/job:ps/replica:0/task:0", // which nobody has started
+                       .caller_incarnation = 5,
+                       .given_up = std::make_shared<cancellation>()};
+    auto code = error_code::unknown;
+    f.w->handle(r, [&](const std::exception_ptr& problem, const wire_answer&) {
+        code = problem ? described(problem).first : error_code::ok;
+    });
+    f.time.sleep(std::chrono::seconds(50));
+    CHECK(code == error_code::ok);
+    CHECK(f.w->sessions() == 1);
+    f.time.run();
+    CHECK(f.w->sessions() == 0);
 }
 
 } // namespace test_worker

@@ -20,9 +20,10 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "runtime/executor/partitioned_step": "session/partitioned_run",
                "runtime/plan/partitioned_plan": "session/partitioned_run",
                "session/local_session_state": "session/local_session_core", "session/callable": "session/session"}
-COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/awaited_answers": "distributed/server",
+COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/joined_answers": "distributed/server",
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
-               "distributed/remote_session_core": "distributed/local_cluster"}
+               "distributed/client_links": "distributed/local_cluster",
+               "distributed/run_by_names": "distributed/master"}
 COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {}
 # one test file for a family of ops

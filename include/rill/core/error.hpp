@@ -46,6 +46,8 @@ class RILL_EXPORT error : public std::runtime_error {
 public:
     error(error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
     error_code code() const noexcept { return code_; }
+    /// Returns the first task of a cluster that the message names, "/job:ps/replica:0/task:1"; empty if it names none.
+    std::string task() const;
 
 private:
     error_code code_;

@@ -5,6 +5,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+RILL_COLD std::string error::task() const {
+    const std::string_view text = what();
+    const auto begin = text.find("/job:");
+    const auto number = begin == std::string_view::npos ? begin : text.find("/task:", begin);
+    if (number == std::string_view::npos) return {};
+    const auto end = text.find_first_not_of("0123456789", number + 6);
+    return std::string(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+}
+
 RILL_COLD void throw_error(error_code code, const std::string& message) {
     switch (code) {
     case error_code::cancelled: throw cancelled(message);

@@ -4,14 +4,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rill/core/environment.hpp>
+#include <rill/distributed/chunks.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/wire_message.hpp>
 
@@ -21,17 +25,23 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// deadline_exceeded at its deadline, with `unavailable` once the peer is dead, with `aborted` if the peer restarts meanwhile. Thread-safe.
 class channel : public std::enable_shared_from_this<channel> {
 public:
-    /// `peer`: the name of the task at the address.
+    /// `peer`: the name of the task at the address; empty: any, which the peer tells.
     channel(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self, std::string address,
             std::string peer, const health_options& health);
     ~channel();
 
-    /// Calls a method. `done` runs on a thread of the environment, or within this call.
-    void call(wire_request request, answer_function done);
+    /// Calls a method, and returns the number of the call. `done` runs on a thread of the environment, or within this call. Calls without
+    /// payload overtake values, and values of up to 1 MiB overtake larger ones.
+    std::uint64_t call(wire_request request, answer_function done);
+    /// Asks the peer to give a call up. The call ends with the peer's answer, or soon with `why`.
+    void give_up(std::uint64_t call, const std::exception_ptr& why);
     /// Fails all calls, also later ones.
     void close(const std::exception_ptr& why) noexcept;
 
-    const std::string& peer() const noexcept { return peer_; }
+    environment& runs_in() const noexcept { return env_; }
+    const health_options& times() const noexcept { return health_; }
+    /// Returns the name of the peer, or its address if it has not answered yet.
+    std::string peer() const;
     peer_health health() const;
     /// Returns the incarnation that the peer had last; 0 if it has not answered yet.
     std::uint64_t incarnation() const;
@@ -43,15 +53,19 @@ private:
     struct pending {
         wire_request request;
         answer_function done;
-        std::size_t bytes = 0;     // of the payload
-        std::uint64_t sent_to = 0; // incarnation; 0: not sent
-        bool accepted = false;
+        std::size_t bytes = 0;                  // of the payload
+        std::uint64_t sent_to = 0;              // incarnation; 0: not sent
+        bool accepted = false, is_long = false; // is_long: the payload goes in chunks
         int tries = 0;
-        time_point asked{}, again{};
+        time_point again{}, expires = time_point::max();
+        time_point due = time_point::max(); // its entry in due_
+        std::exception_ptr given_up;
+        std::unique_ptr<chunk_receiver> answer; // its payload, which is arriving
+        std::string answer_meta;
     };
-    /// Actions that wait until the lock is released.
+    using calls = std::map<std::uint64_t, pending>;
+    /// Calls of others that wait until the lock is released.
     struct actions {
-        std::vector<wire_message> sends;
         std::vector<std::pair<answer_function, std::exception_ptr>> failures;
         answer_function answered = nullptr;
         wire_answer answer = {};
@@ -60,30 +74,44 @@ private:
 
     void receive(transport::connection from, const message_parts& parts);
     void on_welcome(const wire_message& m, actions& todo);
-    void on_answer(wire_message m, actions& todo);
+    void on_sign_of_life(wire_message m, actions& todo);
+    void on_answer(calls::iterator at, wire_message m, actions& todo);
+    void on_chunk(calls::iterator at, const wire_message& m, actions& todo);
     void on_incarnation(std::uint64_t now, actions& todo);
-    void connect(actions& todo);
-    void greet(actions& todo);
+    void answered(calls::iterator at);
+    void connect();
+    void greet();
     void pump(actions& todo);
-    void send(std::uint64_t number, pending& p, bool again, actions& todo);
+    calls::iterator first_of(std::deque<std::uint64_t>& queue);
+    std::exception_ptr restarted(std::uint64_t was) const;
+    void send(std::uint64_t number, pending& p, bool again);
+    void send_short(wire_type type, std::uint64_t request, std::uint8_t flags = 0);
+    void pull(std::uint64_t number, const pending& p, bool again);
     void tick();
+    void on_due(calls::iterator at, time_point now, actions& todo);
     void schedule();
+    void set_due(std::uint64_t number, pending& p);
+    void set_again(std::uint64_t number, pending& p, int tries);
+    bool is_silent(time_point now) const { return now - heard_ > health_.slow; }
     void check_health(time_point now, actions& todo);
     void fail_all(const std::exception_ptr& why, actions& todo);
-    std::map<std::uint64_t, pending>::iterator fail(std::map<std::uint64_t, pending>::iterator at,
-                                                    const std::exception_ptr& why, actions& todo);
+    calls::iterator fail(calls::iterator at, const std::exception_ptr& why, actions& todo);
+    calls::iterator remove(calls::iterator at);
     void perform(actions todo);
+    void drain();
     wire_header header(wire_type type) const;
     std::chrono::nanoseconds backoff(int tries);
+    std::string named_peer() const { return peer_.empty() ? address_ : peer_; }
     std::string state_text(time_point now) const;
 
     const std::shared_ptr<transport> net_;
     environment& env_;
     const task_identity self_;
-    const std::string address_, peer_;
+    const std::string address_;
     const health_options health_;
 
     mutable std::mutex mutex_;
+    std::string peer_; // empty: not known yet
     link link_ = link::idle;
     transport::connection connection_ = 0;
     std::uint64_t incarnation_ = 0;
@@ -92,8 +120,14 @@ private:
     time_point heard_{}, pinged_{}, greeted_{}, greets_again_{};
     int greetings_ = 0;
     std::uint64_t last_ = 0;
-    std::map<std::uint64_t, pending> calls_;
-    std::size_t bytes_out_ = 0; // of values that the peer has not taken yet
+    calls calls_;
+    std::set<std::pair<time_point, std::uint64_t>> due_; // when calls are to be looked at
+    std::deque<std::uint64_t> controls_, values_,
+        long_ones_;                                  // calls that wait: without payload, in one message, in chunks
+    std::size_t values_out_ = 0, long_ones_out_ = 0; // bytes that the peer has not taken yet
+    chunk_sender chunks_;
+    std::deque<wire_message> outbox_; // in order; one thread at a time sends them
+    bool drains_ = false;
     std::uint64_t bytes_sent_ = 0;
     time_point ticks_at_ = time_point::max();
     environment::timer timer_;
@@ -103,4 +137,5 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/channel.ipp>
+#include <rill/distributed/channel_events.ipp>
 #endif

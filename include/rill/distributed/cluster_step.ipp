@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/distributed/master.hpp>
+#include <rill/distributed/cluster_session.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/distributed/wire_message.hpp>
 
@@ -97,9 +97,16 @@ RILL_COLD void cluster_step::start_here(std::size_t k, std::vector<any_array> fe
         });
 }
 
+/// Returns a problem that names a task: the one in which it arose, unless it names one itself.
+inline std::exception_ptr named(const std::exception_ptr& problem, const std::string& task) {
+    const auto [code, text] = described(problem);
+    if (text.find("/job:") != std::string::npos) return problem;
+    return made_error(static_cast<std::uint32_t>(code), text + " (in " + task + ")");
+}
+
 RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr& problem,
                                         std::vector<any_array> values) {
-    if (problem) fail(problem);
+    if (problem) fail(named(problem, run_->parts[k].task));
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(has_ended_[k], char(1))) return;

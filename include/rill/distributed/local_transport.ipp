@@ -29,6 +29,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
         transport::connection arrives_as = 0; // the number by which the receiver answers
         std::deque<message_parts> waiting;
         bool delivers = false; // a task delivers just now
+        bool ends = false;     // its sender has gone: what it sent before is still delivered
     };
     struct listener {
         const end* by;
@@ -40,7 +41,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
     void send(transport::connection by, message_parts m) {
         const std::lock_guard lock(mutex);
         const auto at = lanes.find(by);
-        if (at == lanes.end() || (!at->second.to && !resolve(by, at->second))) return;
+        if (at == lanes.end() || at->second.ends || (!at->second.to && !resolve(by, at->second))) return;
         at->second.waiting.push_back(std::move(m));
         if (!std::exchange(at->second.delivers, true))
             runs_in.post([self = shared_from_this(), by] { self->deliver(by); });
@@ -52,6 +53,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
             receiver receive;
             message_parts m;
             transport::connection as = 0;
+            lane gone; // destroyed after the lock is released
             {
                 const std::lock_guard lock(mutex);
                 const auto at = lanes.find(by);
@@ -59,6 +61,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
                 auto& l = at->second;
                 if (l.waiting.empty()) {
                     l.delivers = false;
+                    if (l.ends) gone = std::move(lanes.extract(at).mapped());
                     return;
                 }
                 m = std::move(l.waiting.front());
@@ -84,6 +87,17 @@ struct local_network::state : std::enable_shared_from_this<state> {
         back.arrives_as = by;
         lanes.emplace(l.arrives_as, std::move(back));
         return true;
+    }
+
+    /// Ends a lane: at once, or after it has delivered what its sender sent.
+    void end(std::map<transport::connection, lane>::iterator at, std::map<transport::connection, lane>& gone) {
+        auto& l = at->second;
+        if (l.waiting.empty() || !l.to || l.to == l.from) {
+            gone.insert(lanes.extract(at));
+        } else {
+            l.from = nullptr;
+            l.ends = true;
+        }
     }
 
     environment& runs_in;
@@ -124,7 +138,7 @@ public:
         const auto at = net_->lanes.find(c);
         if (at == net_->lanes.end()) return;
         gone.insert(net_->lanes.extract(at->second.arrives_as));
-        gone.insert(net_->lanes.extract(c));
+        net_->end(at, gone);
         net_->answers.erase(c);
     }
 
@@ -137,7 +151,10 @@ public:
             auto& l = at->second;
             if (l.from == &self_ || (l.to == &self_ && l.address.empty())) {
                 net_->answers.erase(at->first);
-                gone.insert(net_->lanes.extract(at));
+                if (l.from == &self_)
+                    net_->end(at, gone);
+                else
+                    gone.insert(net_->lanes.extract(at));
             } else if (l.to == &self_) { // its sender may find another listener there later
                 l.to = nullptr;
                 l.waiting.clear();

@@ -3,204 +3,279 @@
 
 #include <rill/distributed/master.hpp>
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
-#include <rill/distributed/awaited_answers.hpp>
-#include <rill/distributed/cluster_step.hpp>
+#include <rill/distributed/joined_answers.hpp>
+#include <rill/distributed/run_by_names.hpp>
+#include <rill/distributed/tensor_frame.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
-#include <rill/ops/exchange/exchange_ops.hpp>
-#include <rill/runtime/dynamic_runtime.hpp>
-#include <rill/runtime/plan/compile_graph.hpp>
-#include <rill/runtime/plan/part_graph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The name of the task of a device.
-inline device_name task_of(const device& d) { return {d.full.job, d.full.replica, d.full.task, "", -1}; }
-
-RILL_COLD cluster_session::cluster_session(const graph& g, const session_options& options,
-                                           std::shared_ptr<peer_channels> peers, std::shared_ptr<worker> own)
-    : graph_(g), options_(options), peers_(std::move(peers)), own_(std::move(own)),
-      number_{peers_->runs_in().draw(), peers_->runs_in().draw()} {
-    register_exchange_ops();
-    auto tasks = peers_->cluster().all_tasks();
-    const auto mine =
-        std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return to_string(t) == peers_->self().name; });
-    std::rotate(tasks.begin(), mine, mine + 1); // nodes that name no task run here
-    where_ = make_placement(options_, tasks);
+/// Returns the options of a session from its untrusted request.
+inline session_options options_of(const session_meta& m) {
+    if (m.placer > static_cast<std::uint8_t>(placers::by_cost) ||
+        m.wire > static_cast<std::uint8_t>(wire_format::upper16))
+        throw data_loss("options of a session that this program does not know");
+    session_options o;
+    for (const auto& [type, count] : m.device_count) o.device_count.emplace_back(type, count);
+    o.placer = static_cast<placers>(m.placer);
+    o.wire = static_cast<wire_format>(m.wire);
+    o.allow_soft_placement = m.allow_soft_placement;
+    o.log_device_placement = m.log_device_placement;
+    o.raise_primitives = m.raise_primitives;
+    o.progress_timeout = std::chrono::nanoseconds(m.progress_timeout);
+    o.replica = m.replica;
+    return o;
 }
 
-RILL_COLD cluster_session::~cluster_session() { close("the session is closed"); }
-
-RILL_COLD bool cluster_session::closed() const {
-    const std::lock_guard lock(mutex_);
-    return !closed_why_.empty();
-}
-
-RILL_COLD void cluster_session::check_open() const {
-    const std::lock_guard lock(mutex_);
-    if (!closed_why_.empty()) throw cancelled(closed_why_);
-}
-
-RILL_COLD void cluster_session::check_incarnation(const std::string& task, std::uint64_t now) {
-    const std::lock_guard lock(mutex_);
-    const auto was = incarnations_.try_emplace(task, now).first->second;
-    if (was != now)
-        throw aborted(task + " has restarted since the session began: its incarnation was " + std::to_string(was) +
-                      " and is " + std::to_string(now) + "; its state is lost, open another session");
-}
-
-RILL_COLD partition cluster_session::cut(const plan_key& key, const graph_state& in) {
-    return compile_partition(key, in.may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options_, *where_,
-                             [this](const device& d) -> const device& { return *devices().find(task_of(d)); });
-}
-
-RILL_COLD std::vector<part_graph> cluster_session::parts(const plan_key& key) {
-    check_open();
-    std::vector<part_graph> all;
-    if (const auto* in = graph_of(key)) {
-        const auto made = cut(key, *in);
-        for (const auto& p : made.parts) all.push_back(make_part_graph(p, graph_));
+/// A run of a client: its graph, and what is fed, fetched and run in it.
+struct sent_run {
+    explicit sent_run(const incoming_request& r) {
+        if (r.payload.empty()) throw data_loss("a run without a graph");
+        of = load_graph(saved_graph_of(r.payload[0].bytes()));
+        key = key_of(meta_of<run_names>(r.meta), of);
     }
-    return all;
+    graph of;
+    plan_key key;
+};
+
+RILL_COLD std::size_t master::sessions() const {
+    const std::lock_guard lock(mutex_);
+    return sessions_.size();
 }
 
-RILL_COLD std::shared_ptr<const cluster_run> cluster_session::prepare(const plan_key& key) {
-    check_open();
-    const auto run = std::make_shared<cluster_run>();
-    run->fetches = key.fetches.size();
-    const auto* in = graph_of(key);
-    if (!in) return run;
+RILL_COLD void master::handle(const incoming_request& request, const answer_function& reply) {
+    switch (request.method) {
+    case wire_method::create_session: return create(request, reply);
+    case wire_method::prepare_run:
+    case wire_method::cut_run: {
+        const auto ends = begin(find(request.session), reply);
+        peers_->runs_in().post([self = shared_from_this(), request, ends] { // compiling takes its time
+            try {
+                if (request.method == wire_method::cut_run)
+                    self->cut(request, ends);
+                else
+                    self->prepare(request, ends);
+            } catch (...) {
+                ends(std::current_exception(), {});
+            }
+        });
+        return;
+    }
+    case wire_method::run_step: return run(request, reply);
+    case wire_method::release_run: release(request); return reply(nullptr, {});
+    case wire_method::end_session:
+        end(request.session, meta_of<names_meta>(request.meta).names.at(0));
+        return reply(nullptr, {});
+    case wire_method::keep_session: find(request.session); return reply(nullptr, {});
+    case wire_method::reset_cluster: return reset(request, reply);
+    case wire_method::list_devices: return list_devices(request, reply);
+    default: throw unimplemented("method " + std::to_string(static_cast<std::uint32_t>(request.method)));
+    }
+}
+
+RILL_COLD std::shared_ptr<master::open_session> master::find(const session_number& number) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw unavailable(peers_->self().name + " has stopped");
+    const auto at = sessions_.find(number);
+    if (at == sessions_.end())
+        throw aborted(peers_->self().name + " (incarnation " + std::to_string(peers_->self().incarnation) +
+                      ") does not know the session: it was closed, or its client gave no sign of life for " +
+                      std::to_string(peers_->health().lease.count()) + " ms");
+    at->second->heard = peers_->runs_in().now();
+    return at->second;
+}
+
+RILL_COLD answer_function master::begin(const std::shared_ptr<open_session>& in, const answer_function& reply) {
+    const std::lock_guard lock(mutex_);
+    ++in->running;
+    return [self = shared_from_this(), in, reply](const std::exception_ptr& problem, wire_answer a) {
+        {
+            const std::lock_guard ended(self->mutex_);
+            --in->running;
+            in->heard = self->peers_->runs_in().now();
+        }
+        reply(problem, std::move(a));
+    };
+}
+
+RILL_COLD void master::create(const incoming_request& request, const answer_function& reply) {
+    const auto made = std::make_shared<open_session>();
+    made->of = std::make_shared<cluster_session>(options_of(meta_of<session_meta>(request.meta)), peers_, own_);
+    made->heard = peers_->runs_in().now();
+    const auto& number = made->of->number();
     {
         const std::lock_guard lock(mutex_);
-        run->number = ++last_run_;
+        if (closed_) throw unavailable(peers_->self().name + " has stopped");
+        sessions_[number] = made;
+        watch();
     }
-    const auto made = cut(key, *in);
-    run->parts.resize(made.parts.size());
-    awaited_answers all(runs_in());
-    for (std::size_t k = 0; k < made.parts.size(); ++k) {
-        auto done = all.next();
-        try {
-            register_part(run, k, made, done);
-        } catch (...) {
-            done(std::current_exception(), {});
-        }
-    }
-    all.wait();
-    for (const auto& p : run->parts) check_incarnation(p.task, p.incarnation);
-    return run;
+    reply(nullptr, {.meta = bytes_of_meta(opened_meta{number.high, number.low,
+                                                      std::chrono::nanoseconds(peers_->health().lease).count()})});
 }
 
-RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>& run, std::size_t k,
-                                              const partition& cut, answer_function done) {
-    const auto& part = cut.parts[k];
-    const auto made = make_part_graph(part, graph_);
-    auto& p = run->parts[k];
-    p.task = to_string(task_of(*part.where));
-    p.feeds = made.feed_numbers;
-    p.fetches = made.fetch_numbers;
-    register_meta meta;
-    meta.run = run->number;
-    for (const auto& e : made.feeds) meta.feeds.push_back(e.from->name + ":" + std::to_string(e.port));
-    for (const auto& e : made.fetches) meta.fetches.push_back(e.from->name + ":" + std::to_string(e.port));
-    for (const auto* n : made.targets) meta.targets.push_back(n->name);
-    const auto task_at = [&](int end) { return to_string(task_of(*cut.parts[static_cast<std::size_t>(end)].where)); };
-    for (const auto& e : cut.edges) {
-        if (e.from == static_cast<int>(k)) meta.sends.push_back({e.number, task_at(e.to)});
-        if (e.to == static_cast<int>(k)) meta.receives.push_back({e.number, task_at(e.from)});
+RILL_COLD void master::prepare(const incoming_request& request, const answer_function& reply) {
+    const auto in = find(request.session);
+    const sent_run sent(request);
+    in->of->prepare(sent.of, sent.key,
+                    [self = shared_from_this(), in, reply](const std::exception_ptr& problem,
+                                                           const std::shared_ptr<const cluster_run>& run) {
+                        if (problem) return reply(problem, {});
+                        {
+                            const std::lock_guard lock(self->mutex_);
+                            in->runs[run->number] = run;
+                        }
+                        names_meta tasks;
+                        for (const auto& p : run->parts) tasks.names.push_back(p.task);
+                        wire_answer a{.meta = bytes_of_meta(run_meta{run->number})};
+                        a.payload.emplace_back(bytes_of_meta(tasks));
+                        reply(nullptr, std::move(a));
+                    });
+}
+
+RILL_COLD void master::run(const incoming_request& request, const answer_function& reply) {
+    const auto in = find(request.session);
+    const auto meta = meta_of<run_step_meta>(request.meta);
+    auto feeds = decode_tensors(meta.values, request.payload);
+    std::shared_ptr<const cluster_run> run;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto at = in->runs.find(meta.run);
+        if (at == in->runs.end()) throw aborted("the session has no run " + std::to_string(meta.run));
+        run = at->second;
     }
-    meta.edges = static_cast<std::uint32_t>(cut.edges.size());
-    meta.replica = options_.replica;
-    meta.progress_timeout = options_.progress_timeout.count();
-    auto bytes = bytes_of(save_graph(made.of));
-    if (p.task == peers_->self().name) {
-        p.incarnation = peers_->self().incarnation;
-        own_->register_run(number_, meta, bytes);
-        return done(nullptr, {});
+    auto& env = peers_->runs_in();
+    run_options how;
+    if (request.deadline != environment::time_point::max()) how.timeout = request.deadline - env.now();
+    const cancellation_token token;
+    how.cancel = token;
+    const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
+    how.trace = trace.get();
+    auto gives_up =
+        std::make_shared<cancellation::registration>(request.given_up->on_cancel([token] { token.cancel(); }));
+    const auto ends = begin(in, reply);
+    try {
+        in->of->start(run, std::move(feeds), how,
+                      [ends, trace, gives_up, began = env.now(), &env](const std::exception_ptr& problem,
+                                                                       const std::vector<any_array>& values) {
+                          if (problem) return ends(problem, {});
+                          wire_answer a;
+                          try {
+                              a = answer_with(values, trace.get(), env.now() - began);
+                          } catch (...) {
+                              return ends(std::current_exception(), {});
+                          }
+                          ends(nullptr, std::move(a));
+                      });
+    } catch (...) {
+        ends(std::current_exception(), {});
     }
-    p.to = peers_->to(p.task);
-    wire_request r{.method = wire_method::register_run, .session = number_, .meta = bytes_of_meta(meta)};
-    r.payload.emplace_back(std::move(bytes));
-    r.deadline = runs_in().now_plus(peers_->health().control);
-    p.to->call(std::move(r), [run, k, done](const std::exception_ptr& problem, wire_answer a) {
-        run->parts[k].incarnation = a.incarnation;
-        done(problem, std::move(a));
+}
+
+RILL_COLD void master::release(const incoming_request& request) {
+    const auto in = find(request.session);
+    std::shared_ptr<const cluster_run> gone;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto at = in->runs.find(meta_of<run_meta>(request.meta).run);
+        if (at == in->runs.end()) return;
+        gone = std::move(at->second);
+        in->runs.erase(at);
+    }
+    in->of->drop(*gone);
+}
+
+RILL_COLD void master::end(const session_number& number, const std::string& why) noexcept {
+    std::shared_ptr<open_session> gone;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto at = sessions_.find(number);
+        if (at == sessions_.end()) return;
+        gone = std::move(at->second);
+        sessions_.erase(at);
+    }
+    gone->of->close(why);
+}
+
+RILL_COLD void master::close() noexcept {
+    std::map<session_number, std::shared_ptr<open_session>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        all.swap(sessions_);
+        timer_ = {};
+    }
+    for (const auto& [number, s] : all) s->of->close(peers_->self().name + " has stopped");
+}
+
+RILL_COLD void master::reset(const incoming_request& request, const answer_function& reply) {
+    const auto containers = meta_of<names_meta>(request.meta).names;
+    const auto all =
+        std::make_shared<joined_answers>([reply](const std::exception_ptr& problem) { reply(problem, {}); });
+    for (const auto& t : peers_->cluster().all_tasks()) {
+        const auto task = to_string(t);
+        auto ended = all->next();
+        try {
+            if (task == peers_->self().name) {
+                own_->reset(containers);
+                ended(nullptr, {});
+            } else {
+                peers_->to(task)->call(
+                    {.method = wire_method::reset, .meta = request.meta, .deadline = request.deadline}, ended);
+            }
+        } catch (...) {
+            ended(std::current_exception(), {});
+        }
+    }
+    all->close();
+}
+
+RILL_COLD void master::list_devices(const incoming_request& request, const answer_function& reply) {
+    devices_meta m;
+    for (const auto& d : find(request.session)->of->devices()) m.all.push_back({d.name, d.type, d.memory});
+    reply(nullptr, {.meta = bytes_of_meta(m)});
+}
+
+RILL_COLD void master::cut(const incoming_request& request, const answer_function& reply) {
+    const auto in = find(request.session);
+    const sent_run sent(request);
+    names_meta devices;
+    wire_answer a;
+    for (const auto& p : in->of->parts(sent.of, sent.key)) {
+        devices.names.push_back(p.device);
+        a.payload.emplace_back(bytes_of(save_graph(p.of)));
+    }
+    if (a.payload.size() > wire_header::most_parts)
+        throw resource_exhausted("a run of " + std::to_string(a.payload.size()) + " parts; a message has at most " +
+                                 std::to_string(wire_header::most_parts));
+    a.meta = bytes_of_meta(devices);
+    reply(nullptr, std::move(a));
+}
+
+/// Watches for clients that fall silent.
+RILL_COLD void master::watch() {
+    if (sessions_.empty() || std::exchange(watches_, true)) return;
+    timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->look();
     });
 }
 
-RILL_COLD void cluster_session::start(const std::shared_ptr<const cluster_run>& run, std::vector<any_array> feeds,
-                                      const run_options& how, completion done) {
-    std::shared_ptr<cluster_step> step;
-    std::uint64_t over_below = 0;
+RILL_COLD void master::look() {
+    std::vector<session_number> silent;
     {
         const std::lock_guard lock(mutex_);
-        if (!closed_why_.empty()) throw cancelled(closed_why_);
-        step = std::make_shared<cluster_step>(shared_from_this(), run, ++last_step_, std::move(done));
-        steps_[last_step_] = step;
-        over_below = steps_.begin()->first;
+        watches_ = false;
+        if (closed_) return;
+        const auto now = peers_->runs_in().now();
+        for (const auto& [number, s] : sessions_)
+            if (s->running == 0 && now - s->heard > peers_->health().lease) silent.push_back(number);
     }
-    step->start(feeds, how, over_below);
-}
-
-RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
-    if (closed()) return; // the tasks have forgotten the session
-    for (const auto& p : run.parts) try {
-            if (!p.to) {
-                own_->drop_run(number_, run.number);
-                continue;
-            }
-            wire_request r{.method = wire_method::drop_run,
-                           .session = number_,
-                           .meta = bytes_of_meta(drop_meta{run.number}),
-                           .incarnation = p.incarnation};
-            r.deadline = runs_in().now_plus(peers_->health().control);
-            p.to->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
-        } catch (...) { // the server has stopped: so have its channels
-        }
-}
-
-RILL_COLD void cluster_session::close(const std::string& why) noexcept {
-    std::map<std::uint64_t, std::weak_ptr<cluster_step>> steps;
-    std::map<std::string, std::uint64_t> tasks;
-    {
-        const std::lock_guard lock(mutex_);
-        if (!closed_why_.empty()) return;
-        closed_why_ = why;
-        steps = steps_;
-        tasks = incarnations_;
-    }
-    for (const auto& [number, s] : steps)
-        if (const auto step = s.lock()) step->fail(std::make_exception_ptr(cancelled(why)));
-    for (const auto& [task, incarnation] : tasks) try { // also one that has restarted, if a part was registered there
-            if (task == peers_->self().name) {
-                own_->close_session(number_);
-                continue;
-            }
-            wire_request r{.method = wire_method::close_session, .session = number_};
-            r.deadline = runs_in().now_plus(std::chrono::seconds(1));
-            peers_->to(task)->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
-        } catch (...) { // the server has stopped: so have its channels
-        }
-}
-
-RILL_COLD void master::reset(const std::vector<std::string>& containers, std::chrono::nanoseconds timeout) const {
-    awaited_answers all(peers_->runs_in());
-    const auto deadline = peers_->runs_in().now_plus(timeout);
-    for (const auto& t : peers_->cluster().all_tasks()) {
-        const auto task = to_string(t);
-        auto done = all.next();
-        if (task == peers_->self().name) {
-            own_->reset(containers);
-            done(nullptr, {});
-        } else {
-            peers_->to(task)->call(
-                {.method = wire_method::reset, .meta = bytes_of_meta(names_meta{containers}), .deadline = deadline},
-                done);
-        }
-    }
-    all.wait();
+    for (const auto& number : silent) end(number, "the client of the session gave no sign of life");
+    const std::lock_guard lock(mutex_);
+    if (!closed_) watch();
 }
 
 }}} // namespace rill::RILL_ABI::detail

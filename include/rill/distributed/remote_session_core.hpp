@@ -7,16 +7,16 @@
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
-#include <rill/distributed/master.hpp>
+#include <rill/distributed/client_session.hpp>
 #include <rill/session/local_session_state.hpp>
 #include <rill/session/session_core.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A session whose runs are in the tasks of a cluster.
+/// A session whose runs are in the tasks of a cluster. It reaches its master by messages, wherever that is.
 class remote_session_core final : public session_core {
 public:
-    remote_session_core(const rill::graph& g, std::shared_ptr<cluster_session> session);
+    remote_session_core(const rill::graph& g, std::shared_ptr<client_session> session);
     RILL_INLINE ~remote_session_core() override;
 
     RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key) override;
@@ -28,7 +28,7 @@ public:
     RILL_INLINE bool has_value(const node* variable) const override;
 
 private:
-    const std::shared_ptr<cluster_session> session_;
+    const std::shared_ptr<client_session> session_;
     std::mutex mutex_;
     run_cache runs_;
     hash_set<std::string> done_once_;

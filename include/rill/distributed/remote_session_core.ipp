@@ -11,16 +11,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// A prepared run of a cluster.
 class remote_run final : public prepared_run, public std::enable_shared_from_this<remote_run> {
 public:
-    remote_run(std::shared_ptr<cluster_session> session, std::shared_ptr<const cluster_run> run)
+    remote_run(std::shared_ptr<client_session> session, client_session::prepared run)
         : session_(std::move(session)), run_(std::move(run)) {}
 
-    ~remote_run() override { session_->drop(*run_); }
+    ~remote_run() override { session_->release(run_); }
 
     RILL_INLINE step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places,
                                 const run_options* how) override;
     void start(std::vector<any_array> feeds, const run_options& how, completion done) override {
         // the tasks keep their parts until the step has ended
-        session_->start(run_, std::move(feeds), how,
+        session_->start(run_, feeds, how,
                         [self = shared_from_this(), done = std::move(done)](std::exception_ptr problem,
                                                                             std::vector<any_array> values) {
                             done(std::move(problem), std::move(values));
@@ -29,8 +29,8 @@ public:
     RILL_INLINE std::string memory_report() override;
 
 private:
-    const std::shared_ptr<cluster_session> session_;
-    const std::shared_ptr<const cluster_run> run_;
+    const std::shared_ptr<client_session> session_;
+    const client_session::prepared run_;
 };
 
 RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::span<const fetch_place>,
@@ -44,9 +44,7 @@ RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::spa
     };
     const auto end = std::make_shared<ending>();
     end->changed = session_->runs_in().make_signal();
-    std::vector<any_array> kept; // a task may read them after a run that was given up
-    for (const auto& f : feeds) kept.push_back(f.is_borrowed() ? owned_copy(f) : f);
-    session_->start(run_, std::move(kept), how ? *how : run_options{},
+    session_->start(run_, feeds, how ? *how : run_options{}, // copies what is borrowed
                     [end](std::exception_ptr problem, std::vector<any_array> values) {
                         const std::lock_guard lock(end->mutex);
                         end->is_over = true;
@@ -61,12 +59,12 @@ RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::spa
 }
 
 RILL_COLD std::string remote_run::memory_report() {
-    std::string text = "run " + std::to_string(run_->number) + ":";
-    for (const auto& p : run_->parts) text += " " + p.task;
+    std::string text = "run " + std::to_string(run_.run) + ":";
+    for (const auto& task : run_.tasks) text += " " + task;
     return text + "\n";
 }
 
-RILL_COLD remote_session_core::remote_session_core(const rill::graph& g, std::shared_ptr<cluster_session> session)
+RILL_COLD remote_session_core::remote_session_core(const rill::graph& g, std::shared_ptr<client_session> session)
     : session_core(g), session_(std::move(session)) {}
 
 RILL_COLD remote_session_core::~remote_session_core() { session_->close("the session is closed"); }
@@ -78,7 +76,7 @@ RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan
         if (auto known = runs_.find(key)) return known;
     }
     check_key(key);
-    std::shared_ptr<prepared_run> made = detail::make_shared<remote_run>(session_, session_->prepare(key));
+    std::shared_ptr<prepared_run> made = detail::make_shared<remote_run>(session_, session_->prepare(graph(), key));
     std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     return runs_.add(key, std::move(made), gone);
@@ -102,24 +100,19 @@ RILL_COLD bool remote_session_core::first_time(const std::string& what) {
     return done_once_.insert(what);
 }
 
-RILL_COLD std::vector<session_device> remote_session_core::devices() const {
-    std::vector<session_device> all;
-    for (const auto* d : session_->devices().all()) all.push_back({logged_name(d->full), d->type->name});
-    return all;
-}
+RILL_COLD std::vector<session_device> remote_session_core::devices() const { return session_->devices(); }
 
 RILL_COLD std::vector<run_part> remote_session_core::partition(const plan_key& key) {
     check_key(key);
-    std::vector<run_part> all;
-    for (const auto& p : session_->parts(key)) all.push_back({p.of, p.device});
-    return all;
+    return session_->parts(graph(), key);
 }
 
 RILL_COLD bool remote_session_core::has_value(const node* variable) const {
     plan_key key;
     key.fetches = {{variable, 0}};
     try {
-        remote_run(session_, session_->prepare(key)).run({}, {}, nullptr);
+        const auto read = detail::make_shared<remote_run>(session_, session_->prepare(graph(), key));
+        read->run({}, {}, nullptr);
         return true;
     } catch (const failed_precondition&) { // uninitialized
         return false;

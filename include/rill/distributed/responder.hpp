@@ -13,6 +13,8 @@
 #include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
 #include <rill/distributed/answers.hpp>
+#include <rill/distributed/chunks.hpp>
+#include <rill/distributed/message_delay.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/wire_message.hpp>
 
@@ -44,21 +46,41 @@ public:
     void close() noexcept;
     /// Returns the messages that were no messages of the protocol.
     std::size_t refused() const;
+    /// Returns the requests that came so late that their caller may have found this task dead. They did not run.
+    std::size_t late() const;
 
 private:
     using time_point = environment::time_point;
+    /// A request whose payload arrives in chunks.
+    struct arriving {
+        wire_message message;
+        chunk_receiver payload;
+        time_point deadline;
+    };
     struct caller {
         std::string name;
         transport::connection last = 0; // of the latest message
         time_point heard{};
         answer_table answers;
         std::map<std::uint64_t, std::shared_ptr<cancellation>> running;
+        std::map<std::uint64_t, arriving> incomplete; // requests whose payload has not come yet
+        chunk_sender chunks;                          // payloads of answers
+        message_delay delay;
     };
 
     void receive(transport::connection from, const message_parts& parts);
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
-    void on_request(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
+    void on_message(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
                     std::function<void()>& run);
+    void on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,
+                    std::vector<message_parts>& again, std::function<void()>& run);
+    void on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends, std::function<void()>& run);
+    /// Returns what handles a request that has come with all of its payload.
+    std::function<void()> running(caller& by, wire_message m, time_point deadline);
+    void note_running(const wire_message& grant);
+    wire_message pull(const wire_message& m, const arriving& a, bool again) const;
+    void give_up(std::uint64_t incarnation, std::uint64_t request);
+    answer_function reply_to_request(std::uint64_t incarnation, std::uint64_t request);
     void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
                 wire_answer answer);
     wire_message reply_to(const wire_message& m, wire_type type) const;
@@ -78,7 +100,7 @@ private:
     std::map<transport::connection, std::uint64_t> greeted_; // the incarnation that has said hello
     std::map<std::uint64_t, caller> callers_;                // by incarnation
     std::map<transport::connection, int> bad_;               // frames that were no messages, by connection
-    std::size_t refused_ = 0;
+    std::size_t refused_ = 0, late_ = 0;
     bool watches_ = false;
     environment::timer timer_;
 };

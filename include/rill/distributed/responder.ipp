@@ -45,6 +45,11 @@ RILL_COLD std::size_t responder::refused() const {
     return refused_;
 }
 
+RILL_COLD std::size_t responder::late() const {
+    const std::lock_guard lock(mutex_);
+    return late_;
+}
+
 RILL_COLD wire_message responder::reply_to(const wire_message& m, wire_type type) const {
     wire_message r;
     r.head.type = type;
@@ -97,18 +102,7 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
             } else {
                 auto& by = callers_.at(m->head.sender);
                 by.last = from;
-                by.heard = env_.now();
-                by.answers.acknowledge_below(m->head.ack_below);
-                switch (m->head.type) {
-                case wire_type::ping: sends.push_back(reply_to(*m, wire_type::pong)); break;
-                case wire_type::grant: by.answers.acknowledge(m->head.request); break;
-                case wire_type::request: on_request(by, std::move(*m), sends, again, run); break;
-                case wire_type::cancel:
-                    if (const auto at = by.running.find(m->head.request); at != by.running.end())
-                        run = [c = at->second] { c->cancel(); };
-                    break;
-                default: break;
-                }
+                on_message(by, std::move(*m), sends, again, run);
                 watch();
             }
         }
@@ -116,6 +110,52 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
     for (auto& s : sends) net_->send(from, pack_message(std::move(s), net_->needs_checksums()));
     for (auto& a : again) net_->send(from, std::move(a));
     if (run) run();
+}
+
+RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wire_message>& sends,
+                                     std::vector<message_parts>& again, std::function<void()>& run) {
+    const auto late = by.delay.of(wire_clock(env_.now()) - m.head.sent_at, env_.now());
+    by.heard = env_.now();
+    by.answers.acknowledge_below(m.head.ack_below);
+    by.chunks.erase_below(m.head.ack_below);
+    switch (m.head.type) {
+    case wire_type::ping: sends.push_back(reply_to(m, wire_type::pong)); break;
+    case wire_type::grant:
+        by.answers.acknowledge(m.head.request);
+        by.chunks.erase(m.head.request);
+        break;
+    case wire_type::request: {
+        const auto left = std::chrono::milliseconds(m.head.time_left) - late;
+        const bool is_timed = m.head.time_left != wire_header::no_deadline;
+        if (late > health_.suspect || (is_timed && left.count() <= 0)) {
+            ++late_; // a caller that still waits sends it again
+            break;
+        }
+        on_request(by, std::move(m), is_timed ? env_.now_plus(left) : time_point::max(), sends, again, run);
+        break;
+    }
+    case wire_type::chunk: on_chunk(by, m, sends, run); break;
+    case wire_type::pull:
+        try {
+            by.chunks.on_pull(m.head.request, meta_of<offset_meta>(m.meta).offset, std::uint64_t(m.head.credit) << 10,
+                              m.head.flags & wire_header::is_retry);
+        } catch (const error&) { // its sender asks again
+        }
+        break;
+    case wire_type::cancel:
+        run = [self = shared_from_this(), incarnation = m.head.sender, number = m.head.request] {
+            self->give_up(incarnation, number);
+        };
+        break;
+    default: break;
+    }
+    while (auto c = by.chunks.next()) {
+        auto r = reply_to(m, wire_type::chunk);
+        r.head.request = c->request;
+        r.meta = bytes_of_meta(offset_meta{c->offset});
+        r.payload.push_back(std::move(c->bytes));
+        sends.push_back(std::move(r));
+    }
 }
 
 RILL_COLD void responder::on_hello(transport::connection from, const wire_message& m,
@@ -131,7 +171,7 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     } catch (const error&) {
         return refuse_frame(from);
     }
-    if (hello.to != self_.name)
+    if (!hello.to.empty() && hello.to != self_.name)
         return refuse(error_code::failed_precondition, hello.to + " is expected at this address");
     if (!hello.cluster.empty() && hello.cluster != self_.cluster)
         return refuse(error_code::failed_precondition, hello.from + " has another description of the cluster");
@@ -140,7 +180,10 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
                   [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
     std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second); });
     greeted_[from] = m.head.sender;
+    const bool is_new = !callers_.contains(m.head.sender);
     auto& by = callers_[m.head.sender];
+    if (is_new || env_.now() - by.heard > std::chrono::minutes(1))
+        by.delay.begin(wire_clock(env_.now()) - m.head.sent_at, env_.now());
     by.name = hello.from;
     by.last = from;
     by.heard = env_.now();
@@ -149,47 +192,126 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     sends.push_back(std::move(r));
 }
 
-RILL_COLD void responder::on_request(caller& by, wire_message m, std::vector<wire_message>& sends,
+RILL_COLD answer_function responder::reply_to_request(std::uint64_t incarnation, std::uint64_t request) {
+    return [weak = weak_from_this(), incarnation, request](const std::exception_ptr& problem, wire_answer a) {
+        if (const auto self = weak.lock()) self->answer(incarnation, request, problem, std::move(a));
+    };
+}
+
+RILL_COLD void responder::on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,
                                      std::vector<message_parts>& again, std::function<void()>& run) {
     const auto number = m.head.request;
-    const auto incarnation = m.head.sender;
-    const bool is_probe = m.head.flags & wire_header::is_probe;
     switch (by.answers.begin(number)) {
     case answer_table::state::over: return;
     case answer_table::state::done: again.push_back(*by.answers.find(number)); return;
-    case answer_table::state::running: sends.push_back(reply_to(m, wire_type::grant)); return;
+    case answer_table::state::running:
+        if (const auto at = by.incomplete.find(number); at != by.incomplete.end())
+            sends.push_back(pull(m, at->second, true));
+        else
+            sends.push_back(reply_to(m, wire_type::grant));
+        return;
     case answer_table::state::full:
         sends.push_back(error_to(m, error_code::resource_exhausted,
                                  self_.name + ": " + std::to_string(answer_table::most) + " requests are open"));
         return;
     case answer_table::state::fresh: break;
     }
-    const auto given_up = std::make_shared<cancellation>();
-    by.running[number] = given_up;
-    sends.push_back(reply_to(m, wire_type::grant));
-    auto reply = [weak = weak_from_this(), incarnation, number](std::exception_ptr problem, wire_answer a) {
-        if (const auto self = weak.lock()) self->answer(incarnation, number, problem, std::move(a));
+    by.running[number] = std::make_shared<cancellation>();
+    const auto fails = [&](const std::exception_ptr& why) {
+        run = [reply = reply_to_request(m.head.sender, number), why] { reply(why, {}); };
     };
-    if (is_probe) { // it was accepted before, and is not known: that can't be
-        run = [reply] { reply(std::make_exception_ptr(aborted("the request is not known any more")), {}); };
+    if (m.head.flags & wire_header::is_probe) // it was accepted before, and is not known: that can't be
+        return fails(std::make_exception_ptr(aborted("the request is not known any more")));
+    if (!(m.head.flags & wire_header::is_chunked)) {
+        run = running(by, std::move(m), deadline);
         return;
     }
+    try {
+        chunk_receiver payload(sizes_announced(m));
+        m.payload.clear();
+        const auto at = by.incomplete.try_emplace(number, arriving{std::move(m), std::move(payload), deadline}).first;
+        sends.push_back(pull(at->second.message, at->second, false));
+    } catch (const error&) {
+        fails(std::current_exception());
+    }
+}
+
+RILL_COLD wire_message responder::pull(const wire_message& m, const arriving& a, bool again) const {
+    auto r = reply_to(m, wire_type::pull);
+    r.head.credit = static_cast<std::uint32_t>(chunk_window >> 10);
+    if (again) r.head.flags = wire_header::is_retry;
+    r.meta = bytes_of_meta(offset_meta{a.payload.received()});
+    return r;
+}
+
+RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends,
+                                   std::function<void()>& run) {
+    const auto at = by.incomplete.find(m.head.request);
+    if (at == by.incomplete.end() || m.payload.size() != 1) return;
+    auto& a = at->second;
+    try {
+        if (!a.payload.take(meta_of<offset_meta>(m.meta).offset, m.payload[0].bytes())) return;
+    } catch (const error&) { // its sender is asked again
+        return;
+    }
+    if (!a.payload.is_complete()) {
+        sends.push_back(pull(m, a, false));
+        return;
+    }
+    auto complete = std::move(a);
+    by.incomplete.erase(at);
+    complete.message.payload = complete.payload.parts();
+    run = running(by, std::move(complete.message), complete.deadline);
+}
+
+RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, time_point deadline) {
+    auto grant = reply_to(m, wire_type::grant);
     incoming_request request{.method = static_cast<wire_method>(m.head.method),
                              .session = m.head.session,
                              .meta = std::move(m.meta),
                              .payload = std::move(m.payload),
                              .caller = by.name,
-                             .caller_incarnation = incarnation,
-                             .given_up = given_up};
-    if (m.head.time_left != wire_header::no_deadline)
-        request.deadline = env_.now_plus(std::chrono::milliseconds(m.head.time_left));
-    run = [this, self = shared_from_this(), request = std::move(request), reply] {
+                             .caller_incarnation = m.head.sender,
+                             .deadline = deadline,
+                             .given_up = by.running.at(m.head.request)};
+    return [this, self = shared_from_this(), request = std::move(request), grant = std::move(grant),
+            reply = reply_to_request(m.head.sender, m.head.request)] {
         try {
             handler_(request, reply);
         } catch (...) {
             reply(std::current_exception(), {});
         }
+        note_running(grant);
     };
+}
+
+/// Tells the caller that a request has come, unless it is answered already.
+RILL_COLD void responder::note_running(const wire_message& grant) {
+    transport::connection to = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(grant.head.receiver);
+        if (closed_ || by == callers_.end() || !by->second.running.contains(grant.head.request)) return;
+        to = by->second.last;
+    }
+    net_->send(to, pack_message(grant, net_->needs_checksums()));
+}
+
+/// Cancels a request that its caller has given up.
+RILL_COLD void responder::give_up(std::uint64_t incarnation, std::uint64_t request) {
+    std::shared_ptr<cancellation> runs;
+    bool was_incomplete = false;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(incarnation);
+        if (by == callers_.end()) return;
+        if (const auto at = by->second.running.find(request); at != by->second.running.end()) runs = at->second;
+        was_incomplete = by->second.incomplete.erase(request) > 0;
+    }
+    if (runs) runs->cancel();
+    if (was_incomplete)
+        answer(incarnation, request,
+               std::make_exception_ptr(cancelled("the request was given up before its payload had come")), {});
 }
 
 RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
@@ -199,13 +321,20 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
     m.head.sender = self_.incarnation;
     m.head.receiver = incarnation;
     m.head.request = request;
+    bool is_long = false; // the payload goes in chunks
     if (problem) {
         const auto [code, text] = described(problem);
         m = error_to(m, code, text);
         m.head.receiver = incarnation;
     } else {
         m.meta = std::move(answer.meta);
-        m.payload = std::move(answer.payload);
+        is_long = needs_chunks(answer.payload);
+        if (is_long) {
+            m.head.flags |= wire_header::is_chunked;
+            m.payload.push_back(announced_sizes(answer.payload));
+        } else {
+            m.payload = std::move(answer.payload);
+        }
     }
     message_parts parts;
     try {
@@ -213,6 +342,7 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
     } catch (const error& e) { // arguments longer than a message may have
         m = error_to(m, e.code(), e.what());
         m.head.receiver = incarnation;
+        is_long = false;
         parts = pack_message(std::move(m), net_->needs_checksums());
     }
     std::shared_ptr<cancellation> gone; // destroyed after the lock is released: callbacks may own much
@@ -226,6 +356,7 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
         gone = std::move(at->second);
         by->second.running.erase(at);
         by->second.answers.record(request, parts);
+        if (is_long) by->second.chunks.add(request, std::move(answer.payload));
         to = by->second.last;
     }
     net_->send(to, std::move(parts));
@@ -244,17 +375,17 @@ RILL_COLD void responder::watch() {
 }
 
 RILL_COLD void responder::look() {
-    std::vector<std::shared_ptr<cancellation>> lost;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> lost;
     {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
         for (auto& [incarnation, c] : callers_)
             if (env_.now() - c.heard >= health_.dead)
-                for (auto& [number, r] : c.running) lost.push_back(r);
+                for (auto& [number, r] : c.running) lost.emplace_back(incarnation, number);
         watch();
     }
-    for (const auto& r : lost) r->cancel();
+    for (const auto& [incarnation, number] : lost) give_up(incarnation, number);
 }
 
 }}} // namespace rill::RILL_ABI::detail

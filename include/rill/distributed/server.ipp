@@ -3,10 +3,11 @@
 
 #include <rill/distributed/server.hpp>
 
-#include <map>
 #include <mutex>
 #include <utility>
 
+#include <rill/distributed/client_links.hpp>
+#include <rill/distributed/client_session.hpp>
 #include <rill/distributed/local_transport.hpp>
 #include <rill/distributed/master.hpp>
 #include <rill/distributed/peer_channels.hpp>
@@ -18,38 +19,23 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The servers of this process, by target. Their sessions need no connection to their master.
-struct server_table {
-    std::mutex mutex;
-    std::map<std::string, std::weak_ptr<const master>> all;
-};
-RILL_EXPORT RILL_COLD server_table& the_servers() {
-    static server_table& table = *new server_table; // leaked: servers may be static
-    return table;
-}
-
 /// The network of servers that are given none.
 RILL_EXPORT RILL_COLD local_network& network_of_process() {
     static local_network& net = *new local_network; // leaked: servers may be static
     return net;
 }
 
-inline std::shared_ptr<const master> find_master(const std::string& target) {
-    auto& servers = the_servers();
-    const std::lock_guard lock(servers.mutex);
-    const auto at = servers.all.find(target);
-    auto found = at == servers.all.end() ? nullptr : at->second.lock();
-    if (!found) throw unavailable("no server of this process has the target '" + target + "'");
-    return found;
-}
-
 RILL_COLD bool register_servers() {
     static constexpr remote_sessions all{
         .open = [](const graph& g, const session_options& options) -> std::shared_ptr<session_core> {
-            return detail::make_shared<remote_session_core>(g, find_master(options.target)->open(g, options));
+            return detail::make_shared<remote_session_core>(
+                g, client_session::open(the_client_links().find(options.target, options), options));
         },
-        .reset = [](const std::string& target, const std::vector<std::string>& containers,
-                    std::chrono::nanoseconds timeout) { find_master(target)->reset(containers, timeout); }};
+        .reset =
+            [](const std::string& target, const std::vector<std::string>& containers,
+               std::chrono::nanoseconds timeout) {
+                reset_cluster(*the_client_links().find(target), containers, timeout);
+            }};
     registered_remote_sessions = &all;
     return true;
 }
@@ -65,15 +51,15 @@ struct server::state {
         const detail::task_identity self{name, (env.draw() >> 33 & 0x7ffffffeu) + 1, cluster.digest()};
         peers = std::make_shared<detail::peer_channels>(cluster, self, net, env, health);
         own = std::make_shared<detail::worker>(peers, o.memory ? *o.memory : default_allocator());
-        leads = std::make_shared<const detail::master>(peers, own);
+        leads = std::make_shared<detail::master>(peers, own);
         answers = std::make_shared<detail::responder>(
-            net, env, self, health, [w = own](const detail::incoming_request& r, const detail::answer_function& reply) {
-                w->handle(r, reply);
+            net, env, self, health,
+            [w = own, m = leads](const detail::incoming_request& r, const detail::answer_function& reply) {
+                detail::master::serves(r.method) ? m->handle(r, reply) : w->handle(r, reply);
             });
         answers->listen(address);
-        auto& servers = detail::the_servers();
-        const std::lock_guard lock(servers.mutex);
-        servers.all[target()] = leads;
+        clients = std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
+        detail::the_client_links().add(target(), clients);
     }
 
     std::string target() const { return "local://" + address; }
@@ -83,17 +69,16 @@ struct server::state {
             const std::lock_guard lock(mutex);
             if (std::exchange(is_stopped, true)) return;
         }
+        detail::the_client_links().remove(target(), clients);
         if (!tells) net->close();
         answers->close();
+        leads->close();
         peers->close();
         own->close();
         net->close();
-        {
-            auto& servers = detail::the_servers();
-            const std::lock_guard lock(servers.mutex);
-            if (const auto at = servers.all.find(target()); at != servers.all.end() && at->second.lock() == leads)
-                servers.all.erase(at);
-        }
+        if (tells)
+            clients->close(std::make_exception_ptr(
+                unavailable(name + " (incarnation " + std::to_string(peers->self().incarnation) + ") has stopped")));
         stopped->notify();
     }
 
@@ -103,8 +88,9 @@ struct server::state {
     const health_options health;
     std::shared_ptr<detail::peer_channels> peers;
     std::shared_ptr<detail::worker> own;
-    std::shared_ptr<const detail::master> leads;
+    std::shared_ptr<detail::master> leads;
     std::shared_ptr<detail::responder> answers;
+    std::shared_ptr<detail::channel> clients; // of this process
     std::mutex mutex;
     const std::unique_ptr<environment::signal> stopped;
     bool is_stopped = false;

@@ -21,6 +21,7 @@ struct health_options {
     std::chrono::milliseconds dead{5000};                // all calls fail
     std::chrono::milliseconds connect{30000};            // the longest wait for a task that has not started
     std::chrono::milliseconds control{30000};            // the deadline of calls that run no step
+    std::chrono::milliseconds lease{60000};              // a session without a sign of its client for so long is closed
     std::size_t window = std::size_t(32) << 20;          // bytes of values sent to a peer that it has not taken yet
 };
 
@@ -44,6 +45,7 @@ struct wire_request {
     std::vector<message_part> payload = {};
     std::uint64_t incarnation = 0; // the peer's; 0: any. A peer that has restarted fails the call with `aborted`.
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    std::chrono::milliseconds grace{0}; // the wait beyond the deadline for the peer's own error, which says more
 };
 
 struct wire_answer {

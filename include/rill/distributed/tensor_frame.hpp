@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <vector>
 
 #include <rill/core/any_array.hpp>
+#include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/transport.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
@@ -21,6 +23,9 @@ tensor_meta encode_tensor(const any_array& value, std::vector<message_part>& pay
 /// not as many as its type needs, or not values of it.
 any_array decode_tensor(const tensor_meta& meta, std::span<const message_part> payload);
 std::vector<any_array> decode_tensors(std::span<const tensor_meta> metas, std::span<const message_part> payload);
+
+/// Returns the answer to a step: its values, and its trace if there is one.
+wire_answer answer_with(std::span<const any_array> values, const step_trace* trace, std::chrono::nanoseconds lasted);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -115,4 +115,12 @@ RILL_COLD std::vector<any_array> decode_tensors(std::span<const tensor_meta> met
     return values;
 }
 
+RILL_COLD wire_answer answer_with(std::span<const any_array> values, const step_trace* trace,
+                                  std::chrono::nanoseconds lasted) {
+    wire_answer a;
+    if (trace) a.payload.emplace_back(bytes_of_meta(trace_meta{trace->entries}));
+    a.meta = bytes_of_meta(values_meta{lasted.count(), encode_tensors(values, a.payload)});
+    return a;
+}
+
 }}} // namespace rill::RILL_ABI::detail

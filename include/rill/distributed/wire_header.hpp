@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,7 +25,9 @@ enum class wire_type : std::uint8_t {
     response = 8, // the answer to a request
     error = 9,    // the answer to a request that failed; the method field has an error code
     cancel = 10,  // the caller waits for the answer no longer
-    goodbye = 11  // the peer stops
+    goodbye = 11, // the peer stops
+    pull = 12,    // asks for the chunks of a payload: the meta part has the offset, the credit field how many KiB
+    chunk = 13    // bytes of a payload; the meta part has their offset
 };
 
 /// The methods of a task that a request calls, with their numbers on the wire.
@@ -36,7 +39,17 @@ enum class wire_method : std::uint32_t {
     close_session = 5, // drop what a session has registered
     reset = 6,         // empty containers
     status = 7,        // is the task there?
-    drop_run = 8       // forget a part
+    drop_run = 8,      // forget a part
+    // of clients, at the master of their session
+    create_session = 9, // open a session
+    prepare_run = 10,   // cut a run, and register its parts
+    run_step = 11,      // run a step of a prepared run
+    release_run = 12,   // forget a prepared run
+    end_session = 13,   // close a session and its steps
+    keep_session = 14,  // the client of a session is alive
+    reset_cluster = 15, // empty containers in all tasks
+    list_devices = 16,  // of all tasks
+    cut_run = 17        // tell the parts of a run
 };
 std::string_view method_name(wire_method m);
 
@@ -53,7 +66,7 @@ struct wire_header {
     static constexpr std::size_t most_meta = std::size_t(64) << 10; // bytes
     static constexpr std::size_t most_parts = 64;
     static constexpr std::uint32_t no_deadline = 0xffffffffu;
-    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4 };
+    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4, is_chunked = 8 };
 
     wire_type type = wire_type::ping;
     std::uint8_t flags = 0;
@@ -61,15 +74,21 @@ struct wire_header {
     std::uint64_t sender = 0, receiver = 0; // incarnations; that of the receiver is 0 in hello alone
     std::uint64_t request = 0;              // number of the request, from 1
     std::uint64_t ack_below = 0;            // the sender has all answers to requests below this number
-    std::uint32_t epoch = 0;
-    std::uint32_t time_left = 0; // milliseconds; never 0 in a request
-    std::uint32_t method = 0;    // or an error code
-    std::uint32_t credit = 0;    // KiB that the peer may send without an answer
+    std::uint32_t sent_at = 0;              // milliseconds on the sender's clock
+    std::uint32_t time_left = 0;            // milliseconds; never 0 in a request
+    std::uint32_t method = 0;               // or an error code
+    std::uint32_t credit = 0;               // KiB of a payload that may be sent before more is asked for
     std::uint32_t meta_bytes = 0;
     std::uint16_t parts = 0;
     std::uint64_t payload_bytes = 0;
     std::uint32_t checksum = 0; // crc32c of meta and payload, if the flag says so
 };
+
+/// Returns a time as wire_header::sent_at has it.
+inline std::uint32_t wire_clock(std::chrono::steady_clock::time_point t) {
+    return static_cast<std::uint32_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(t.time_since_epoch()).count());
+}
 
 std::array<char, wire_header::size> encode(const wire_header& h);
 

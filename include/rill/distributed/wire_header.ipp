@@ -21,6 +21,15 @@ RILL_COLD std::string_view method_name(wire_method m) {
     case wire_method::reset: return "reset";
     case wire_method::status: return "status";
     case wire_method::drop_run: return "drop_run";
+    case wire_method::create_session: return "create_session";
+    case wire_method::prepare_run: return "prepare_run";
+    case wire_method::run_step: return "run_step";
+    case wire_method::release_run: return "release_run";
+    case wire_method::end_session: return "end_session";
+    case wire_method::keep_session: return "keep_session";
+    case wire_method::reset_cluster: return "reset_cluster";
+    case wire_method::list_devices: return "list_devices";
+    case wire_method::cut_run: return "cut_run";
     }
     return "unknown method";
 }
@@ -30,7 +39,7 @@ template <class Header, class F> void each_field(Header& h, const F& f) {
     f(h.type), f(h.flags);
     f(h.session.high), f(h.session.low);
     f(h.sender), f(h.receiver), f(h.request), f(h.ack_below);
-    f(h.epoch), f(h.time_left), f(h.method), f(h.credit), f(h.meta_bytes);
+    f(h.sent_at), f(h.time_left), f(h.method), f(h.credit), f(h.meta_bytes);
     f(h.parts);
 }
 
@@ -77,7 +86,7 @@ RILL_COLD std::optional<wire_header> decode_header(std::string_view bytes) {
     if (take_number<std::uint16_t>(at) != 0) return {};
     h.payload_bytes = take_number<std::uint64_t>(at);
     h.checksum = take_number<std::uint32_t>(at);
-    const bool known = h.type >= wire_type::hello && h.type <= wire_type::goodbye;
+    const bool known = h.type >= wire_type::hello && h.type <= wire_type::chunk;
     const bool fits = h.meta_bytes <= wire_header::most_meta && h.parts <= wire_header::most_parts;
     if (!known || !fits || (h.type == wire_type::request && h.time_left == 0)) return {};
     return h;

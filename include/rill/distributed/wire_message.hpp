@@ -27,6 +27,13 @@ message_parts pack_message(wire_message m, bool with_checksum);
 /// Reads an untrusted message. Returns nothing unless header, sizes and checksums agree.
 std::optional<wire_message> unpack_message(const message_parts& parts);
 
+/// Returns true if a payload is too long for one message, and follows in chunks.
+bool needs_chunks(const std::vector<message_part>& payload);
+/// Returns the one payload part of the message that announces chunks: the sizes of the parts.
+message_part announced_sizes(const std::vector<message_part>& payload);
+/// Returns the sizes that an untrusted message announces. Throws data_loss.
+std::vector<std::uint64_t> sizes_announced(const wire_message& m);
+
 /// Returns the code and the text of a problem.
 std::pair<error_code, std::string> described(const std::exception_ptr& problem);
 /// Returns the exception of a code that came over the wire; `unknown` for a code that does not exist.

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <rill/core/crc32c.hpp>
+#include <rill/distributed/chunks.hpp>
+#include <rill/distributed/wire_meta.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -48,6 +50,25 @@ RILL_COLD std::optional<wire_message> unpack_message(const message_parts& parts)
     if (bytes != head->payload_bytes) return {};
     if ((head->flags & wire_header::has_checksum) && checksum_of(m) != head->checksum) return {};
     return m;
+}
+
+RILL_COLD bool needs_chunks(const std::vector<message_part>& payload) {
+    std::size_t bytes = 0;
+    for (const auto& p : payload) bytes += p.size();
+    return bytes > chunk_bytes;
+}
+
+RILL_COLD message_part announced_sizes(const std::vector<message_part>& payload) {
+    sizes_meta m;
+    for (const auto& p : payload) m.sizes.push_back(p.size());
+    return message_part(bytes_of_meta(m));
+}
+
+RILL_COLD std::vector<std::uint64_t> sizes_announced(const wire_message& m) {
+    if (m.payload.size() != 1) throw data_loss("a message that announces chunks has other parts than their sizes");
+    auto sizes = meta_of<sizes_meta>(m.payload[0].bytes()).sizes;
+    if (sizes.size() > wire_header::most_parts) throw data_loss("a payload of too many parts");
+    return sizes;
 }
 
 RILL_COLD std::pair<error_code, std::string> described(const std::exception_ptr& problem) {

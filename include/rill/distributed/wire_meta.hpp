@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <rill/core/dims.hpp>
@@ -32,6 +33,21 @@ struct hello_meta {
 };
 template <class Archive> void serialize(Archive& a, hello_meta& m) { a(m.from, m.to, m.cluster); }
 
+/// The sizes of the parts of a payload that follows in chunks.
+struct sizes_meta {
+    std::vector<std::uint64_t> sizes;
+};
+template <class Archive> void serialize(Archive& a, sizes_meta& m) {
+    auto sizes = list_of<8>(m.sizes);
+    a(sizes);
+}
+
+/// A place in a payload that travels in chunks.
+struct offset_meta {
+    std::uint64_t offset = 0;
+};
+template <class Archive> void serialize(Archive& a, offset_meta& m) { a(m.offset); }
+
 /// An end of an edge between tasks.
 struct edge_meta {
     std::uint32_t edge = 0;
@@ -39,22 +55,30 @@ struct edge_meta {
 };
 template <class Archive> void serialize(Archive& a, edge_meta& m) { a(m.edge, m.peer); }
 
+/// A run of a graph that travels, by names: "node:0" for values.
+struct run_names {
+    std::vector<std::string> feeds, fetches, targets;
+};
+template <class Archive> void serialize(Archive& a, run_names& m) {
+    auto feeds = list_of<8>(m.feeds);
+    auto fetches = list_of<8>(m.fetches);
+    auto targets = list_of<8>(m.targets);
+    a(feeds, fetches, targets);
+}
+
 /// A part of a run. Its graph is the first payload part.
 struct register_meta {
-    std::uint64_t run = 0;                            // number of the run in its session
-    std::vector<std::string> feeds, fetches, targets; // "node:0", and names of nodes
+    std::uint64_t run = 0; // number of the run in its session
+    run_names names = {};
     std::vector<edge_meta> sends = {}, receives = {};
     std::uint32_t edges = 0; // of the whole run
     std::int32_t replica = 0;
     std::int64_t progress_timeout = 0; // nanoseconds
 };
 template <class Archive> void serialize(Archive& a, register_meta& m) {
-    auto feeds = list_of<8>(m.feeds);
-    auto fetches = list_of<8>(m.fetches);
-    auto targets = list_of<8>(m.targets);
     auto sends = list_of<12>(m.sends);
     auto receives = list_of<12>(m.receives);
-    a(m.run, feeds, fetches, targets, sends, receives, m.edges, m.replica, m.progress_timeout);
+    a(m.run, m.names, sends, receives, m.edges, m.replica, m.progress_timeout);
 }
 
 /// A step of a registered part, with its fed values; the answer has the fetched values.
@@ -69,11 +93,11 @@ template <class Archive> void serialize(Archive& a, step_meta& m) {
     a(m.run, m.step, m.over_below, m.is_traced, values);
 }
 
-/// A run that is needed no more.
-struct drop_meta {
+/// A run: one that was prepared, or is needed no more.
+struct run_meta {
     std::uint64_t run = 0;
 };
-template <class Archive> void serialize(Archive& a, drop_meta& m) { a(m.run); }
+template <class Archive> void serialize(Archive& a, run_meta& m) { a(m.run); }
 
 /// A value that crosses an edge.
 struct push_meta {
@@ -116,14 +140,60 @@ struct trace_meta {
 };
 template <class Archive> void serialize(Archive& a, step_trace::entry& e) {
     auto what = static_cast<std::uint8_t>(e.what);
-    a(e.node, e.op, e.begin, e.end, what, e.thread, e.lane, e.stage, e.inside, e.iteration, e.iterations, e.bytes);
+    a(e.node, e.op, e.begin, e.end, what, e.thread, e.lane, e.stage, e.inside, e.iteration, e.iterations, e.bytes,
+      e.task);
     if (what > static_cast<std::uint8_t>(step_trace::kind::lasted))
         throw data_loss("an unknown kind of entry in a trace");
     e.what = static_cast<step_trace::kind>(what);
 }
 template <class Archive> void serialize(Archive& a, trace_meta& m) {
-    auto entries = list_of<73>(m.entries);
+    auto entries = list_of<81>(m.entries);
     a(entries);
+}
+
+/// The options of a session that its master needs.
+struct session_meta {
+    std::vector<std::pair<std::string, std::int32_t>> device_count = {};
+    std::uint8_t placer = 0, wire = 0, allow_soft_placement = 0, log_device_placement = 0, raise_primitives = 1;
+    std::int64_t progress_timeout = 0; // nanoseconds
+    std::int32_t replica = 0;
+};
+template <class Archive> void serialize(Archive& a, session_meta& m) {
+    auto counts = list_of<12>(m.device_count);
+    a(counts, m.placer, m.wire, m.allow_soft_placement, m.log_device_placement, m.raise_primitives, m.progress_timeout,
+      m.replica);
+}
+
+/// A session that a master has opened.
+struct opened_meta {
+    std::uint64_t high = 0, low = 0; // its number
+    std::int64_t lease = 0;          // nanoseconds without a sign of its client, after which it is closed
+};
+template <class Archive> void serialize(Archive& a, opened_meta& m) { a(m.high, m.low, m.lease); }
+
+/// A step of a prepared run, with its fed values; the answer has the fetched values.
+struct run_step_meta {
+    std::uint64_t run = 0;
+    std::uint8_t is_traced = 0;
+    std::vector<tensor_meta> values = {};
+};
+template <class Archive> void serialize(Archive& a, run_step_meta& m) {
+    auto values = list_of<least_tensor_meta>(m.values);
+    a(m.run, m.is_traced, values);
+}
+
+/// A device of a cluster.
+struct device_meta {
+    std::string name, type;
+    std::uint64_t memory = 0;
+};
+template <class Archive> void serialize(Archive& a, device_meta& m) { a(m.name, m.type, m.memory); }
+struct devices_meta {
+    std::vector<device_meta> all;
+};
+template <class Archive> void serialize(Archive& a, devices_meta& m) {
+    auto all = list_of<24>(m.all);
+    a(all);
 }
 
 template <class Meta> std::string bytes_of_meta(const Meta& m) {

@@ -19,7 +19,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The worker of a task: it keeps the parts of runs that masters have registered, runs their steps, and holds the state of the task in its
-/// containers. Thread-safe.
+/// containers. It closes a session whose master is gone. Thread-safe.
 class worker : public std::enable_shared_from_this<worker> {
 public:
     /// `memory` holds all state and steps of the task.
@@ -33,8 +33,9 @@ public:
 
     // The same for the master of this task, without the wire.
 
-    /// Registers a part, whose graph is in the bytes. Throws what loading a graph throws.
-    void register_run(const session_number& session, const register_meta& part, std::string_view graph_bytes);
+    /// Registers a part, whose graph is in the bytes. Throws what loading a graph throws. `master`: the task that leads the session.
+    void register_run(const session_number& session, const register_meta& part, std::string_view graph_bytes,
+                      const task_identity& master);
     /// Runs a step of a registered part; `done` gets the fetched values. `trace` lives until then.
     void run_part(const session_number& session, const step_meta& step, std::vector<any_array> feeds,
                   std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done);
@@ -46,6 +47,8 @@ public:
     void reset(const std::vector<std::string>& containers) { containers_->reset(containers); }
 
     const std::shared_ptr<container_set>& containers() const noexcept { return containers_; }
+    /// Returns the number of sessions that have parts here.
+    std::size_t sessions() const;
 
 private:
     struct registered_part;
@@ -56,20 +59,26 @@ private:
     std::shared_ptr<session_state> find(const session_number& number);
     /// Returns the problem of a request for a session that the task does not know.
     std::exception_ptr unknown_session();
-    std::shared_ptr<session_state> find_or_make(const session_number& number, int replica);
+    std::shared_ptr<session_state> find_or_make(const session_number& number, int replica, const task_identity& master);
+    void watch();
+    void look();
     void take_push(const incoming_request& request, const answer_function& reply);
     void end_step(session_state& in, std::uint64_t number);
+    void end(session_state& gone, const std::string& state_ends, const std::exception_ptr& why) noexcept;
 
     const std::shared_ptr<peer_channels> peers_;
     allocator& memory_;
     const std::shared_ptr<container_set> containers_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     bool closed_ = false;
     std::map<session_number, std::shared_ptr<session_state>> sessions_;
+    bool watches_ = false;
+    environment::timer timer_;
 };
 
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/distributed/worker.ipp>
+#include <rill/distributed/worker_requests.ipp>
 #endif

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include <rill/distributed/tensor_frame.hpp>
+#include <rill/distributed/run_by_names.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
 #include <rill/resources/resource_store.hpp>
@@ -61,6 +61,8 @@ struct worker::session_state {
     std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
     std::uint64_t over_below = 0;
     std::set<std::uint64_t> over; // steps that have ended, from over_below on
+    task_identity master;
+    environment::time_point used{}; // the latest time
 
     bool is_over(std::uint64_t step) const { return step < over_below || over.contains(step); }
 };
@@ -77,21 +79,93 @@ RILL_COLD void worker::close() noexcept {
         const std::lock_guard lock(mutex_);
         closed_ = true;
         all.swap(sessions_);
+        timer_ = {};
     }
-    for (auto& [number, s] : all) s->resources->end("its server has stopped");
+    const auto why = std::make_exception_ptr(unavailable(peers_->self().name + " has stopped"));
+    for (auto& [number, s] : all) end(*s, "its server has stopped", why);
+}
+
+/// Ends the steps of a session that was taken from the list, and frees what they do not use.
+RILL_COLD void worker::end(session_state& gone, const std::string& state_ends, const std::exception_ptr& why) noexcept {
+    gone.resources->end(state_ends);
+    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
+    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
+    {
+        const std::lock_guard lock(gone.mutex);
+        parts.swap(gone.parts);
+        steps = gone.steps;
+    }
+    for (auto& [number, s] : steps) {
+        for (auto& e : std::exchange(s->early, {})) e.reply(nullptr, {});
+        if (!s->exchange) continue;
+        s->exchange->abort(why); // wakes what waits for other tasks
+        s->token->cancel();      // and what waits for anything else
+    }
+    for (auto& [number, p] : parts) p->run->close();
 }
 
 RILL_COLD std::shared_ptr<worker::session_state> worker::find(const session_number& number) {
     const std::lock_guard lock(mutex_);
     const auto at = sessions_.find(number);
-    return at == sessions_.end() ? nullptr : at->second;
+    if (at == sessions_.end()) return nullptr;
+    at->second->used = peers_->runs_in().now();
+    return at->second;
 }
 
-RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const session_number& number, int replica) {
+RILL_COLD std::size_t worker::sessions() const {
+    const std::lock_guard lock(mutex_);
+    return sessions_.size();
+}
+
+/// Watches for sessions that nobody uses any more.
+RILL_COLD void worker::watch() {
+    if (sessions_.empty() || std::exchange(watches_, true)) return;
+    timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->look();
+    });
+}
+
+/// Asks the masters of idle sessions whether they are there, and closes the sessions of those that are not.
+RILL_COLD void worker::look() {
+    std::vector<std::pair<session_number, task_identity>> idle;
+    {
+        const std::lock_guard lock(mutex_);
+        watches_ = false;
+        if (closed_) return;
+        const auto now = peers_->runs_in().now();
+        for (const auto& [number, s] : sessions_)
+            if (s->master.name != peers_->self().name && now - s->used > peers_->health().lease)
+                idle.emplace_back(number, s->master);
+        watch();
+    }
+    for (const auto& [number, master] : idle) {
+        const auto answered = [weak = weak_from_this(), number = number](const std::exception_ptr& problem,
+                                                                         const wire_answer&) {
+            if (const auto self = weak.lock(); self && problem) self->close_session(number);
+        };
+        try {
+            peers_->to(master.name)
+                ->call({.method = wire_method::status,
+                        .incarnation = master.incarnation,
+                        .deadline = peers_->runs_in().now_plus(peers_->health().control)},
+                       answered);
+        } catch (const error&) { // no task of the cluster, or this one stops
+            answered(std::current_exception(), {});
+        }
+    }
+}
+
+RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const session_number& number, int replica,
+                                                                      const task_identity& master) {
     const std::lock_guard lock(mutex_);
     if (closed_) throw unavailable(peers_->self().name + " has stopped");
     auto& there = sessions_[number];
-    if (!there) there = std::make_shared<session_state>(memory_, containers_, replica);
+    if (!there) {
+        there = std::make_shared<session_state>(memory_, containers_, replica);
+        there->master = master;
+    }
+    there->used = peers_->runs_in().now();
+    watch();
     return there;
 }
 
@@ -103,7 +177,7 @@ RILL_COLD std::exception_ptr worker::unknown_session() {
 }
 
 RILL_COLD void worker::register_run(const session_number& session, const register_meta& meta,
-                                    std::string_view graph_bytes) {
+                                    std::string_view graph_bytes, const task_identity& master) {
     auto saved = saved_graph_of(graph_bytes);
     for (auto& n : saved.nodes) { // of this task, which knows only its own devices
         const auto d = parse_device(n.device);
@@ -111,30 +185,12 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     }
     auto made = std::make_shared<registered_part>();
     made->of = load_graph(saved);
-    const auto in = find_or_make(session, meta.replica);
+    const auto in = find_or_make(session, meta.replica, master);
     made->resources = in->resources;
     made->edges = meta.edges;
     for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
     for (const auto& r : meta.receives) made->receives[r.edge] = r.peer;
-    const auto node_of = [&](const std::string& name) {
-        const auto* n = made->of.state().find(name);
-        if (!n) throw data_loss("a registered part has no node '" + name + "'");
-        return n;
-    };
-    const auto edge_of = [&](const std::string& name) {
-        const auto colon = name.rfind(':');
-        const auto digits = colon == std::string::npos ? std::string() : name.substr(colon + 1);
-        if (digits.empty() || digits.size() > 4 || digits.find_first_not_of("0123456789") != std::string::npos)
-            throw data_loss("'" + name + "' is not the name of a value");
-        const endpoint e{node_of(name.substr(0, colon)), std::stoi(digits)};
-        if (static_cast<std::size_t>(e.port) >= e.from->outputs.size())
-            throw data_loss("a registered part has no value '" + name + "'");
-        return e;
-    };
-    plan_key key;
-    for (const auto& f : meta.fetches) key.fetches.push_back(edge_of(f));
-    for (const auto& f : meta.feeds) key.feeds.push_back(edge_of(f));
-    for (const auto& t : meta.targets) key.targets.push_back(node_of(t));
+    const auto key = key_of(meta.names, made->of);
     session_options options;
     options.progress_timeout = std::chrono::nanoseconds(meta.progress_timeout);
     options.memory = &memory_;
@@ -274,105 +330,7 @@ RILL_COLD void worker::close_session(const session_number& session) {
         gone = std::move(at->second);
         sessions_.erase(at);
     }
-    gone->resources->end("");
-    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
-    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
-    {
-        const std::lock_guard lock(gone->mutex);
-        parts.swap(gone->parts);
-        steps = gone->steps;
-    }
-    const auto why = std::make_exception_ptr(cancelled("the session is closed"));
-    for (auto& [number, s] : steps) {
-        for (auto& e : std::exchange(s->early, {})) e.reply(nullptr, {});
-        if (s->exchange) s->exchange->abort(why);
-    }
-    for (auto& [number, p] : parts) p->run->close();
-}
-
-RILL_COLD void worker::take_push(const incoming_request& request, const answer_function& reply) {
-    const auto meta = meta_of<push_meta>(request.meta);
-    auto value = decode_tensor(meta.value, request.payload);
-    const auto in = find(request.session);
-    if (!in) return reply(unknown_session(), {});
-    std::shared_ptr<wire_rendezvous> to;
-    auto given_up = request.given_up->on_cancel([weak = weak_from_this(), session = request.session, step = meta.step] {
-        if (const auto self = weak.lock())
-            self->abort_step(session, step, std::make_exception_ptr(cancelled("a value was given up by its sender")));
-    });
-    {
-        const std::lock_guard lock(in->mutex);
-        const auto part = in->parts.find(meta.run);
-        if (part == in->parts.end()) return reply(unknown_session(), {});
-        if (!in->is_over(meta.step)) {
-            auto& step = in->steps[meta.step];
-            if (!step) step = std::make_shared<running_step>();
-            to = step->exchange;
-            // it is answered once the step begins, so that the sender's credit bounds what lies here
-            if (!to) return step->early.push_back({meta.edge, std::move(value), reply, std::move(given_up)});
-        }
-    }
-    if (to) to->deliver(meta.edge, std::move(value)); // else the step is over: it takes no values any more
-    reply(nullptr, {});
-}
-
-RILL_COLD void worker::handle(const incoming_request& request, const answer_function& reply) {
-    switch (request.method) {
-    case wire_method::register_run:
-        if (request.payload.empty()) throw data_loss("a part without a graph");
-        peers_->runs_in().post([self = shared_from_this(), request, reply] { // compiling takes its time
-            std::exception_ptr problem;
-            try {
-                self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes());
-            } catch (...) {
-                problem = std::current_exception();
-            }
-            reply(problem, {});
-        });
-        return;
-    case wire_method::run_part: {
-        const auto meta = meta_of<step_meta>(request.meta);
-        auto gives_up = std::make_shared<cancellation::registration>();
-        const auto abort = [weak = weak_from_this(), session = request.session, step = meta.step,
-                            who = request.caller] {
-            if (const auto self = weak.lock())
-                self->abort_step(session, step, std::make_exception_ptr(cancelled("the step was given up by " + who)));
-        };
-        *gives_up = request.given_up->on_cancel(abort);
-        const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
-        auto& env = peers_->runs_in();
-        return run_part(request.session, meta, decode_tensors(meta.values, request.payload), request.deadline,
-                        trace.get(),
-                        [reply, gives_up, trace, &env, began = env.now()](const std::exception_ptr& problem,
-                                                                          const std::vector<any_array>& values) {
-                            if (problem) return reply(problem, {});
-                            wire_answer a;
-                            values_meta fetched;
-                            fetched.lasted = std::chrono::nanoseconds(env.now() - began).count();
-                            try {
-                                if (trace) a.payload.emplace_back(bytes_of_meta(trace_meta{trace->entries}));
-                                fetched.values = encode_tensors(values, a.payload);
-                                a.meta = bytes_of_meta(fetched);
-                            } catch (...) {
-                                return reply(std::current_exception(), {});
-                            }
-                            reply(nullptr, std::move(a));
-                        });
-    }
-    case wire_method::push: return take_push(request, reply);
-    case wire_method::abort_step: {
-        const auto meta = meta_of<abort_meta>(request.meta);
-        abort_step(request.session, meta.step, made_error(meta.code, meta.text));
-        return reply(nullptr, {});
-    }
-    case wire_method::close_session: close_session(request.session); return reply(nullptr, {});
-    case wire_method::reset: reset(meta_of<names_meta>(request.meta).names); return reply(nullptr, {});
-    case wire_method::status: return reply(nullptr, {});
-    case wire_method::drop_run:
-        drop_run(request.session, meta_of<drop_meta>(request.meta).run);
-        return reply(nullptr, {});
-    }
-    throw unimplemented(peers_->self().name + ": method " + std::to_string(static_cast<std::uint32_t>(request.method)));
+    end(*gone, "", std::make_exception_ptr(cancelled("the session is closed")));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What happens to a channel: messages of its peer, and the time.
+
+#include <rill/distributed/channel.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <rill/distributed/wire_meta.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+// ---- receiving -----------------------------------------------------------------------------------------------------------
+
+RILL_COLD void channel::receive(transport::connection, const message_parts& parts) {
+    auto m = unpack_message(parts);
+    if (!m) return; // the peer is asked again, or found dead
+    actions todo;
+    {
+        const std::lock_guard lock(mutex_);
+        if (closed_) return;
+        if (m->head.receiver != self_.incarnation) return;
+        switch (m->head.type) {
+        case wire_type::welcome: on_welcome(*m, todo); break;
+        case wire_type::refuse:
+            if (static_cast<error_code>(m->head.method) == error_code::unauthenticated) {
+                if (link_ == link::open) connect(); // a new connection, on which nobody has said who we are
+            } else if (link_ == link::greeting) {
+                fail_all(made_error(m->head.method, m->meta), todo);
+                link_ = link::idle;
+            }
+            break;
+        case wire_type::goodbye:
+            if (link_ != link::open || m->head.sender != incarnation_) break;
+            fail_all(std::make_exception_ptr(
+                         unavailable(named_peer() + " (incarnation " + std::to_string(incarnation_) + ") has stopped")),
+                     todo);
+            link_ = link::idle;
+            break;
+        case wire_type::grant:
+        case wire_type::pong:
+        case wire_type::pull:
+        case wire_type::chunk:
+        case wire_type::response:
+        case wire_type::error: on_sign_of_life(std::move(*m), todo); break;
+        default: break;
+        }
+        schedule();
+    }
+    perform(std::move(todo));
+}
+
+RILL_COLD void channel::on_welcome(const wire_message& m, actions& todo) {
+    if (peer_.empty()) try {
+            peer_ = meta_of<hello_meta>(m.meta).from;
+        } catch (const error&) { // it stays without a name
+        }
+    if (m.head.sender != incarnation_) on_incarnation(m.head.sender, todo);
+    link_ = link::open;
+    is_dead_ = false;
+    heard_ = env_.now();
+    // what was sent by an earlier connection may be lost
+    chunks_.forget_sent();
+    for (auto& [number, p] : calls_)
+        if (p.sent_to) send(number, p, true);
+    pump(todo);
+}
+
+/// The peer has another incarnation: what its former one was asked has an unknown end.
+RILL_COLD void channel::on_incarnation(std::uint64_t now, actions& todo) {
+    const auto was = std::exchange(incarnation_, now);
+    for (auto at = calls_.begin(); at != calls_.end();) {
+        if (at->second.sent_to && at->second.sent_to != now)
+            at = fail(at, restarted(was), todo);
+        else
+            ++at;
+    }
+}
+
+RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
+    if (link_ != link::open) return;
+    if (m.head.sender != incarnation_) {
+        on_incarnation(m.head.sender, todo);
+        connect();
+        return;
+    }
+    heard_ = env_.now();
+    if (const auto at = calls_.find(m.head.request); at != calls_.end()) try {
+            switch (m.head.type) {
+            case wire_type::grant:
+                at->second.accepted = true;
+                set_again(at->first, at->second, 10);
+                break;
+            case wire_type::pull:
+                chunks_.on_pull(at->first, meta_of<offset_meta>(m.meta).offset, std::uint64_t(m.head.credit) << 10,
+                                m.head.flags & wire_header::is_retry);
+                set_again(at->first, at->second, 10);
+                break;
+            case wire_type::chunk: on_chunk(at, m, todo); break;
+            case wire_type::response:
+            case wire_type::error: on_answer(at, std::move(m), todo); break;
+            default: break;
+            }
+        } catch (const error&) { // no message of the protocol: the peer is asked again
+        }
+    pump(todo);
+}
+
+RILL_COLD void channel::on_answer(calls::iterator at, wire_message m, actions& todo) {
+    auto& [number, p] = *at;
+    if (m.head.type == wire_type::error) {
+        todo.failures.emplace_back(std::move(p.done), made_error(m.head.method, m.meta));
+        return answered(at);
+    }
+    if (!(m.head.flags & wire_header::is_chunked)) {
+        todo.answered = std::move(p.done);
+        todo.answer = {std::move(m.meta), std::move(m.payload), m.head.sender};
+        return answered(at);
+    }
+    const bool again = p.answer != nullptr;
+    if (!again) {
+        p.answer = std::make_unique<chunk_receiver>(sizes_announced(m));
+        p.answer_meta = std::move(m.meta);
+    }
+    p.accepted = true;
+    pull(number, p, again);
+    set_again(number, p, 10);
+}
+
+RILL_COLD void channel::on_chunk(calls::iterator at, const wire_message& m, actions& todo) {
+    auto& [number, p] = *at;
+    const auto offset = meta_of<offset_meta>(m.meta).offset;
+    if (!p.answer || m.payload.size() != 1 || !p.answer->take(offset, m.payload[0].bytes())) return;
+    if (p.answer->is_complete()) {
+        todo.answered = std::move(p.done);
+        todo.answer = {std::move(p.answer_meta), p.answer->parts(), incarnation_};
+        return answered(at);
+    }
+    pull(number, p, false);
+    set_again(number, p, 10);
+}
+
+/// Forgets a call that was answered, and lets the peer forget the answer.
+RILL_COLD void channel::answered(calls::iterator at) {
+    const auto number = at->first;
+    const bool is_long = at->second.answer != nullptr;
+    remove(at);
+    // else the next message says it by ack_below
+    if (is_long || (!calls_.empty() && calls_.begin()->first < number)) send_short(wire_type::grant, number);
+}
+
+// ---- time ----------------------------------------------------------------------------------------------------------------
+
+RILL_COLD std::string channel::state_text(time_point now) const {
+    const auto seconds = [&](auto d) {
+        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) + " ms";
+    };
+    const std::string who = named_peer() + (incarnation_ ? " (incarnation " + std::to_string(incarnation_) + ")" : "");
+    if (link_ == link::open) return who + ", last heard of " + seconds(now - heard_) + " ago";
+    return who + ", to which no connection was made within " + seconds(now - greeted_);
+}
+
+RILL_COLD void channel::check_health(time_point now, actions& todo) {
+    if (link_ == link::greeting && now - greeted_ >= health_.connect) {
+        fail_all(std::make_exception_ptr(unavailable(state_text(now) + " at '" + address_ + "'")), todo);
+        link_ = link::idle;
+    } else if (link_ == link::open && now - heard_ >= health_.dead) {
+        fail_all(std::make_exception_ptr(unavailable("no sign of life from " + state_text(now))), todo);
+        is_dead_ = true;
+        link_ = link::idle;
+    }
+}
+
+RILL_COLD void channel::tick() {
+    actions todo;
+    {
+        const std::lock_guard lock(mutex_);
+        if (closed_) return;
+        const auto was_due = std::exchange(ticks_at_, time_point::max());
+        const auto now = env_.now();
+        if (now - was_due > health_.slow) heard_ = std::max(heard_, now); // this task slept: the peer may have called
+        while (!due_.empty() && due_.begin()->first <= now) on_due(calls_.find(due_.begin()->second), now, todo);
+        if (!calls_.empty()) check_health(now, todo);
+        if (link_ == link::greeting && !calls_.empty() && now >= greets_again_) greet();
+        if (link_ == link::open && !calls_.empty()) {
+            if (now - pinged_ >= health_.heartbeat) {
+                pinged_ = now;
+                send_short(wire_type::ping, 0);
+            }
+            pump(todo);
+        }
+        schedule();
+    }
+    perform(std::move(todo));
+}
+
+/// Ends a call whose time is over, or sends again what may be lost.
+RILL_COLD void channel::on_due(calls::iterator at, time_point now, actions& todo) {
+    auto& [number, p] = *at;
+    if (p.expires <= now) {
+        if (p.sent_to && !p.given_up) send_short(wire_type::cancel, number);
+        const auto why =
+            p.given_up
+                ? p.given_up
+                : std::make_exception_ptr(deadline_exceeded(std::string(method_name(p.request.method)) +
+                                                            " was not answered by its deadline by " + state_text(now)));
+        fail(at, why, todo);
+    } else if (link_ != link::open) { // all is sent again once it is
+        set_again(number, p, 10);
+    } else if (is_silent(now)) { // it is sent once the peer is heard of
+        set_again(number, p, 3);
+    } else if (p.answer) {
+        pull(number, p, true);
+        set_again(number, p, 10);
+    } else {
+        send(number, p, true);
+    }
+}
+
+RILL_COLD void channel::set_again(std::uint64_t number, pending& p, int tries) {
+    p.again = env_.now() + backoff(tries);
+    set_due(number, p);
+}
+
+RILL_COLD void channel::set_due(std::uint64_t number, pending& p) {
+    const auto due = p.sent_to ? std::min(p.expires, p.again) : p.expires;
+    if (due == p.due) return;
+    due_.erase({p.due, number});
+    p.due = due;
+    if (due != time_point::max()) due_.emplace(due, number);
+}
+
+/// Sets the timer to what happens next.
+RILL_COLD void channel::schedule() {
+    if (calls_.empty()) {
+        timer_ = {};
+        ticks_at_ = time_point::max();
+        return;
+    }
+    auto when = link_ == link::greeting ? std::min(greets_again_, greeted_ + health_.connect)
+                                        : std::min(pinged_ + health_.heartbeat, heard_ + health_.dead);
+    if (!due_.empty()) when = std::min(when, due_.begin()->first);
+    if (when >= ticks_at_) return; // an early tick does no harm
+    ticks_at_ = when;
+    timer_ = env_.at(when, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->tick();
+    });
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/distributed/channel.hpp>
+#include <rill/runtime/options.hpp>
+#include <rill/session/session_core.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A session as its client sees it: calls of its master. It tells the master from time to time that the client is alive. Thread-safe.
+class client_session : public std::enable_shared_from_this<client_session> {
+public:
+    /// Opens a session. Throws unavailable or deadline_exceeded if the server does not answer.
+    static std::shared_ptr<client_session> open(std::shared_ptr<channel> to, const session_options& options);
+    client_session(std::shared_ptr<channel> to, const session_options& options);
+    ~client_session();
+
+    struct prepared {
+        std::uint64_t run = 0; // 0: a run of nothing
+        std::vector<std::string> tasks;
+    };
+    /// Prepares a run: sends the part of the graph that it needs. Blocks.
+    prepared prepare(const graph& g, const plan_key& key);
+    /// Starts a step, and calls `done` at its end.
+    void start(const prepared& run, std::span<const any_array> feeds, const run_options& how, completion done);
+    /// Lets the master forget a run. Its steps that run go on.
+    void release(const prepared& run) noexcept;
+    /// Fails all steps, also later ones, with `cancelled`.
+    void close(const std::string& why) noexcept;
+    void check_open() const;
+
+    std::vector<session_device> devices();
+    /// Returns the parts into which a run is cut.
+    std::vector<run_part> parts(const graph& g, const plan_key& key);
+
+    environment& runs_in() const noexcept { return to_->runs_in(); }
+
+private:
+    wire_request request(wire_method m, std::string meta = {}) const;
+    void keep();
+
+    const std::shared_ptr<channel> to_;
+    session_number number_;
+    std::uint64_t master_ = 0; // its incarnation
+    std::chrono::nanoseconds lease_{};
+    mutable std::mutex mutex_;
+    std::string closed_why_; // empty: open
+    environment::timer timer_;
+    std::uint64_t last_step_ = 0;
+    std::map<std::uint64_t, std::uint64_t> steps_; // calls of steps that run; 0: not called yet
+};
+
+/// Calls a method of a peer, and waits for its answer. Throws its error.
+wire_answer call_and_wait(channel& to, wire_request request);
+
+/// Empties containers in all tasks of a server's cluster. Throws unavailable or deadline_exceeded.
+void reset_cluster(channel& to, const std::vector<std::string>& containers, std::chrono::nanoseconds timeout);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/client_session.ipp>
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <rill/distributed/task_identity.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Joins the ends of several calls into one. Thread-safe.
+class joined_answers : public std::enable_shared_from_this<joined_answers> {
+public:
+    /// `done` is called once, with the problem of the first call that failed.
+    explicit joined_answers(std::function<void(std::exception_ptr)> done) : done_(std::move(done)) {}
+
+    /// Returns the function that receives the answer of one more call.
+    answer_function next();
+    /// Ends the list of calls: `done` is called once all of them have ended.
+    void close() { end(nullptr); }
+
+private:
+    void end(const std::exception_ptr& problem);
+
+    std::function<void(std::exception_ptr)> done_;
+    std::mutex mutex_;
+    std::size_t left_ = 1; // close() is the last
+    std::exception_ptr problem_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/distributed/joined_answers.ipp>
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The requests that a worker serves by the wire.
+
+#include <rill/distributed/worker.hpp>
+#include <rill/distributed/worker.ipp>
+
+#include <utility>
+
+#include <rill/distributed/tensor_frame.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void worker::take_push(const incoming_request& request, const answer_function& reply) {
+    const auto meta = meta_of<push_meta>(request.meta);
+    auto value = decode_tensor(meta.value, request.payload);
+    const auto in = find(request.session);
+    if (!in) return reply(unknown_session(), {});
+    std::shared_ptr<wire_rendezvous> to;
+    auto given_up = request.given_up->on_cancel([weak = weak_from_this(), session = request.session, step = meta.step] {
+        if (const auto self = weak.lock())
+            self->abort_step(session, step, std::make_exception_ptr(cancelled("a value was given up by its sender")));
+    });
+    {
+        const std::lock_guard lock(in->mutex);
+        const auto part = in->parts.find(meta.run);
+        if (part == in->parts.end()) return reply(unknown_session(), {});
+        if (!in->is_over(meta.step)) {
+            auto& step = in->steps[meta.step];
+            if (!step) step = std::make_shared<running_step>();
+            to = step->exchange;
+            // it is answered once the step begins, so that the sender's credit bounds what lies here
+            if (!to) return step->early.push_back({meta.edge, std::move(value), reply, std::move(given_up)});
+        }
+    }
+    if (to) to->deliver(meta.edge, std::move(value)); // else the step is over: it takes no values any more
+    reply(nullptr, {});
+}
+
+RILL_COLD void worker::handle(const incoming_request& request, const answer_function& reply) {
+    switch (request.method) {
+    case wire_method::register_run:
+        if (request.payload.empty()) throw data_loss("a part without a graph");
+        peers_->runs_in().post([self = shared_from_this(), request, reply] { // compiling takes its time
+            std::exception_ptr problem;
+            try {
+                self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
+                                   {request.caller, request.caller_incarnation, ""});
+            } catch (...) {
+                problem = std::current_exception();
+            }
+            reply(problem, {});
+        });
+        return;
+    case wire_method::run_part: {
+        const auto meta = meta_of<step_meta>(request.meta);
+        auto gives_up = std::make_shared<cancellation::registration>();
+        const auto abort = [weak = weak_from_this(), session = request.session, step = meta.step,
+                            who = request.caller] {
+            if (const auto self = weak.lock())
+                self->abort_step(session, step, std::make_exception_ptr(cancelled("the step was given up by " + who)));
+        };
+        *gives_up = request.given_up->on_cancel(abort);
+        const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
+        auto& env = peers_->runs_in();
+        return run_part(request.session, meta, decode_tensors(meta.values, request.payload), request.deadline,
+                        trace.get(),
+                        [reply, gives_up, trace, &env, began = env.now()](const std::exception_ptr& problem,
+                                                                          const std::vector<any_array>& values) {
+                            if (problem) return reply(problem, {});
+                            wire_answer a;
+                            try {
+                                a = answer_with(values, trace.get(), env.now() - began);
+                            } catch (...) {
+                                return reply(std::current_exception(), {});
+                            }
+                            reply(nullptr, std::move(a));
+                        });
+    }
+    case wire_method::push: return take_push(request, reply);
+    case wire_method::abort_step: {
+        const auto meta = meta_of<abort_meta>(request.meta);
+        abort_step(request.session, meta.step, made_error(meta.code, meta.text));
+        return reply(nullptr, {});
+    }
+    case wire_method::close_session: close_session(request.session); return reply(nullptr, {});
+    case wire_method::reset: reset(meta_of<names_meta>(request.meta).names); return reply(nullptr, {});
+    case wire_method::status: return reply(nullptr, {});
+    case wire_method::drop_run:
+        drop_run(request.session, meta_of<run_meta>(request.meta).run);
+        return reply(nullptr, {});
+    default: break;
+    }
+    throw unimplemented(peers_->self().name + ": method " + std::to_string(static_cast<std::uint32_t>(request.method)));
+}
+
+}}} // namespace rill::RILL_ABI::detail

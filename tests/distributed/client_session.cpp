@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/client_session.hpp>
+
+#include <rill/distributed.hpp>
+#include <rill/distributed/master.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/ops/state/writes.hpp>
+
+#include "catch.hpp"
+#include "distributed/simulated_cluster.hpp"
+
+using namespace rill;
+
+namespace test_client_session {
+
+using namespace std::chrono_literals;
+using simulator::virtual_client;
+using simulator::virtual_cluster;
+
+template <class F> auto on(const char* device, F f) {
+    const device_scope here(device);
+    return f();
+}
+
+TEST_CASE("client session: a client in a task of its own runs a graph that grows") {
+    virtual_cluster all(1, {.reset_one_in = 40});
+    virtual_client client(all, "client", "worker", 0);
+    graph g;
+    graph_scope use(g);
+    const auto w = on("/job:ps/task:1", [] { return variable<float, 2>("w", 1.f); });
+    placeholder<float, 2> x("x");
+    session s({.target = client.target});
+    s.run(w.initializer());
+    const tensor<float, 2> sum(w + x);
+    const std::vector<float> two{1.f, 2.f};
+    CHECK(s.run(sum, feed(x, two))(1) == 3.f);
+    const auto twice = on("/job:worker/task:1", [&] { return tensor<float, 2>(sum * 2.f); }); // the graph has grown
+    CHECK(s.run(twice, feed(x, two))(1) == 6.f);
+    const auto step = s.make_callable(std::tuple(twice, w.assign_add(x)), x);
+    CHECK(std::get<0>(step(two))(0) == 4.f);
+    CHECK(s.run(w)(1) == 3.f);
+
+    CHECK(s.devices().size() == 4);
+    CHECK(s.devices()[0].name == "/job:worker/replica:0/task:0/device:CPU:0");
+    CHECK(s.partition({twice}, {x}).size() == 3);
+    const auto [value, trace] = s.run_traced(twice, feed(x, two));
+    CHECK(value(0) == 6.f);
+    CHECK(std::ranges::any_of(trace.entries, [](const auto& e) { return e.task == "/job:ps/replica:0/task:1"; }));
+    CHECK(std::ranges::any_of(trace.entries, [](const auto& e) { return e.task == "/job:worker/replica:0/task:1"; }));
+
+    session::reset(client.target, {}, 5s);
+    CHECK_THROWS_AS(s.run(w), cancelled);
+    session after({.target = client.target});
+    CHECK_THROWS_AS(after.run(w), failed_precondition);
+    CHECK_THROWS_WITH(after.run(w), contains("/job:ps/replica:0/task:1"));
+}
+
+TEST_CASE("client session: feeds and fetches of many bytes") {
+    virtual_cluster all(2, {.reset_one_in = 30});
+    virtual_client client(all, "client", "worker", 0);
+    graph g;
+    graph_scope use(g);
+    placeholder<float, dyn> x("x");
+    const auto twice = on("/job:ps/task:0", [&] { return tensor<float, dyn>(x + x); });
+    session s({.target = client.target});
+    std::vector<float> xs(1'000'000);
+    for (std::size_t i = 0; i < xs.size(); ++i) xs[i] = static_cast<float>(i);
+    const auto got = s.run(twice, feed(x, xs));
+    REQUIRE(got.size() == xs.size());
+    CHECK(got(999'999) == 1'999'998.f);
+    CHECK(got(12'345) == 24'690.f);
+}
+
+TEST_CASE("client session: a master that dies during a call ends it with its name and incarnation") {
+    virtual_cluster all(3, {});
+    virtual_client client(all, "client", "worker", 0);
+    graph g;
+    graph_scope use(g);
+    const auto queue = on("/job:ps", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+    const auto waits = on("/job:ps", [&] { return queue.dequeue(); });
+    session s({.target = client.target});
+    const auto call = s.make_callable(std::tuple(waits));
+    const auto incarnation = std::to_string(all.servers.at({"worker", 0})->incarnation());
+    std::exception_ptr problem;
+    call.start([&](std::exception_ptr p, auto) { problem = p; });
+    all.world.time.sleep(1s);
+    CHECK_FALSE(problem);
+    all.kill("worker", 0);
+    all.world.time.sleep(6s);
+    REQUIRE(problem);
+    try {
+        std::rethrow_exception(problem);
+    } catch (const unavailable& e) {
+        CHECK(e.task() == "/job:worker/replica:0/task:0");
+        CHECK_THAT(e.what(), contains(incarnation));
+    }
+    all.start("worker", 0);
+    CHECK_THROWS_AS(call(), aborted); // the master has lost the session
+    session again({.target = client.target});
+    placeholder<float> x("x");
+    again.run(queue.enqueue(x), feed(x, 5.f));
+    CHECK(again.run(waits) == 5.f);
+}
+
+TEST_CASE("client session: no server where there should be one") {
+    virtual_cluster all(4, {});
+    all.kill("worker", 1);
+    virtual_client client(all, "client", "worker", 1);
+    graph g;
+    CHECK_THROWS_WITH((session(g, {.target = client.target})), contains("virtual/worker1"));
+    CHECK(all.world.time.now().time_since_epoch() < 31s);
+    CHECK_THROWS_AS((session(g, {.target = "nothing://here"})), invalid_argument);
+}
+
+/// A master, its task, and a client, with all that connects them.
+struct master_task {
+    simulator::simulated_world world{5};
+    simulator::simulated_world::task &here = world.start("master"), &there = world.start("client");
+    std::shared_ptr<transport> net = std::make_shared<simulator::simulated_net>(world, here);
+    const detail::task_identity self{"/job:worker/replica:0/task:0", 77, "digest"};
+    const health_options health{};
+    std::shared_ptr<detail::peer_channels> peers =
+        std::make_shared<detail::peer_channels>(cluster_spec{{"worker", {"m"}}}, self, net, here, health);
+    std::shared_ptr<detail::worker> own = std::make_shared<detail::worker>(peers, default_allocator());
+    std::shared_ptr<detail::master> leads = std::make_shared<detail::master>(peers, own);
+    std::shared_ptr<detail::responder> answers = std::make_shared<detail::responder>(
+        net, here, self, health, [this](const detail::incoming_request& r, const detail::answer_function& reply) {
+            detail::master::serves(r.method) ? leads->handle(r, reply) : own->handle(r, reply);
+        });
+    std::shared_ptr<detail::channel> to =
+        std::make_shared<detail::channel>(std::make_shared<simulator::simulated_net>(world, there), there,
+                                          detail::client_identity(there), "m", "", health);
+
+    master_task() {
+        answers->listen("m");
+        detail::the_client_links().add("simulated://lease", to);
+    }
+    ~master_task() { detail::the_client_links().remove("simulated://lease", to); }
+};
+
+TEST_CASE("client session: the master closes the session of a client that has vanished, not that of one that idles") {
+    master_task all;
+    graph g;
+    graph_scope use(g);
+    const variable<float> w("w", 2.f);
+    session s({.target = "simulated://lease"});
+    s.run(w.initializer());
+    CHECK(all.to->peer() == "/job:worker/replica:0/task:0");
+    all.world.time.sleep(600s);
+    CHECK(all.leads->sessions() == 1);
+    CHECK(s.run(w) == 2.f);
+    {
+        session other({.target = "simulated://lease"});
+        CHECK(all.leads->sessions() == 2);
+    }
+    all.world.time.sleep(1s);
+    CHECK(all.leads->sessions() == 1);
+    all.world.freeze(all.there);
+    all.world.time.sleep(100s);
+    CHECK(all.leads->sessions() == 0);
+    all.world.thaw(all.there);
+    CHECK_THROWS_WITH(s.run(w), contains("no sign of life"));
+    session again({.target = "simulated://lease"});
+    CHECK(again.run(w) == 2.f); // the state of the task is not the session's
+}
+
+} // namespace test_client_session

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/remote_session_core.hpp>
+
+#include <rill/distributed.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/slice.hpp>
+#include <rill/ops/control/group.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/gradients.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/ops/state/writes.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_remote_session_core {
+
+/// Trains a line by two towers, each with a half of the batch. One graph and one session hold both towers. Returns w, b and the last loss.
+std::vector<float> train_by_towers(const char* ps, const std::vector<std::string>& workers, const std::string& target) {
+    graph g;
+    graph_scope use(g);
+    placeholder<float, 8> x("x"), y("y");
+    const device_scope together(ps);
+    const variable<float> w("w", 0.f), b("b", 0.f);
+    std::vector<tensor<float>> losses, dws, dbs;
+    for (int t = 0; t < 2; ++t) {
+        const device_scope on(workers[static_cast<std::size_t>(t)]);
+        const tensor<float, 4> own_x = x(slice_range{4 * t, 4 * t + 4}), own_y = y(slice_range{4 * t, 4 * t + 4});
+        losses.emplace_back(reduce_mean(square(w * own_x + b - own_y)));
+        const auto [dw, db] = gradients(losses.back(), w, b);
+        dws.emplace_back(dw), dbs.emplace_back(db);
+    }
+    const tensor<float> loss((losses[0] + losses[1]) * 0.5f);
+    const auto train = group(tensor<float>(w.assign_sub((dws[0] + dws[1]) * 0.01f)),
+                             tensor<float>(b.assign_sub((dbs[0] + dbs[1]) * 0.01f)));
+    const session s({.target = target});
+    s.run(std::tuple(w.initializer(), b.initializer()));
+    std::vector<float> xs, ys;
+    for (int i = 0; i < 8; ++i) xs.push_back(static_cast<float>(i) - 3.f), ys.push_back(2 * xs.back() + 1);
+    if (!target.empty()) CHECK(s.partition({train}, {x, y}).size() == 3);
+    const auto step = s.make_callable(std::tuple(loss, train), x, y);
+    float last = 0;
+    for (int i = 0; i < 100; ++i) last = std::get<0>(step(xs, ys));
+    return {s.run(w), s.run(b), last};
+}
+
+TEST_CASE("remote session: towers on two workers train one model, with the bits of one process") {
+    const auto alone = train_by_towers("", {"", ""}, "");
+    CHECK(alone[2] < 1.f);
+    local_cluster all({{"ps", 1}, {"worker", 2}});
+    const auto together =
+        train_by_towers("/job:ps", {"/job:worker/task:0", "/job:worker/task:1"}, all.at("worker", 0).target());
+    CHECK(together == alone);
+}
+
+TEST_CASE("remote session: an error of an op names its task, whichever that is") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    placeholder<float, dyn> x("x"), y("y");
+    const std::vector<float> two{1.f, 2.f}, three{1.f, 2.f, 3.f};
+    for (const std::string task : {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0"}) {
+        const device_scope on(task);
+        const tensor<float, dyn> sum(x + y);
+        const session s({.target = all.at("worker", 0).target()});
+        CHECK_THROWS_AS(s.run(sum, feed(x, two), feed(y, three)), invalid_argument);
+        CHECK_THROWS_WITH(s.run(sum, feed(x, two), feed(y, three)), contains(task));
+    }
+}
+
+} // namespace test_remote_session_core
