@@ -4,6 +4,7 @@
 // Clusters: servers, and sessions whose runs are in the tasks of a cluster. A program that uses rill::kernels links rill::distributed too; one
 // of headers alone links ZeroMQ (-lzmq) where its header is found.
 
+#include <rill/distributed/launchers.hpp>
 #include <rill/distributed/local_cluster.hpp>
 #include <rill/distributed/security.hpp>
 #include <rill/distributed/server.hpp>

@@ -32,7 +32,7 @@ std::vector<std::string> free_addresses(std::size_t count) {
     return all;
 }
 
-constexpr health_options fast{.heartbeat = 30ms, .slow = 200ms, .suspect = 400ms, .dead = 800ms, .connect = 5000ms};
+constexpr health_options fast{.heartbeat = 30ms, .slow = 200ms, .suspect = 400ms, .dead = 800ms, .connect = 1500ms};
 
 /// A parameter server and a worker, joined by sockets.
 struct network_cluster {
