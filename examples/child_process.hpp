@@ -14,6 +14,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 inline constexpr bool has_child_processes = true;
 
@@ -25,6 +28,9 @@ public:
                   const std::vector<std::pair<std::string, std::string>>& variables = {})
         : id_(fork()) {
         if (id_ != 0) return;
+#if defined(__linux__)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // it ends with this program, whatever ends that
+#endif
         for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
         std::vector<char*> all{const_cast<char*>(program.c_str())};
         for (const auto& a : arguments) all.push_back(const_cast<char*>(a.c_str()));
@@ -35,6 +41,9 @@ public:
     child_process(const child_process&) = delete;
     ~child_process() { end(); }
 
+    /// Lets it stand still, as a machine that swaps does, until thaw().
+    void freeze() const { kill(id_, SIGSTOP); }
+    void thaw() const { kill(id_, SIGCONT); }
     /// Ends it at once, as a crash does.
     void end() {
         if (id_ <= 0) return;
@@ -80,6 +89,8 @@ class child_process {
 public:
     child_process(const std::string&, const std::vector<std::string>&,
                   const std::vector<std::pair<std::string, std::string>>& = {}) {}
+    void freeze() const {}
+    void thaw() const {}
     void end() {}
     int wait() { return 0; }
 };

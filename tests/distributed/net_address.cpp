@@ -30,7 +30,7 @@ TEST_CASE("net address: the forms, and one spelling of each") {
 TEST_CASE("net address: what only this machine reaches") {
     for (const auto* near : {"localhost:1", "127.0.0.2:1", "[::1]:1", "ipc://x", "name"})
         CHECK(parse_address(near).is_loopback());
-    for (const auto* far : {"0.0.0.0:1", "10.0.0.1:1", "*:1", "a.example:1", "[::]:1"})
+    for (const auto* far : {"0.0.0.0:1", "10.0.0.1:1", "*:1", "a.example:1", "[::]:1", "127.example:1"})
         CHECK_FALSE(parse_address(far).is_loopback());
 }
 

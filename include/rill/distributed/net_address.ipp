@@ -41,7 +41,9 @@ RILL_COLD std::string net_address::target() const {
 }
 
 RILL_COLD bool net_address::is_loopback() const {
-    return reached_by != network::tcp || host == "localhost" || host == "[::1]" || host.starts_with("127.");
+    const bool is_number = host.find_first_not_of("0123456789.") == std::string::npos; // "127.example.org" is not here
+    return reached_by != network::tcp || host == "localhost" || host == "[::1]" ||
+           (is_number && host.starts_with("127."));
 }
 
 }}} // namespace rill::RILL_ABI::detail

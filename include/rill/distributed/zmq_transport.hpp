@@ -55,4 +55,7 @@ std::pair<std::string, std::string> make_key_pair();
 
 #if !RILL_COMPILED
 #include <rill/distributed/zmq_transport.ipp>
+#include <rill/distributed/zmq_transport_frames.ipp>
+#include <rill/distributed/zmq_transport_keys.ipp>
+#include <rill/distributed/zmq_transport_missing.ipp>
 #endif

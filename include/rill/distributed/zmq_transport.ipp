@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+// size: one state behind one mutex
 
 #include <rill/distributed/zmq_transport.hpp>
 
@@ -7,7 +8,8 @@
 
 #include <rill/core/error.hpp>
 
-// The only file that knows ZeroMQ.
+// Of the library, only this file and its parts know ZeroMQ.
+#include <rill/distributed/zmq_transport_missing.ipp>
 #if RILL_WITH_ZMQ
 #include <algorithm>
 #include <array>
@@ -19,6 +21,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include <zmq.hpp>
@@ -26,73 +29,10 @@
 #include <rill/core/log.hpp>
 #include <rill/distributed/net_address.hpp>
 #include <rill/distributed/wire_header.hpp>
+#include <rill/distributed/zmq_transport_frames.ipp>
+#include <rill/distributed/zmq_transport_keys.ipp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-/// The longest frame, which bounds what a stranger makes ZeroMQ allocate. A part of a message is its frames of this size and a shorter one
-/// after them.
-inline constexpr std::size_t longest_frame = (std::size_t(1) << 20) + 4096;
-inline constexpr std::size_t least_lent = 1024; // smaller blocks are copied: that is as fast
-
-/// What ZeroMQ's thread gives back when it has sent a block.
-struct lent_block {
-    std::shared_ptr<const void> owner;
-    std::atomic<bool> lent{false}; // orders the threads for tools that do not see into ZeroMQ
-};
-inline void give_back(void*, void* hint) {
-    auto* const block = static_cast<lent_block*>(hint);
-    (void)block->lent.load(std::memory_order_acquire);
-    delete block;
-}
-
-inline zmq::message_t frame_of(const message_part& p, std::size_t from, std::size_t size) {
-    const char* const at = p.bytes().data() + from;
-    if (size < least_lent) return zmq::message_t(static_cast<const void*>(at), size);
-    auto block = std::make_unique<lent_block>();
-    block->owner = p.owner();
-    block->lent.store(true, std::memory_order_release);
-    zmq::message_t frame(const_cast<char*>(at), size, give_back, block.get()); // nobody writes it
-    (void)block.release();
-    return frame;
-}
-
-/// Returns the bytes of one frame. They stay where they are unless elements of an array would lie across words.
-inline message_part part_of_frame(zmq::message_t&& frame) {
-    if (frame.size() < least_lent || reinterpret_cast<std::uintptr_t>(frame.data()) % alignof(double))
-        return message_part(std::string(static_cast<const char*>(frame.data()), frame.size()));
-    const auto kept = std::make_shared<zmq::message_t>(std::move(frame));
-    return {kept->data(), kept->size(), kept};
-}
-
-/// Returns the parts of a message, each joined of its frames.
-inline message_parts parts_of_frames(std::vector<zmq::message_t>& frames, std::size_t first) {
-    message_parts parts;
-    for (std::size_t i = first; i < frames.size(); ++i) {
-        std::size_t end = i, bytes = 0;
-        while (end + 1 < frames.size() && frames[end].size() == longest_frame) bytes += frames[end++].size();
-        bytes += frames[end].size();
-        if (end == i) {
-            parts.push_back(part_of_frame(std::move(frames[i])));
-            continue;
-        }
-        constexpr std::align_val_t alignment{64};
-        const std::shared_ptr<char> block(static_cast<char*>(::operator new(bytes, alignment)),
-                                          [](char* p) { ::operator delete(p, std::align_val_t{64}); });
-        char* to = block.get();
-        for (; i <= end; ++i) {
-            std::memcpy(to, frames[i].data(), frames[i].size());
-            to += frames[i].size();
-            frames[i].rebuild();
-        }
-        i = end;
-        parts.emplace_back(block.get(), bytes, block);
-    }
-    return parts;
-}
-
-} // namespace detail
 
 /// Sockets may be used by one thread at a time: the mutex orders senders and the thread that receives, which sleeps on the descriptors of
 /// the sockets and not in ZeroMQ. The mutex is not held while a receiver runs.
@@ -127,19 +67,9 @@ struct zmq_transport::state {
         if (major * 10000 + minor * 100 + patch < 40303)
             throw unimplemented("ZeroMQ 4.3.3 or newer is needed, and this is " + std::to_string(major) + "." +
                                 std::to_string(minor) + "." + std::to_string(patch));
-        if (o.security.has_keys()) {
-            if (!zmq_has("curve")) throw unimplemented("this ZeroMQ was built without CURVE: keys can't be used");
-            for (const auto& [name, key] : o.security.allowed) names[bytes_of_key(key)] = name;
-        }
+        if (o.security.has_keys()) keys.emplace(o.security);
         wakes.bind("inproc://wake");
         wake_up.connect("inproc://wake");
-    }
-
-    static std::string bytes_of_key(const std::string& z85) {
-        std::array<std::uint8_t, 32> bytes{};
-        if (z85.size() != 40 || !zmq_z85_decode(bytes.data(), z85.c_str()))
-            throw invalid_argument("'" + z85 + "' is not a public key");
-        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
 
     std::shared_ptr<socket> make_socket(zmq::socket_type type, receiver f) {
@@ -181,7 +111,7 @@ struct zmq_transport::state {
         if (address.host.starts_with('[')) made->at.set(zmq::sockopt::ipv6, true);
         made->at.set(zmq::sockopt::router_mandatory, true);
         if (is_secure) {
-            serve_zap();
+            keys->serve(context);
             made->at.set(zmq::sockopt::curve_server, true);
             made->at.set(zmq::sockopt::zap_domain, std::string("rill"));
         }
@@ -245,7 +175,7 @@ struct zmq_transport::state {
         if (is_closed || parts.empty()) return;
         if (const auto at = callers.find(to); at != callers.end()) {
             auto& c = at->second;
-            if (!c.is_ignored && !send_frames(*c.by, &c.route, parts) && errno == EHOSTUNREACH) forget(at);
+            if (!c.is_ignored && !send_frames(*c.by, &c.route, parts) && zmq_errno() == EHOSTUNREACH) forget(at);
         } else if (const auto made = made_connections.find(to); made != made_connections.end()) {
             auto& s = *made->second;
             if (!s.waiting.empty() || !send_frames(s, nullptr, parts)) keep(s, parts);
@@ -371,41 +301,6 @@ struct zmq_transport::state {
         if (!is_closed) (*d.to)(d.from, std::move(parts));
     }
 
-    // ---- who may connect: ZeroMQ asks here (ZAP, RFC 27) ---------------------------------------------------------------
-
-    void serve_zap() {
-        if (zap) return;
-        zap = std::make_unique<zmq::socket_t>(context, zmq::socket_type::rep);
-        zap->set(zmq::sockopt::linger, 0);
-        zap->bind("inproc://zeromq.zap.01");
-    }
-
-    void answer_zap() {
-        for (;;) {
-            std::vector<std::string> q; // version, request, domain, address, identity, mechanism, key
-            bool has_more = true;
-            while (has_more) {
-                zmq::message_t frame;
-                if (zmq_msg_recv(frame.handle(), zap->handle(), ZMQ_DONTWAIT) < 0) return;
-                q.emplace_back(static_cast<const char*>(frame.data()), frame.size());
-                has_more = frame.more();
-            }
-            const auto who = q.size() == 7 && q[0] == "1.0" && q[5] == "CURVE" ? names.find(q[6]) : names.end();
-            const bool is_known = who != names.end();
-            const std::array<std::string, 6> reply{"1.0",
-                                                   q.size() > 1 ? q[1] : "",
-                                                   is_known ? "200" : "400",
-                                                   is_known ? "OK" : "unknown key",
-                                                   is_known ? who->second : "",
-                                                   ""};
-            for (std::size_t i = 0; i < reply.size(); ++i) {
-                zmq::message_t frame(reply[i].data(), reply[i].size());
-                const int flags = ZMQ_DONTWAIT | (i + 1 < reply.size() ? ZMQ_SNDMORE : 0);
-                (void)zmq_msg_send(frame.handle(), zap->handle(), flags);
-            }
-        }
-    }
-
     // ---- the thread that receives --------------------------------------------------------------------------------------
 
     void start() {
@@ -435,7 +330,8 @@ struct zmq_transport::state {
                 is_woken = false;
                 for (zmq::message_t m; zmq_msg_recv(m.handle(), wakes.handle(), ZMQ_DONTWAIT) >= 0;) {}
                 if (is_closed) break;
-                if (zap) answer_zap();
+                auto* const asks = keys ? keys->socket() : nullptr;
+                if (asks) keys->answer();
                 for (std::size_t i = 0; i < polled.size(); ++i) polled[i]->has_input |= items[i + 1].revents != 0;
                 for (const auto& s : sockets) {
                     if (!std::exchange(s->has_input, false)) continue;
@@ -450,7 +346,7 @@ struct zmq_transport::state {
                 polled = sockets;
                 items.assign(1, descriptor(wakes));
                 for (const auto& s : polled) items.push_back(descriptor(s->at));
-                if (zap) items.push_back(descriptor(*zap));
+                if (asks) items.push_back(descriptor(*asks));
             }
             for (auto& d : taken) deliver(d);
             taken.clear();
@@ -462,7 +358,7 @@ struct zmq_transport::state {
             made.swap(made_connections);
             callers.clear();
             sockets.clear();
-            zap = nullptr;
+            if (keys) keys->close();
         }
         made.clear();
         polled.clear();
@@ -489,11 +385,10 @@ struct zmq_transport::state {
 
     const zmq_transport_options options;
     std::weak_ptr<state> keeps_alive;
-    std::map<std::string, std::string> names; // by public key
     mutable std::mutex mutex;
     zmq::context_t context;
     zmq::socket_t wakes{context, zmq::socket_type::pair}, wake_up{context, zmq::socket_type::pair};
-    std::unique_ptr<zmq::socket_t> zap;
+    std::optional<detail::zmq_key_check> keys;
     std::vector<std::shared_ptr<socket>> sockets;
     std::map<connection, std::shared_ptr<socket>> made_connections;
     std::map<connection, caller> callers;
@@ -537,30 +432,6 @@ RILL_COLD std::pair<std::string, std::string> make_key_pair() {
     if (zmq_curve_keypair(open.data(), secret.data()) != 0)
         throw unimplemented("this ZeroMQ was built without CURVE: it makes no keys");
     return {open.data(), secret.data()};
-}
-
-}} // namespace rill::RILL_ABI
-#else
-
-namespace rill { inline namespace RILL_ABI {
-
-struct zmq_transport::state {};
-
-RILL_COLD zmq_transport::zmq_transport(const zmq_transport_options&) {
-    throw unimplemented(
-        "this program was built without ZeroMQ: install libzmq3-dev and cppzmq-dev, and build it again");
-}
-RILL_COLD zmq_transport::~zmq_transport() = default;
-RILL_COLD void zmq_transport::listen(const std::string&, receiver) {}
-RILL_COLD transport::connection zmq_transport::connect(const std::string&, receiver) { return 0; }
-RILL_COLD void zmq_transport::send(connection, message_parts) {}
-RILL_COLD void zmq_transport::disconnect(connection) noexcept {}
-RILL_COLD void zmq_transport::close() noexcept {}
-RILL_COLD bool zmq_transport::needs_checksums() const noexcept { return false; }
-RILL_COLD std::string zmq_transport::identity(connection) const { return {}; }
-RILL_COLD std::string zmq_transport::address() const { return {}; }
-RILL_COLD std::pair<std::string, std::string> make_key_pair() {
-    throw unimplemented("this program was built without ZeroMQ: it makes no keys");
 }
 
 }} // namespace rill::RILL_ABI
