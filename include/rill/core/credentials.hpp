@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,24 @@ struct credentials {
 };
 
 /// Credentials of a task that listens on any network and lets anybody run graphs: for networks that are closed otherwise.
-inline const credentials insecure{.allows_strangers = true};
+inline constexpr struct insecure_type {
+    operator credentials() const {
+        credentials c;
+        c.allows_strangers = true;
+        return c;
+    }
+} insecure;
+
+/// Credentials in session_options: a pointer, since few sessions have any.
+class credentials_option {
+public:
+    credentials_option() = default;
+    credentials_option(credentials c) : held_(std::make_shared<const credentials>(std::move(c))) {}
+
+    credentials get() const { return held_ ? *held_ : credentials(); }
+
+private:
+    std::shared_ptr<const credentials> held_;
+};
 
 }} // namespace rill::RILL_ABI

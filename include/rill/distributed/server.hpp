@@ -7,6 +7,8 @@
 
 #include <rill/core/credentials.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/core/file_access.hpp>
+#include <rill/distributed/server_files.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/transport.hpp>
 #include <rill/graph/cluster_spec.hpp>
@@ -14,9 +16,10 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct server_options {
-    credentials security = {};           // curve("worker0.key"); without keys, only this machine reaches the task
-    std::size_t memory = 0;              // the most bytes that steps and state may take; 0: no limit
-    std::shared_ptr<transport> net = {}; // null: what reaches the task's address, ZeroMQ for "host:port"
+    credentials security = {}; // curve("worker0.key"); without keys, only this machine reaches the task
+    std::size_t memory = 0;    // the most bytes that steps and state may take; 0: no limit
+    std::shared_ptr<const file_access> files = {}; // below("data"): files that steps may open; null: none
+    std::shared_ptr<transport> net = {};           // null: what reaches the task's address, ZeroMQ for "host:port"
     health_options health = {};
     rill::environment* environment = nullptr; // null: the real one
 };

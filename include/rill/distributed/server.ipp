@@ -75,20 +75,22 @@ struct server::state {
         // 31 bits: handles of resources carry them
         const detail::task_identity self{name, (env.draw() >> 33 & 0x7ffffffeu) + 1, cluster.digest()};
         peers = std::make_shared<detail::peer_channels>(cluster, self, net, env, health);
-        own = std::make_shared<detail::worker>(peers, o.memory ? detail::make_limited_allocator(o.memory)
-                                                               : default_allocator());
+        own = std::make_shared<detail::worker>(
+            peers, o.memory ? detail::make_limited_allocator(o.memory) : default_allocator(), o.files);
         leads = std::make_shared<const detail::master>(peers, own);
         answers = std::make_shared<detail::responder>(
             net, env, self, health, [w = own](const detail::incoming_request& r, const detail::answer_function& reply) {
                 w->handle(r, reply);
             });
         answers->listen(address);
-        const auto* const by_network = dynamic_cast<const zmq_transport*>(net.get());
-        target = by_network ? by_network->address() : "local://" + address;
+        if (const auto* const n = dynamic_cast<const zmq_transport*>(net.get()))
+            address = n->address(); // with its port
         auto& servers = detail::the_servers();
         const std::lock_guard lock(servers.mutex);
-        servers.all[target] = leads;
+        servers.all[target()] = leads;
     }
+
+    std::string target() const { return detail::parse_address(address).target(); }
 
     /// Throws not_found if a task of the cluster has no key, and failed_precondition if these are the keys of another task.
     void check_keys(const cluster_spec& cluster, const credentials& keys) const {
@@ -115,14 +117,14 @@ struct server::state {
         {
             auto& servers = detail::the_servers();
             const std::lock_guard lock(servers.mutex);
-            if (const auto at = servers.all.find(target); at != servers.all.end() && at->second.lock() == leads)
+            if (const auto at = servers.all.find(target()); at != servers.all.end() && at->second.lock() == leads)
                 servers.all.erase(at);
         }
         stopped->notify();
     }
 
-    const std::string name, address;
-    std::string target;
+    const std::string name;
+    std::string address;
     environment& env;
     const std::shared_ptr<transport> net;
     const health_options health;
@@ -141,7 +143,7 @@ RILL_COLD server::server(const cluster_spec& cluster, const std::string& job, in
 }
 RILL_COLD server::server(server&&) noexcept = default;
 RILL_COLD server::~server() { stop(); }
-RILL_COLD std::string server::target() const { return state_->target; }
+RILL_COLD std::string server::target() const { return state_->target(); }
 RILL_COLD server create_local_server(const server_options& options) {
     return server(cluster_spec{{"local", {"127.0.0.1:0"}}}, "local", 0, options);
 }

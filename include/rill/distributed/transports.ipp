@@ -24,8 +24,10 @@ RILL_COLD std::shared_ptr<transport> make_transport(const std::string& address, 
     zmq_transport_options o{.security = security};
     if (!cluster.jobs().empty())
         o.name_at = [cluster](const std::string& at) {
-            for (const auto& t : cluster.all_tasks())
-                if (cluster.address(t) == at) return key_name(t.job, t.task);
+            const auto tasks = cluster.all_tasks();
+            for (const auto& t : tasks)
+                if (tasks.size() == 1 || parse_address(cluster.address(t)).target() == parse_address(at).target())
+                    return key_name(t.job, t.task);
             return std::string();
         };
     return std::make_shared<zmq_transport>(o);
