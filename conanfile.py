@@ -19,8 +19,8 @@ class RillConan(ConanFile):
     topics = ("dataflow", "machine-learning", "automatic-differentiation", "expression-templates", "tensor")
     package_type = "static-library"  # header-library without kernels
     settings = "os", "arch", "compiler", "build_type"
-    options = {"with_kernels": [True, False], "with_onednn": [True, False], "with_xsimd": [True, False]}
-    default_options = {"with_kernels": True, "with_onednn": True, "with_xsimd": True}
+    options = {name: [True, False] for name in ("with_distributed", "with_kernels", "with_onednn", "with_xsimd")}
+    default_options = {"with_distributed": False, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consumers/conan"
     no_copy_source = True
@@ -32,6 +32,7 @@ class RillConan(ConanFile):
     def configure(self):
         if not self.options.with_kernels:
             self.package_type = "header-library"
+            self.options.rm_safe("with_distributed")
 
     def layout(self):
         cmake_layout(self)
@@ -41,6 +42,9 @@ class RillConan(ConanFile):
         self.requires("xtensor/[>=0.24.3 <0.28]", transitive_headers=True)
         if self.options.with_xsimd:
             self.requires("xsimd/[>=8.1 <15]", transitive_headers=True)
+        if self.options.get_safe("with_distributed"):  # headers of both are read when the library is made, and no later
+            self.requires("cereal/[>=1.3 <2]")
+            self.requires("cppzmq/[>=4.9 <5]", transitive_libs=True)
 
     def package_id(self):
         if not self.info.options.with_kernels:
@@ -62,23 +66,26 @@ class RillConan(ConanFile):
             toolchain.cache_variables[f"RILL_BUILD_{part}"] = False
         for name, value in self._with().items():
             toolchain.cache_variables[f"RILL_WITH_{name}"] = value
+        if self.options.with_distributed:
+            toolchain.cache_variables["RILL_ZMQ_INCLUDE_DIR"] = self.dependencies["cppzmq"].cpp_info.includedirs[0]
         toolchain.generate()
 
     def build(self):
         if self.options.with_kernels:
             cmake = CMake(self)
             cmake.configure()
-            cmake.build(target="rill_kernels")
+            cmake.build(target="rill_distributed" if self.options.with_distributed else "rill_kernels")
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, Path(self.package_folder) / "licenses")
         for ending in ("hpp", "ipp"):
             copy(self, f"*.{ending}", Path(self.source_folder) / "include", Path(self.package_folder) / "include")
-        for library in ("librill_kernels.a", "rill_kernels.lib"):
+        for library in ("librill_kernels.a", "rill_kernels.lib", "librill_distributed.a", "rill_distributed.lib"):
             copy(self, library, self.build_folder, Path(self.package_folder) / "lib", keep_path=False)
 
     def _with(self):
-        return {"XSIMD": bool(self.options.with_xsimd), "ONEDNN": bool(self.options.with_onednn), "BLAS": False}
+        return {"XSIMD": bool(self.options.with_xsimd), "ONEDNN": bool(self.options.with_onednn), "BLAS": False,
+                "ZMQ": bool(self.options.get_safe("with_distributed"))}
 
     def package_info(self):
         # A component each for the targets of our CMake package, under the same names. More may come.
@@ -101,3 +108,10 @@ class RillConan(ConanFile):
             kernels.requires = ["headers"]
             kernels.libs = ["rill_kernels"]
             kernels.defines = ["RILL_COMPILED=1"]
+
+        if self.options.get_safe("with_distributed"):
+            distributed = self.cpp_info.components["distributed"]
+            distributed.set_property("cmake_target_name", "rill::distributed")
+            distributed.set_property("pkg_config_name", "rill-distributed")
+            distributed.requires = ["kernels", "cereal::cereal", "cppzmq::cppzmq"]
+            distributed.libs = ["rill_distributed"]

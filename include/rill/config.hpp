@@ -29,6 +29,14 @@
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
 #endif
 
+#ifndef RILL_WITH_ZMQ // clusters of several processes; needs linking, in programs that include <rill/distributed.hpp>
+#if __has_include(<zmq.hpp>)
+#define RILL_WITH_ZMQ 1
+#else
+#define RILL_WITH_ZMQ 0
+#endif
+#endif
+
 // Headers that some of ours need and others do not: whether rill::kernels holds what is made of them. Without it, a program that
 // includes such a header of ours needs them itself.
 #ifndef RILL_KERNELS_HAVE_CEREAL

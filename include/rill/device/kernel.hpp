@@ -26,7 +26,8 @@ namespace detail {
 struct trace_scope; // runtime/trace/step_recorder.hpp
 }
 
-class rendezvous; // device/rendezvous.hpp
+class file_access; // core/file_access.hpp
+class rendezvous;  // device/rendezvous.hpp
 
 /// The context of the step that a kernel runs in.
 struct step_context {
@@ -39,6 +40,7 @@ struct step_context {
     detail::trace_scope* trace = nullptr; // set for traced steps
     std::uint32_t incarnation = 0;        // of the task whose handles the step may use; 0: any task of this process
     rendezvous* exchange = nullptr;       // where the parts of the step exchange values; null: it has no parts
+    const file_access* files = nullptr;   // which files the step may open; null: all
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.

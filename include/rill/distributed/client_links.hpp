@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,23 +14,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// The channels of this process to the servers that its sessions name as targets. Sessions of one target share a channel. Thread-safe.
 class client_links {
 public:
-    /// Makes the channel of a target, on its first use. It throws what is wrong with the target.
-    using maker = std::function<std::shared_ptr<channel>(const std::string& target, const session_options& options)>;
-
     /// Makes a target known: a server of this process, or one that a test reaches in its own way.
     void add(const std::string& target, std::shared_ptr<channel> to);
     /// Forgets a target, unless another channel leads there meanwhile. Sessions keep the channel.
     void remove(const std::string& target, const std::shared_ptr<channel>& to);
-    /// Makes targets that begin with a scheme, "tcp://", known.
-    void add_scheme(const std::string& scheme, maker f);
-    /// Returns the channel to a target. Throws unavailable for a server that this process does not have, invalid_argument for a scheme
-    /// that no transport serves.
+    /// Returns the channel to a target, with the keys of the options where it is the first one. Throws unavailable for a server of this process
+    /// that is not there, and invalid_argument for a scheme that no transport serves.
     std::shared_ptr<channel> find(const std::string& target, const session_options& options = {});
 
 private:
     std::mutex mutex_;
     std::map<std::string, std::shared_ptr<channel>> all_;
-    std::map<std::string, maker> schemes_;
 };
 
 client_links& the_client_links();

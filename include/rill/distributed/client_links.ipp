@@ -5,6 +5,9 @@
 
 #include <utility>
 
+#include <rill/distributed/net_address.hpp>
+#include <rill/distributed/transports.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_EXPORT RILL_COLD client_links& the_client_links() {
@@ -24,18 +27,16 @@ RILL_COLD void client_links::remove(const std::string& target, const std::shared
     if (const auto at = all_.find(target); at != all_.end() && at->second == to) all_.erase(at);
 }
 
-RILL_COLD void client_links::add_scheme(const std::string& scheme, maker f) {
-    const std::lock_guard lock(mutex_);
-    schemes_[scheme] = std::move(f);
-}
-
-RILL_COLD std::shared_ptr<channel> client_links::find(const std::string& target, const session_options& options) {
+RILL_COLD std::shared_ptr<channel> client_links::find(const std::string& given, const session_options& options) {
+    const auto address = parse_address(given);
+    const auto target = address.target();
     const std::lock_guard lock(mutex_);
     if (const auto at = all_.find(target); at != all_.end()) return at->second;
-    if (target.starts_with("local://")) throw unavailable("no server of this process has the target '" + target + "'");
-    for (const auto& [scheme, make] : schemes_)
-        if (target.starts_with(scheme)) return all_[target] = make(target, options);
-    throw invalid_argument("the target '" + target + "' has no scheme that this program serves, as local:// is");
+    if (address.reached_by == net_address::network::process)
+        throw unavailable("no server of this process has the target '" + target + "'");
+    auto& env = environment::real();
+    return all_[target] = std::make_shared<channel>(make_transport(target, options.security), env, client_identity(env),
+                                                    target, "", health_options{});
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <rill/core/log.hpp>
+#include <rill/distributed/security.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -171,6 +172,8 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     } catch (const error&) {
         return refuse_frame(from);
     }
+    if (const auto holder = net_->identity(from); !holder.empty() && !may_speak_as(holder, hello.from))
+        return refuse(error_code::permission_denied, "the key of '" + holder + "' is not that of " + hello.from);
     if (!hello.to.empty() && hello.to != self_.name)
         return refuse(error_code::failed_precondition, hello.to + " is expected at this address");
     if (!hello.cluster.empty() && hello.cluster != self_.cluster)

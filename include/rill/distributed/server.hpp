@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
-#include <rill/core/allocator.hpp>
+#include <rill/core/credentials.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/core/file_access.hpp>
+#include <rill/distributed/server_files.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/transport.hpp>
 #include <rill/graph/cluster_spec.hpp>
@@ -13,22 +16,25 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct server_options {
-    std::shared_ptr<transport> net = {}; // null: tasks of this process
+    credentials security = {}; // curve("worker0.key"); without keys, only this machine reaches the task
+    std::size_t memory = 0;    // the most bytes that steps and state may take; 0: no limit
+    std::shared_ptr<const file_access> files = {}; // below("data"): files that steps may open; null: none
+    std::shared_ptr<transport> net = {};           // null: what reaches the task's address, ZeroMQ for "host:port"
     health_options health = {};
     rill::environment* environment = nullptr; // null: the real one
-    allocator* memory = nullptr;              // for steps and state; null: default_allocator()
 };
 
 /// A task of a cluster: it listens at its address, runs its parts of the sessions of all tasks, and is the master of the sessions that have
 /// its target. Its destructor stops it.
 class server {
 public:
-    /// Starts the task. Throws not_found if the cluster has no such task, already_exists if its address is in use.
+    /// Starts the task. Throws not_found if the cluster has no such task, already_exists if its address is in use, and permission_denied
+    /// for an address that other machines reach if there are no keys.
     server(const cluster_spec& cluster, const std::string& job, int task, const server_options& options = {});
     server(server&&) noexcept;
     ~server();
 
-    /// Returns the address for session_options::target and session::reset.
+    /// Returns the address for session_options::target and session::reset: "tcp://host:port", or "local://name" within this process.
     std::string target() const;
     /// Waits until another thread calls stop().
     void join();
@@ -48,6 +54,9 @@ public:
 private:
     std::shared_ptr<state> state_;
 };
+
+/// Starts a server of one task, /job:local/task:0, at a free port of this machine. Other programs open sessions at its target.
+server create_local_server(const server_options& options = {});
 
 namespace detail {
 

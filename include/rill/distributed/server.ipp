@@ -5,24 +5,32 @@
 
 #include <mutex>
 #include <utility>
+#include <vector>
 
+#include <rill/core/algorithm.hpp>
+#include <rill/core/allocator.hpp>
 #include <rill/distributed/client_links.hpp>
 #include <rill/distributed/client_session.hpp>
-#include <rill/distributed/local_transport.hpp>
 #include <rill/distributed/master.hpp>
+#include <rill/distributed/net_address.hpp>
 #include <rill/distributed/peer_channels.hpp>
 #include <rill/distributed/remote_session_core.hpp>
 #include <rill/distributed/responder.hpp>
+#include <rill/distributed/security.hpp>
+#include <rill/distributed/transports.hpp>
 #include <rill/distributed/worker.hpp>
+#include <rill/distributed/zmq_transport.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The network of servers that are given none.
-RILL_EXPORT RILL_COLD local_network& network_of_process() {
-    static local_network& net = *new local_network; // leaked: servers may be static
-    return net;
+/// Returns an allocator with a limit. It is leaked: values may outlive their server.
+inline allocator& make_limited_allocator(std::size_t bytes) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::vector<std::unique_ptr<allocator>>;
+    const std::lock_guard lock(mutex);
+    return *all.emplace_back(std::make_unique<tracked_allocator>(bytes));
 }
 
 RILL_COLD bool register_servers() {
@@ -46,11 +54,14 @@ struct server::state {
     state(const cluster_spec& cluster, const std::string& job, int task, const server_options& o)
         : name(task_name(job, task)), address(cluster.address({job, 0, task, "", -1})),
           env(o.environment ? *o.environment : environment::real()),
-          net(o.net ? o.net : detail::network_of_process().join()), health(o.health), stopped(env.make_signal()) {
+          net(o.net ? o.net : detail::make_transport(address, o.security, cluster)), health(o.health),
+          stopped(env.make_signal()) {
+        check_keys(cluster, o.security);
         // 31 bits: handles of resources carry them
         const detail::task_identity self{name, (env.draw() >> 33 & 0x7ffffffeu) + 1, cluster.digest()};
         peers = std::make_shared<detail::peer_channels>(cluster, self, net, env, health);
-        own = std::make_shared<detail::worker>(peers, o.memory ? *o.memory : default_allocator());
+        own = std::make_shared<detail::worker>(
+            peers, o.memory ? detail::make_limited_allocator(o.memory) : default_allocator(), o.files);
         leads = std::make_shared<detail::master>(peers, own);
         answers = std::make_shared<detail::responder>(
             net, env, self, health,
@@ -58,11 +69,25 @@ struct server::state {
                 detail::master::serves(r.method) ? m->handle(r, reply) : w->handle(r, reply);
             });
         answers->listen(address);
+        if (const auto* const n = dynamic_cast<const zmq_transport*>(net.get()))
+            address = n->address(); // with its port
         clients = std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
         detail::the_client_links().add(target(), clients);
     }
 
-    std::string target() const { return "local://" + address; }
+    std::string target() const { return detail::parse_address(address).target(); }
+
+    /// Throws not_found if a task of the cluster has no key, and failed_precondition if these are the keys of another task.
+    void check_keys(const cluster_spec& cluster, const credentials& keys) const {
+        if (!keys.has_keys()) return;
+        if (!detail::may_speak_as(keys.name, name))
+            throw failed_precondition("the keys of '" + keys.name + "' are not those of " + name);
+        for (const auto& t : cluster.all_tasks()) {
+            const auto who = detail::key_name(t.job, t.task);
+            if (detail::find_if(keys.allowed, [&](const auto& a) { return a.first == who; }) == keys.allowed.end())
+                throw not_found("the list of keys has none of '" + who + "'");
+        }
+    }
 
     void stop(bool tells) noexcept {
         {
@@ -82,7 +107,8 @@ struct server::state {
         stopped->notify();
     }
 
-    const std::string name, address;
+    const std::string name;
+    std::string address;
     environment& env;
     const std::shared_ptr<transport> net;
     const health_options health;
@@ -103,6 +129,9 @@ RILL_COLD server::server(const cluster_spec& cluster, const std::string& job, in
 RILL_COLD server::server(server&&) noexcept = default;
 RILL_COLD server::~server() { stop(); }
 RILL_COLD std::string server::target() const { return state_->target(); }
+RILL_COLD server create_local_server(const server_options& options) {
+    return server(cluster_spec{{"local", {"127.0.0.1:0"}}}, "local", 0, options);
+}
 RILL_COLD void server::stop() noexcept {
     if (const auto s = state_) s->stop(true); // a thread in join() may end the server now
 }

@@ -61,6 +61,8 @@ public:
     virtual void close() noexcept = 0;
     /// Returns true if bytes may change on the way without notice.
     virtual bool needs_checksums() const noexcept = 0;
+    /// Returns the name that the peer of a connection has proved to have; empty if the transport asks for no proof.
+    virtual std::string identity(connection) const { return {}; }
 };
 
 }} // namespace rill::RILL_ABI

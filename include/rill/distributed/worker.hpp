@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/file_access.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/distributed/peer_channels.hpp>
 #include <rill/distributed/responder.hpp>
@@ -22,8 +23,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// containers. It closes a session whose master is gone. Thread-safe.
 class worker : public std::enable_shared_from_this<worker> {
 public:
-    /// `memory` holds all state and steps of the task.
-    worker(std::shared_ptr<peer_channels> peers, allocator& memory);
+    /// `memory` holds all state and steps of the task. `files` are those that steps may open; null: none.
+    worker(std::shared_ptr<peer_channels> peers, allocator& memory, std::shared_ptr<const file_access> files = nullptr);
     ~worker();
 
     /// Serves a request of the wire.
@@ -68,6 +69,7 @@ private:
 
     const std::shared_ptr<peer_channels> peers_;
     allocator& memory_;
+    const std::shared_ptr<const file_access> files_;
     const std::shared_ptr<container_set> containers_;
     mutable std::mutex mutex_;
     bool closed_ = false;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <rill/distributed/run_by_names.hpp>
+#include <rill/distributed/server_files.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
 #include <rill/resources/resource_store.hpp>
@@ -67,8 +68,9 @@ struct worker::session_state {
     bool is_over(std::uint64_t step) const { return step < over_below || over.contains(step); }
 };
 
-RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory)
-    : peers_(std::move(peers)), memory_(memory),
+RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory,
+                         std::shared_ptr<const file_access> files)
+    : peers_(std::move(peers)), memory_(memory), files_(std::move(files)),
       containers_(std::make_shared<container_set>(memory, static_cast<std::uint32_t>(peers_->self().incarnation))) {}
 
 RILL_COLD worker::~worker() { close(); }
@@ -259,6 +261,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                          .environment = &peers_->runs_in(),
                          .incarnation = in->resources->incarnation()};
     context.exchange = step->exchange.get();
+    context.files = files_ ? files_.get() : &no_files();
     step_run::start(std::shared_ptr<plan>(part, part->run.get()), std::move(feeds),
                     {.context = context,
                      .trace = trace,

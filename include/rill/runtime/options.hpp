@@ -11,6 +11,7 @@
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/cancellation.hpp>
+#include <rill/core/credentials.hpp>
 #include <rill/core/environment.hpp>
 #include <rill/core/wire_format.hpp>
 #include <rill/device/device.hpp>
@@ -79,8 +80,9 @@ struct session_options {
     /// The address of the server that runs the session: server::target(), "tcp://127.0.0.1:2222". Needs <rill/distributed.hpp>. Empty: the
     /// session runs in this process, without a server.
     std::string target = {};
-    int inter_op_threads = -1; // threads for independent branches of the graph, where that pays off
-    int intra_op_threads = -1; // threads that share the work of one op, where that pays off
+    credentials_option security = {}; // of a client, for a target that has keys: curve("alice.key", "worker/0")
+    int inter_op_threads = -1;        // threads for independent branches of the graph, where that pays off
+    int intra_op_threads = -1;        // threads that share the work of one op, where that pays off
     /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
     /// threads.
     device_counts device_count = {};

@@ -20,7 +20,10 @@ class ConsumerConan(ConanFile):
         options = self.dependencies["rill"].options
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
-        toolchain.cache_variables["TARGET"] = "rill::kernels" if options.with_kernels else "rill::rill"
+        distributed = bool(options.get_safe("with_distributed"))
+        toolchain.cache_variables["TARGET"] = ("rill::distributed" if distributed else "rill::kernels" if options.with_kernels
+                                               else "rill::rill")
+        toolchain.cache_variables["SOURCE"] = "../distributed/main.cpp" if distributed else "main.cpp"
         toolchain.preprocessor_definitions["EXPECT_COMPILED"] = int(bool(options.with_kernels))
         toolchain.preprocessor_definitions["EXPECT_ONEDNN"] = int(bool(options.with_onednn))
         toolchain.preprocessor_definitions["EXPECT_XSIMD"] = int(bool(options.with_xsimd))

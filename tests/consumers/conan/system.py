@@ -6,7 +6,7 @@ from conan.tools.files import copy
 
 
 class SystemConan(ConanFile):
-    """xtensor, xtl or xsimd of this machine as a package, for check.py: `conan create system.py --name xtl --version 0.7.2`."""
+    """xtensor, xtl, xsimd, cereal or cppzmq of this machine as a package, for check.py: `conan create system.py --name xtl --version 0.7.2`."""
 
     package_type = "header-library"
     options = {"prefix": ["ANY"]}
@@ -20,8 +20,10 @@ class SystemConan(ConanFile):
         self.info.clear()
 
     def package(self):
-        copy(self, f"{self.name}/*", join(str(self.options.prefix), "include"), join(self.package_folder, "include"))
+        copy(self, "zmq*" if self.name == "cppzmq" else f"{self.name}/*", join(str(self.options.prefix), "include"), join(self.package_folder, "include"))
 
     def package_info(self):
         self.cpp_info.set_property("cmake_target_name", self.name)
         self.cpp_info.bindirs = self.cpp_info.libdirs = []
+        if self.name == "cppzmq":
+            self.cpp_info.system_libs = ["zmq"]

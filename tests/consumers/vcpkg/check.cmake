@@ -100,6 +100,12 @@ endif()
 run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/../find_package" -B "${OUT}/consumer" -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON "-Drill_DIR=${CURRENT_PACKAGES_DIR}/share/rill" "-DPARTS=${components}")
 run(${CMAKE_COMMAND} --build "${OUT}/consumer")
+if("distributed" IN_LIST FEATURES)
+    run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/../distributed" -B "${OUT}/distributed" -DCMAKE_BUILD_TYPE=Release
+        -DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON "-Drill_DIR=${CURRENT_PACKAGES_DIR}/share/rill")
+    run(${CMAKE_COMMAND} --build "${OUT}/distributed")
+    run("${OUT}/distributed/consumer")
+endif()
 file(GLOB programs "${OUT}/consumer/headers" "${OUT}/consumer/consumer")
 foreach(program IN LISTS programs)
     run("${program}")

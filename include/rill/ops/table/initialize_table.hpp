@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/file_access.hpp>
 #include <rill/ops/table/table_op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -19,7 +20,11 @@ struct initialize_table_op : detail::resource_user {
         return {};
     }
     template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) { detail::table_of(a)->fill_from(*a.in<std::string>(1)); });
+        return kernel([](const kernel_args& a) {
+            const auto& path = *a.in<std::string>(1);
+            if (a.step->files) a.step->files->check(path);
+            detail::table_of(a)->fill_from(path);
+        });
     }
 };
 

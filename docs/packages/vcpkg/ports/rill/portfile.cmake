@@ -12,9 +12,10 @@ endif()
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options
     FEATURES
-        blas    RILL_WITH_BLAS
-        kernels RILL_KERNELS
-        xsimd   RILL_WITH_XSIMD
+        blas        RILL_WITH_BLAS
+        distributed RILL_WITH_ZMQ
+        kernels     RILL_KERNELS
+        xsimd       RILL_WITH_XSIMD
 )
 if(NOT "kernels" IN_LIST FEATURES)
     set(VCPKG_BUILD_TYPE release) # headers are the same for debugging

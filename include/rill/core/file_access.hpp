@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <rill/config.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The files that the steps of a server may open. Kernels that open a file ask step_context::files first.
+class file_access {
+public:
+    virtual ~file_access() = default;
+    /// Throws permission_denied, with the path, for a file that may not be opened.
+    virtual void check(const std::string& path) const = 0;
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/distributed/zmq_transport.hpp>
+
+#if RILL_WITH_ZMQ
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <zmq.hpp>
+
+#include <rill/core/error.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Answers ZeroMQ's question whether the holder of a key may connect, and by which name (ZAP, RFC 27).
+class zmq_key_check {
+public:
+    /// Throws unimplemented if ZeroMQ has no CURVE, and invalid_argument for text that is no key.
+    explicit zmq_key_check(const credentials& keys) {
+        if (!zmq_has("curve")) throw unimplemented("this ZeroMQ was built without CURVE: keys can't be used");
+        for (const auto& [name, key] : keys.allowed) names_[bytes_of_key(key)] = name;
+    }
+
+    /// Answers from now on all that connect to sockets of a context.
+    void serve(zmq::context_t& context) {
+        if (asks_) return;
+        asks_ = zmq::socket_t(context, zmq::socket_type::rep);
+        asks_.set(zmq::sockopt::linger, 0);
+        asks_.bind("inproc://zeromq.zap.01");
+    }
+    /// Returns the socket of the questions; null before serve().
+    zmq::socket_t* socket() { return asks_ ? &asks_ : nullptr; }
+    void close() { asks_.close(); }
+
+    /// Answers the questions that wait.
+    void answer() {
+        for (;;) {
+            std::vector<std::string> q; // version, request, domain, address, identity, mechanism, key
+            bool has_more = true;
+            while (has_more) {
+                zmq::message_t frame;
+                if (zmq_msg_recv(frame.handle(), asks_.handle(), ZMQ_DONTWAIT) < 0) return;
+                q.emplace_back(static_cast<const char*>(frame.data()), frame.size());
+                has_more = frame.more();
+            }
+            const bool is_read = q.size() == 7 && q[0] == "1.0" && q[5] == "CURVE";
+            const auto who = is_read ? names_.find(q[6]) : names_.end();
+            const bool is_known = who != names_.end();
+            const std::array<std::string, 6> reply{"1.0",
+                                                   q.size() > 1 ? q[1] : "",
+                                                   is_known ? "200" : "400",
+                                                   is_known ? "OK" : "unknown key",
+                                                   is_known ? who->second : "",
+                                                   ""};
+            for (std::size_t i = 0; i < reply.size(); ++i) {
+                zmq::message_t frame(reply[i].data(), reply[i].size());
+                const int flags = ZMQ_DONTWAIT | (i + 1 < reply.size() ? ZMQ_SNDMORE : 0);
+                (void)zmq_msg_send(frame.handle(), asks_.handle(), flags);
+            }
+        }
+    }
+
+private:
+    static std::string bytes_of_key(const std::string& z85) {
+        std::array<std::uint8_t, 32> bytes{};
+        if (z85.size() != 40 || !zmq_z85_decode(bytes.data(), z85.c_str()))
+            throw invalid_argument("'" + z85 + "' is not a public key");
+        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+
+    std::map<std::string, std::string> names_; // by public key
+    zmq::socket_t asks_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

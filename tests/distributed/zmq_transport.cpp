@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/distributed/zmq_transport.hpp>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include <rill/core/error.hpp>
+#include <rill/distributed/security.hpp>
+
+#include "catch.hpp"
+
+#if RILL_WITH_ZMQ
+using namespace rill;
+
+namespace test_zmq_transport {
+
+using namespace std::chrono_literals;
+
+message_parts text(const std::string& t) { return {message_part(t)}; }
+
+/// Waits up to ten seconds for something that other threads do.
+bool comes(const std::function<bool()>& f) {
+    for (int i = 0; i < 2000; ++i) {
+        if (f()) return true;
+        std::this_thread::sleep_for(5ms);
+    }
+    return false;
+}
+
+/// A text that several threads append to.
+struct record {
+    std::mutex mutex;
+    std::string all;
+    void operator+=(std::string_view t) {
+        const std::lock_guard lock(mutex);
+        all += t;
+    }
+    std::string now() {
+        const std::lock_guard lock(mutex);
+        return all;
+    }
+};
+
+TEST_CASE("zmq transport: messages and answers, in order") {
+    record got, answers;
+    zmq_transport a, b;
+    b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+        got += m.at(0).bytes();
+        b.send(from, text("<" + std::string(m[0].bytes()) + ">"));
+    });
+    CHECK(b.address().starts_with("tcp://127.0.0.1:"));
+    CHECK_THROWS_AS(a.listen(b.address(), [](auto, auto) {}), already_exists);
+    std::atomic<transport::connection> to{0};
+    to = a.connect("zmq://" + b.address().substr(6), [&](transport::connection from, message_parts m) {
+        if (from == to) answers += m.at(0).bytes();
+    });
+    for (const auto* t : {"1", "2", "3"}) a.send(to, text(t)); // they wait for the connection
+    CHECK(comes([&] { return answers.now() == "<1><2><3>"; }));
+    CHECK(got.now() == "123");
+    CHECK(b.identity(1).empty());
+    a.disconnect(to);
+    a.send(to, text("4"));
+    std::this_thread::sleep_for(50ms);
+    CHECK(got.now() == "123");
+}
+
+TEST_CASE("zmq transport: parts arrive as they were sent, long ones in frames") {
+    const std::size_t frame = (1 << 20) + 4096;
+    std::vector<message_part> sent;
+    for (const std::size_t size :
+         {std::size_t(0), std::size_t(5), std::size_t(2000), frame - 1, frame, frame + 1, 3 * frame}) {
+        std::string t(size, 'a');
+        for (std::size_t i = 0; i < size; i += 997) t[i] = static_cast<char>(i / 997 % 100);
+        sent.emplace_back(std::move(t));
+    }
+    sent.emplace_back();
+    std::mutex mutex;
+    message_parts got;
+    zmq_transport a, b;
+    b.listen("tcp://127.0.0.1:0", [&](transport::connection, message_parts m) {
+        const std::lock_guard lock(mutex);
+        got = std::move(m);
+    });
+    std::weak_ptr<const void> kept = sent.back().owner();
+    const auto to = a.connect(b.address(), [](auto, auto) {});
+    a.send(to, text("first")); // messages that are so long do not wait for a connection
+    CHECK(comes([&] {
+        const std::lock_guard lock(mutex);
+        return got.size() == 1;
+    }));
+    a.send(to, sent);
+    CHECK(comes([&] {
+        const std::lock_guard lock(mutex);
+        return got.size() == sent.size();
+    }));
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        INFO(i);
+        CHECK(bool(got.at(i).bytes() == sent[i].bytes()));
+        if (got[i].size() >= 1024) CHECK(reinterpret_cast<std::uintptr_t>(got[i].bytes().data()) % 8 == 0);
+    }
+    const std::weak_ptr<const void> lent = sent[3].owner();
+    sent.clear();
+    CHECK(comes([&] { return lent.expired(); })); // ZeroMQ gives the block back when it is sent
+}
+
+TEST_CASE("zmq transport: a peer that comes later, and one that comes again") {
+    std::string address;
+    {
+        zmq_transport finds_a_port;
+        finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
+        address = finds_a_port.address();
+    }
+    zmq_transport a;
+    const auto to = a.connect(address, [](auto, auto) {});
+    a.send(to, text("waits"));
+    for (int life = 0; life < 2; ++life) {
+        record got;
+        zmq_transport b;
+        b.listen(address, [&](transport::connection, message_parts m) { got += m.at(0).bytes(); });
+        CHECK(comes([&] {
+            a.send(to, text(std::to_string(life)));
+            return got.now().find(std::to_string(life)) != std::string::npos;
+        }));
+        b.close();
+        b.send(1, text("dropped"));
+    }
+}
+
+TEST_CASE("zmq transport: several threads send at once") {
+    std::mutex mutex;
+    std::vector<std::vector<int>> got(4);
+    std::size_t count = 0;
+    zmq_transport a, b;
+    b.listen("127.0.0.1:0", [&](transport::connection, message_parts m) {
+        const std::lock_guard lock(mutex);
+        const auto t = m.at(0).bytes();
+        got[static_cast<std::size_t>(t[0] - '0')].push_back(std::stoi(std::string(t.substr(1))));
+        ++count;
+    });
+    std::vector<std::thread> senders;
+    for (int i = 0; i < 4; ++i)
+        senders.emplace_back([&, i, to = a.connect(b.address(), [](auto, auto) {})] {
+            for (int k = 0; k < 100; ++k) a.send(to, text(std::to_string(i) + std::to_string(k)));
+        });
+    for (auto& s : senders) s.join();
+    CHECK(comes([&] {
+        const std::lock_guard lock(mutex);
+        return count == 400;
+    }));
+    for (const auto& one : got) CHECK(std::ranges::is_sorted(one));
+}
+
+TEST_CASE("zmq transport: it closes at once, though nobody takes its messages, and from its own thread") {
+    const auto begin = std::chrono::steady_clock::now();
+    {
+        zmq_transport a;
+        const auto to = a.connect("127.0.0.1:9", [](auto, auto) {}); // nobody is there
+        a.send(to, text("lost"));
+        a.send(a.connect("tcp://no port", [](auto, auto) {}), text("lost"));
+    }
+    std::atomic<bool> closed{false};
+    zmq_transport a, b;
+    b.listen("127.0.0.1:0", [&](auto, auto) {
+        b.close();
+        closed = true;
+    });
+    a.send(a.connect(b.address(), [](auto, auto) {}), text("close"));
+    CHECK(comes([&] { return closed.load(); }));
+    CHECK(std::chrono::steady_clock::now() - begin < 3s);
+}
+
+TEST_CASE("zmq transport: only this machine reaches tasks without keys") {
+    zmq_transport a;
+    CHECK_THROWS_AS(a.listen("0.0.0.0:0", [](auto, auto) {}), permission_denied);
+    CHECK_THROWS_AS(a.listen("no_such_machine.example:0", [](auto, auto) {}), permission_denied);
+    CHECK_THROWS_AS(a.listen("in_process", [](auto, auto) {}), invalid_argument);
+    CHECK_FALSE(a.needs_checksums());
+    zmq_transport b({.security = insecure});
+    b.listen("0.0.0.0:0", [](auto, auto) {});
+    CHECK(b.needs_checksums());
+}
+
+TEST_CASE("zmq transport: keys tell who speaks, and strangers are not heard") {
+    const auto server_keys = make_key_pair(), known = make_key_pair(), stranger = make_key_pair();
+    const std::vector<std::pair<std::string, std::string>> allowed{{"ps/0", server_keys.first},
+                                                                   {"worker/0", known.first}};
+    record got;
+    zmq_transport b({.security = {"ps/0", server_keys.first, server_keys.second, allowed}});
+    b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+        got += b.identity(from) + ":" + std::string(m.at(0).bytes()) + " ";
+        b.send(from, text("yes"));
+    });
+    CHECK_FALSE(b.needs_checksums());
+    record answers;
+    const auto answered = [&](auto, message_parts m) { answers += m.at(0).bytes(); };
+    zmq_transport plain, other({.security = {"worker/0", stranger.first, stranger.second, allowed, "ps/0"}});
+    zmq_transport a({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
+    plain.send(plain.connect(b.address(), answered), text("plain"));
+    other.send(other.connect(b.address(), answered), text("stranger"));
+    std::this_thread::sleep_for(200ms);
+    a.send(a.connect(b.address(), answered), text("known"));
+    CHECK(comes([&] { return answers.now() == "yes"; }));
+    CHECK(got.now() == "worker/0:known ");
+}
+
+} // namespace test_zmq_transport
+#endif
