@@ -120,6 +120,18 @@ public:
         if (const auto here = at(on))
             cpu::gemm<T>(*here, ta, tb, m, n, k, at(a), at(b), at(c), {at(last.row), last.rectified});
     }
+    template <matrix_function F, class T>
+    static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
+                         const std::array<T*, 3>& out, const error_site& where) {
+        if (const auto here = at(on)) cpu::matrices<F>(*here, t, at(in), at(out), where);
+    }
+    template <matrix_function F, class T>
+    static std::size_t matrix_scratch(const execution_context& on, const matrix_task& t) {
+        return cpu::matrix_scratch<F, T>(on, t);
+    }
+    static bool matrices_are_shared(const execution_context& on, const matrix_task& t) {
+        return cpu::matrices_are_shared(on, t);
+    }
     template <class T>
     static std::size_t gemm_scratch(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return cpu::gemm_scratch<T>(on, ta, tb, m, n, k);

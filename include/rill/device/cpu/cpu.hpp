@@ -8,6 +8,7 @@
 #include <rill/device/cpu/fusion/expression_kernel.hpp>
 #include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
+#include <rill/device/cpu/linalg/matrices.hpp>
 #include <rill/device/cpu/primitives/convolution.hpp>
 #include <rill/device/cpu/primitives/first_refused.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
@@ -64,6 +65,20 @@ struct cpu {
     template <class T>
     static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return on.pool && detail::product_is_shared<T>({ta, tb, m, n, k}, on.pool->threads());
+    }
+    /// Computes a function of each matrix of a batch; see matrix_task.hpp. Refuses the first matrix that it can't compute, with a
+    /// matrix_fault as the value. Absent operands and results are null.
+    template <matrix_function F, class T>
+    static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
+                         const std::array<T*, 3>& out, const error_site& where) {
+        detail::each_matrix<F>(on, t, in, out, where);
+    }
+    template <matrix_function F, class T>
+    static std::size_t matrix_scratch(const execution_context& on, const matrix_task& t) {
+        return static_cast<std::size_t>(detail::parts_of_batch(on.pool, t)) * detail::scratch_of_matrix<F, T>(t);
+    }
+    static bool matrices_are_shared(const execution_context& on, const matrix_task& t) {
+        return detail::parts_of_batch(on.pool, t) > 1;
     }
     /// Convolves images [batch, in…, channels] with a filter [size…, channels, outputs]; see convolution.hpp.
     template <class T>
