@@ -46,6 +46,9 @@ COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/svd" for op in ("norm", "qr", "se
 COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/matrix_inverse"
                for part in ("lu", "matrices", "row_updates", "triangular")}
 COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/svd" for part in ("lapack", "qr", "self_adjoint_eig", "svd")}
+COVERED_BY |= {part: "ops/quantized/quantize"
+               for part in ("ops/quantized/quantized_conv2d", "ops/quantized/fake_quant", "device/quantization",
+                            "device/cpu/primitives/quantized")}
 COVERED_BY |= {"device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know

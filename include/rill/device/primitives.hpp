@@ -16,6 +16,7 @@
 #include <rill/device/matrix_task.hpp>
 #include <rill/device/numbers.hpp>
 #include <rill/device/philox.hpp>
+#include <rill/device/quantization.hpp>
 #include <rill/device/strided_layout.hpp>
 #include <rill/device/structure.hpp>
 
@@ -106,7 +107,7 @@ concept device_primitives =
              std::int64_t* classes, void* memory, index_t n, const detail::strided_layout& layout,
              const random_stream* stream, const error_site& where, const fused_spec& spec, const fusion_group& chain,
              kernel_request& request, const window_shape& w, const convolution_shape& s, convolution_part part,
-             const matrix_task& matrices) {
+             const matrix_task& matrices, const quint8* bytes, qint32* sums) {
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();
@@ -122,6 +123,10 @@ concept device_primitives =
         D::template matrices<matrix_function::solve>(on, matrices, std::array{x, x}, std::array{y, y, y}, where);
         { D::template matrix_scratch<matrix_function::svd, float>(on, matrices) } -> std::same_as<std::size_t>;
         { D::matrices_are_shared(on, matrices) } -> std::same_as<bool>;
+
+        D::transform(on, n, detail::to_real{}, bytes, std::array{x, x}, y);
+        D::quantized_convolve(on, s, bytes, bytes, std::array{x, x, x, x}, sums); // image, filter, ends of ranges
+        { D::quantized_scratch(s) } -> std::same_as<std::size_t>;
 
         D::convolve(on, s, x, x, y, {x, true}); // image, filter, result, product_epilogue
         D::convolve_input(on, s, x, x, y);      // filter, gradient of the result, gradient by the image

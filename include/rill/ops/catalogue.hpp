@@ -250,6 +250,10 @@
 #include <rill/ops/stack/stack_size.hpp>
 #include <rill/ops/stack/tensor_stack.hpp>
 
+#include <rill/ops/quantized/fake_quant.hpp>
+#include <rill/ops/quantized/quantize.hpp>
+#include <rill/ops/quantized/quantized_conv2d.hpp>
+
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
 #include <rill/ops/random/random_gamma.hpp>
@@ -370,6 +374,7 @@ using catalogue = op_list<
     depthwise_conv2d_backprop_filter_op,
     depthwise_conv2d_backprop_input_op,
     depthwise_conv2d_op,
+    dequantize_op,
     dequeue_many_op,
     dequeue_op,
     dequeue_up_to_op,
@@ -477,6 +482,10 @@ using catalogue = op_list<
     pow_op,
     priority_queue_op,
     qr_op,
+    quantize_op,
+    quantized_conv2d_op,
+    quantized_matmul_op,
+    quantized_relu_op,
     queue_close_op,
     queue_is_closed_op,
     queue_runner_op,
@@ -499,6 +508,7 @@ using catalogue = op_list<
     reduce_prod_op,
     relu6_op,
     relu_op,
+    requantize_op,
     reshape_like_op,
     reshape_op,
     reverse_op,

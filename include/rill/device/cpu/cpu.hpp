@@ -12,6 +12,7 @@
 #include <rill/device/cpu/primitives/convolution.hpp>
 #include <rill/device/cpu/primitives/first_refused.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
+#include <rill/device/cpu/primitives/quantized.hpp>
 #include <rill/device/cpu/primitives/rows.hpp>
 #include <rill/device/cpu/primitives/scan.hpp>
 #include <rill/device/cpu/primitives/strided_copy.hpp>
@@ -103,6 +104,23 @@ struct cpu {
     template <class T>
     static bool convolution_is_shared(const execution_context& on, convolution_part part, const convolution_shape& s) {
         return on.pool && convolution_uses_threads<T>(part, s, on.pool->threads());
+    }
+    /// Computes y = f.run(x, numbers, y) for each of n elements, which may be of other types than the results.
+    template <class F, class X, class Y, std::size_t N>
+    static void transform(const execution_context& on, index_t n, const F& f, const X* x,
+                          const std::array<const float*, N>& numbers, Y* y) {
+        transform_numbers(n, f, x, numbers, y, on.pool);
+    }
+    /// Convolves quantised images with a quantised filter; `ranges` holds the ends of both ranges.
+    template <class Q>
+    static void quantized_convolve(const execution_context& on, const convolution_shape& s, const Q* x, const Q* f,
+                                   const std::array<const float*, 4>& ranges, qint32* y) {
+        convolve_quantized(s, x, f, {*ranges[0], *ranges[1]}, {*ranges[2], *ranges[3]}, y,
+                           static_cast<std::int32_t*>(on.scratch), on.pool);
+    }
+    static std::size_t quantized_scratch(const convolution_shape& s) {
+        const index_t factors = s.window.positions() * s.in * s.out;
+        return static_cast<std::size_t>(std::max<index_t>(factors, 1)) * sizeof(std::int32_t);
     }
     /// Convolves each channel with filters [size…, channels, multiples] of its own. Only the gradient by the filter needs scratch memory.
     template <class T>

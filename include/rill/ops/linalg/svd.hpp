@@ -6,9 +6,11 @@
 
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/linalg/qr.hpp>
+#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/select.hpp>

@@ -23,7 +23,7 @@ template <class T> bool all_finite(const T* x, index_t n) {
     return true;
 }
 
-/// Returns cosine and sine of the rotation that makes the product of two vectors zero, given their squares a and b and their product c.
+/// Returns cosine and sine of the rotation that makes two vectors orthogonal. Their squares are a and b, their product is c.
 template <class T> std::pair<T, T> rotation_of(T a, T b, T c) {
     const T zeta = (b - a) / (2 * c), tangent = (zeta >= 0 ? T(1) : T(-1)) / (std::abs(zeta) + std::hypot(T(1), zeta)),
             cosine = 1 / std::sqrt(1 + tangent * tangent);
@@ -81,7 +81,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
     }
 
 private:
-    /// Row-major is the transposed matrix to LAPACK: its upper triangle is our lower one.
+    /// Calls LAPACK, to which the matrix is transposed: its upper triangle is our lower one.
     static matrix_fault by_library(const lapack_functions<T>& f, const matrix_task& t, const matrix_operands<T>& o,
                                    scratch_cutter& cut) {
         const char* const job = t.vectors ? "V" : "N";

@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Adds unit vectors of `length` elements, the rows of v from `made` to `count`, that are orthogonal to all before them.
+/// Adds unit vectors of `length` elements as rows of v, from `made` to `count`. Each is orthogonal to all before it.
 template <class T> void complete_basis(T* v, index_t made, index_t count, index_t length) {
     for (index_t unit = 0; made < count; ++unit) {
         T* const row = v + made * length;
@@ -98,7 +98,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
     }
 
 private:
-    /// Row-major is the transposed matrix to LAPACK: its left vectors are our right ones.
+    /// Calls LAPACK, to which the matrix is transposed: its left vectors are our right ones.
     static matrix_fault by_library(const lapack_functions<T>& f, const matrix_task& t, const matrix_operands<T>& o,
                                    scratch_cutter& cut) {
         const int rows = static_cast<int>(t.columns), columns = static_cast<int>(t.rows), ask = -1,
