@@ -23,14 +23,14 @@ constexpr double true_noise = 0.1;
 double truth(double x) { return std::sin(3 * x) + 0.5 * x; }
 
 /// The mean as stars between two bounds as dots.
-template <class A> void draw(const A& x, const A& mean, const A& deviation) {
+template <class M, class D> void draw(const M& mean, const D& deviation) {
     constexpr int rows = 17;
     std::vector<std::string> canvas(rows, std::string(static_cast<std::size_t>(places), ' '));
     const auto put = [&](std::size_t column, double y, char mark) {
         const int row = static_cast<int>(std::lround((2.5 - y) / 5 * (rows - 1)));
         if (row >= 0 && row < rows) canvas[static_cast<std::size_t>(row)][column] = mark;
     };
-    for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t i = 0; i < mean.size(); ++i) {
         put(i, mean.flat(i) + 2 * deviation.flat(i), '.');
         put(i, mean.flat(i) - 2 * deviation.flat(i), '.');
         put(i, mean.flat(i), '*');
@@ -84,14 +84,13 @@ int main() {
 
     const auto predict = s.make_callable(std::tuple(mean, deviation), x, y, at);
     const auto [m, d] = predict(xs, ys, grid);
-    const xt::xtensor<double, 1> xs_drawn = xt::view(grid, xt::all(), 0), means = xt::view(m, xt::all(), 0), bounds = d;
-    draw(xs_drawn, means, bounds);
+    draw(m, d);
 
     double worst = 0;
     std::size_t inside = 0;
     for (std::size_t i = 0; i < places; ++i) {
-        const double error = std::abs(means(i) - truth(grid(i, 0)));
-        inside += error <= 3 * bounds(i) + 0.02;
+        const double error = std::abs(m(i, 0) - truth(grid(i, 0)));
+        inside += error <= 3 * d(i) + 0.02;
         if (std::abs(grid(i, 0)) > 0.4 && std::abs(grid(i, 0)) < 2.2) worst = std::max(worst, error);
     }
     std::printf("\nlargest error near the data %.3f; %zu of %td places within three deviations\n", worst, inside,
@@ -99,6 +98,6 @@ int main() {
     expect(after < before - 20, "training makes the data more likely");
     expect(std::abs(found_noise - true_noise) < 0.04, "the noise is found");
     expect(worst < 0.2, "the mean follows the truth where there are data");
-    expect(bounds(places / 2) > 1.2 * bounds(places / 4), "the gap in the data is uncertain");
+    expect(d(places / 2) > 1.2 * d(places / 4), "the gap in the data is uncertain");
     expect(inside > places * 9 / 10, "the truth lies within the bounds");
 }

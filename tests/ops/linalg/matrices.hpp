@@ -3,6 +3,8 @@
 
 // Matrices of the host for the tests of decompositions: drawn batches, and products in long double.
 
+#include <random>
+
 #include "ops/harness.hpp"
 
 namespace matrices {
@@ -58,23 +60,30 @@ inline long double distance(const wide& a, const wide& b) {
     return most;
 }
 
-/// Matrix k of a batch; a vector counts as one row.
-template <class T> wide matrix_of(const any_array& a, index_t k) {
-    const dims& s = a.shape();
-    const index_t columns = s[s.rank - 1], rows = s.rank > 1 ? s[s.rank - 2] : 1;
+/// Part k of a batch, as a matrix with so many rows.
+template <class T> wide part_of(const any_array& a, index_t k, index_t rows) {
+    const index_t columns = a.shape()[a.shape().rank - 1];
     wide y = zeros(rows, columns);
     for (std::size_t i = 0; i < y.at.size(); ++i)
         y.at[i] = static_cast<long double>(a.elements<T>()[static_cast<std::size_t>(k * rows * columns) + i]);
     return y;
 }
+template <class T> wide matrix_of(const any_array& a, index_t k) {
+    return part_of<T>(a, k, a.shape()[a.shape().rank - 2]);
+}
+template <class T> wide vector_of(const any_array& a, index_t k) { return part_of<T>(a, k, 1); }
 
 /// Drawn matrices; `diagonal` is added to the diagonals.
 template <class T> any_array drawn(const dims& shape, double diagonal = 0, int salt = 0) {
-    any_array a = op_test::point_array<T>({-1, 1}, shape, salt);
+    any_array a(dtype_of<T>, shape);
+    std::mt19937 random(static_cast<unsigned>(salt) + 17);
+    std::uniform_real_distribution<double> number(-1, 1);
     const index_t rows = shape[shape.rank - 2], columns = shape[shape.rank - 1];
     auto* const x = static_cast<T*>(a.mutable_data());
-    for (index_t k = 0; k < a.size(); ++k)
-        if (const index_t i = k % (rows * columns); i / columns == i % columns) x[k] += static_cast<T>(diagonal);
+    for (index_t k = 0; k < a.size(); ++k) {
+        const index_t i = k % (rows * columns);
+        x[k] = static_cast<T>(number(random) + (i / columns == i % columns ? diagonal : 0.));
+    }
     return a;
 }
 /// x x^T + diagonal, symmetric and positive definite.

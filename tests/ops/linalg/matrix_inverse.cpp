@@ -81,7 +81,7 @@ template <class T> void check_values(const value_row& r, const dims& shape, inde
     dims sides = shape;
     sides[shape.rank - 1] = right;
     const index_t n = shape[shape.rank - 1];
-    const auto at = r.positive ? positive<T>(shape, static_cast<double>(n)) : drawn<T>(shape),
+    const auto at = r.positive ? positive<T>(shape, static_cast<double>(n)) : drawn<T>(shape, 2),
                by = drawn<T>(sides, 0, 1);
     const any_array y = op_test::run(s, r.f(a, b), {a, b}, {at, by});
     const index_t count = n == 0 ? 0 : at.size() / (n * n);
@@ -218,7 +218,7 @@ TEST_CASE("matrix_inverse and its kin: matrices that are refused") {
     const auto negative = op_test::make_array<double>({2, 2}, {1, 2, 2, 1});
     const any_tensor inverse = matrix_inverse(a);
     CHECK_THROWS_WITH(op_test::run(s, inverse, {a}, {two}),
-                      contains("matrix [1] of float64 [2, 2, 2] is singular") && contains(inverse.name()));
+                      contains("matrix [1] of float64 [2, 2, 2] is singular") && contains("node 'matrix_inverse'"));
     CHECK_THROWS_WITH(op_test::run(s, inverse, {a}, {missing}), contains("the matrix of float64 [2, 2] holds a NaN"));
     CHECK_THROWS_WITH(op_test::run(s, matrix_solve(a, b), {a, b}, {two, sides}), contains("matrix [1]"));
     CHECK_THROWS_WITH(op_test::run(s, matrix_triangular_solve(a, b), {a, b},

@@ -27,6 +27,10 @@ template <class Q> std::vector<int> integers(const any_array& a) {
     return all;
 }
 
+std::vector<double> doubles(const any_array& a) {
+    return std::vector<double>(a.elements<float>().begin(), a.elements<float>().end());
+}
+
 TEST_CASE("quantize, dequantize: integers and the numbers that they stand for") {
     const graph g;
     const graph_scope here(g);
@@ -72,13 +76,13 @@ TEST_CASE("requantize, quantized_relu: sums in a byte each") {
     const float level = 1e-3f; // a sum of 1000 stands for 1
     const float from = level * -2147483648.f, to = level * 2147483647.f;
     const auto [low, high] = requantization_range(x, from, to);
-    CHECK(op_test::far_apart(op_test::reals(op_test::run(s, low, {x}, {at})), {-1}, 1e-5) == "");
-    CHECK(op_test::far_apart(op_test::reals(op_test::run(s, high, {x}, {at})), {2}, 1e-5) == "");
+    CHECK(op_test::far_apart(doubles(op_test::run(s, low, {x}, {at})), {-1}, 1e-5) == "");
+    CHECK(op_test::far_apart(doubles(op_test::run(s, high, {x}, {at})), {2}, 1e-5) == "");
     const auto [q, q_low, q_high] = requantize<quint8>(x, from, to, -1, 2);
     CHECK(integers<quint8>(op_test::run(s, q, {x}, {at})) == std::vector<int>{0, 85, 255});
     const auto [positive, p_low, p_high] = quantized_relu(q, q_low, q_high);
     CHECK(integers<quint8>(op_test::run(s, positive, {x}, {at})) == std::vector<int>{85, 85, 255});
-    CHECK(op_test::reals(op_test::run(s, p_high, {x}, {at})) == std::vector<double>{2});
+    CHECK(doubles(op_test::run(s, p_high, {x}, {at})) == std::vector<double>{2});
 }
 
 /// Quantised numbers as the reals that they stand for.
@@ -110,7 +114,7 @@ TEMPLATE_TEST_CASE("quantized_matmul, quantized_conv2d: as products of reals", "
             op_test::run(s, dequantize(any_tensor(sums), low, high, quantize_mode::min_first), {a, b}, {at, by});
         const any_array exact = op_test::run(s, wanted, {x, y}, {reals_of<Q>(at, -1, 2), reals_of<Q>(by, -3, 1)});
         CHECK(got.shape() == exact.shape());
-        CHECK(op_test::far_apart(op_test::reals(got), op_test::reals(exact), 1e-5, 10) == "");
+        CHECK(op_test::far_apart(doubles(got), op_test::reals(exact), 1e-5, 10) == "");
     };
     compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {5, 7}, {7, 19});
     compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {2, 0}, {0, 3});
@@ -163,7 +167,7 @@ TEST_CASE("quantize and its kin: ranges and operands that are refused") {
     const auto run = [&](float from, float to) {
         return s.run(any_tensor(q), feed(x, floats{1}), feed(low, from), feed(high, to));
     };
-    CHECK_THROWS_WITH(run(2, 1), contains("the range is empty") && contains(q.name()));
+    CHECK_THROWS_WITH(run(2, 1), contains("the range is empty") && contains("node 'quantize'"));
     CHECK_THROWS_WITH(run(std::numeric_limits<float>::quiet_NaN(), 1), contains("the range is empty"));
     CHECK_THROWS_WITH(run(0, std::numeric_limits<float>::infinity()), contains("the range is empty"));
     const auto a = any_placeholder("a", dtype::quint8, {2, 3}), b = any_placeholder("b", dtype::qint8, {3, 2}),
