@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A line fitted to noisy points by gradient descent and by Adam, beside least squares; then curved data, where a hidden
+// A line fitted to noisy points by gradient descent and by Adam, beside least squares by QR; then curved data, where a hidden
 // layer does better than any line. The fits are drawn in the terminal.
 #include <algorithm>
 #include <cmath>
@@ -32,15 +32,15 @@ points sample(bool curved) {
     return p;
 }
 
-/// The line of least squares, the simple way.
+/// The line of least squares: with the points' rows (x, 1) as q r, it solves r (w, b) = q^T y.
 std::pair<float, float> least_squares(const points& p) {
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    const auto n = static_cast<double>(p.x.size());
-    for (std::size_t i = 0; i < p.x.size(); ++i) {
-        sx += p.x[i], sy += p.y[i], sxx += p.x[i] * p.x[i], sxy += p.x[i] * p.y[i];
-    }
-    const double w = (n * sxy - sx * sy) / (n * sxx - sx * sx);
-    return {static_cast<float>(w), static_cast<float>((sy - w * sx) / n)};
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn> x("x"), y("y");
+    const auto [q, r] = qr(stack<1>(x, ones_like(x)));
+    const auto line = matrix_triangular_solve(r, matmul(transpose(q), expand_dims<1>(y)), false);
+    const auto wb = session().run(line, feed(x, p.x), feed(y, p.y));
+    return {wb(0, 0), wb(1, 0)};
 }
 
 template <class F> float mean_squared_error(const points& p, F predict) {

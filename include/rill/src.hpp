@@ -50,6 +50,7 @@
 #include <rill/device/cpu/jit/vector_math.ipp>
 #include <rill/device/cpu/jit/x86_assembler.ipp>
 #include <rill/device/cpu/jit/x86_codegen.ipp>
+#include <rill/device/cpu/linalg/lapack.ipp>
 #include <rill/device/cpu/scalar/scalar_code.ipp>
 #include <rill/device/cpu/scalar/scalar_frame_layout.ipp>
 #include <rill/device/cpu/scalar/scalar_jit.ipp>

@@ -37,6 +37,15 @@ struct no_rows : cpu {
 struct no_convolution : cpu {
     static void convolve_filter();
 };
+struct no_matrices : cpu {
+    static void matrices();
+};
+struct no_transform : cpu {
+    static void transform();
+};
+struct no_quantized : cpu {
+    static void quantized_convolve();
+};
 struct no_pool : cpu {
     static void max_pool_gather();
 };
@@ -71,6 +80,9 @@ TEST_CASE("primitives: a device has all of them, under these names") {
     STATIC_REQUIRE_FALSE(device_primitives<no_gather>);
     STATIC_REQUIRE_FALSE(device_primitives<no_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<no_convolution>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_matrices>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_transform>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_quantized>);
     STATIC_REQUIRE_FALSE(device_primitives<no_pool>);
     STATIC_REQUIRE_FALSE(device_primitives<no_update_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<other_check>);

@@ -39,6 +39,18 @@ COVERED_BY |= {"ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/to
                "ops/math/reduce_std": "ops/math/count_nonzero",
                "device/cpu/primitives/windows": "ops/nn/window/max_pool",
                "device/cpu/primitives/convolution": "ops/nn/window/conv2d", "ops/linalg/row_epilogue": "ops/linalg/matmul"}
+COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/matrix_inverse"
+               for op in ("cholesky", "matrix_determinant", "matrix_gradient", "matrix_op", "matrix_solve",
+                          "matrix_solve_ls")}
+COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/matrix_diag" for op in ("diag", "matrix_band_part", "matrix_transpose")}
+COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/svd" for op in ("norm", "qr", "self_adjoint_eig")}
+COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/matrix_inverse"
+               for part in ("lu", "matrices", "row_updates", "triangular")}
+COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/svd" for part in ("lapack", "qr", "self_adjoint_eig", "svd")}
+COVERED_BY |= {part: "ops/quantized/quantize"
+               for part in ("ops/quantized/quantized_conv2d", "ops/quantized/fake_quant", "device/quantization",
+                            "device/cpu/primitives/quantized")}
+COVERED_BY |= {"device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

@@ -69,6 +69,7 @@ FEW = [0, 1, -1, 2, -3, 7, -8]
 
 # Of the catalogue, but not compared, and why.
 WITHOUT = {
+    "Dequantize": "the graphs here hold no quantised numbers; its test compares with plain C++",
     "HistogramSummary": "TensorBoard reads it in make check",
     "ImageSummary": "TensorBoard reads it in make check",
     "Recv": "a part of a cut run: see Send",
@@ -159,6 +160,9 @@ WITHOUT = {
     "StackSize": "it looks at a stack",
     "VariableV2": "what a variable is, the runs between its writes say; no value follows from operands",
 }
+WITHOUT["MatrixTranspose"] = "in TensorFlow it is Transpose, which is compared"
+for name in ("QuantizeV2", "QuantizedConv2D", "QuantizedMatMul", "QuantizedRelu", "Requantize"):
+    WITHOUT[name] = "the graphs here hold no quantised numbers; its test compares with plain C++"
 WITHOUT["_Arg"] = "what a body is given: an input of it as Placeholder is of a graph"
 for name in ("Case", "While", "ScanSlices", "PartitionedCall"):
     WITHOUT[name] = "what its bodies compute is compared with plain C++ by tests/random_control_flow.cpp"
@@ -681,6 +685,42 @@ for dtype in NUMBERS:
                 adj_y=tb,
                 label=f" by {list(b.shape)} {ta:d}{tb:d}",
             )
+
+# ---- linear algebra --------------------------------------------------------------------------------------------------
+for dtype in FLOATS:
+    near = dict(ulps=64, near=8)
+    square = (varied((2, 3, 3), dtype) + 4 * np.eye(3)).astype(dtype)
+    positive = (np.matmul(square, square.transpose(0, 2, 1)) / 8).astype(dtype)
+    sides = varied((2, 3, 2), dtype, 1)
+    for flag in (False, True):
+        graph("MatrixInverse", "MatrixInverse", [square], lambda x: tf.linalg.inv(x, flag), adjoint=flag, label=f" {flag:d}",
+              gradient=not flag, **near)  # TensorFlow's gradient of the adjoint is that of the inverse
+        graph("MatrixSolve", "MatrixSolve", [square, sides], lambda a, b: tf.linalg.solve(a, b, flag), adjoint=flag,
+              label=f" {flag:d}", **near)
+        for lower in (False, True):
+            graph("MatrixTriangularSolve", "MatrixTriangularSolve", [square, sides],
+                  lambda a, b: tf.linalg.triangular_solve(a, b, lower, flag), lower=lower, adjoint=flag,
+                  label=f" {lower:d}{flag:d}", **near)
+    graph("MatrixDeterminant", "MatrixDeterminant", [square], tf.linalg.det, **near)
+    graph("LogMatrixDeterminant", "LogMatrixDeterminant", [square], tf.linalg.slogdet, **near)
+    graph("Cholesky", "Cholesky", [positive], tf.linalg.cholesky, **near)
+    for shape in ((3, 3), (2, 4, 2)):
+        graph("Qr", "Qr", [varied(shape, dtype)], tf.linalg.qr, ulps=256, near=8)
+    graph("SelfAdjointEigV2", "SelfAdjointEigV2", [positive], tf.linalg.eigvalsh, compute_v=False, **near)
+    graph("Svd", "Svd", [varied((2, 3, 2), dtype)], lambda x: tf.linalg.svd(x, compute_uv=False), compute_uv=False, **near)
+    for equation, a, b in (("ij,jk->ik", (2, 3), (3, 2)), ("abc,cd->dab", (2, 2, 3), (3, 2)), ("bij,bik->bjk", (2, 3, 2), (2, 3, 2))):
+        graph("Einsum", "Einsum", [varied(a, dtype), varied(b, dtype, 1)], lambda a, b: tf.einsum(equation, a, b),
+              equation=equation, label=f" {equation}", ulps=16, near=8)
+for dtype in NUMBERS:
+    x = varied((2, 3, 4), dtype)
+    for lower, upper in ((-1, 0), (0, -1), (1, 1), (0, 0)):
+        graph("MatrixBandPart", "MatrixBandPart", [x], lambda x: tf.linalg.band_part(x, lower, upper), num_lower=lower,
+              num_upper=upper, label=f" {lower} {upper}")
+    graph("MatrixDiag", "MatrixDiag", [x], tf.linalg.diag)
+    graph("MatrixDiagPart", "MatrixDiagPart", [x], tf.linalg.diag_part)
+    graph("MatrixSetDiag", "MatrixSetDiag", [x, varied((2, 3), dtype, 1)], tf.linalg.set_diag)
+    graph("Diag", "Diag", [x[0, :2]], tf.linalg.tensor_diag)
+    graph("DiagPart", "DiagPart", [varied((2, 3, 2, 3), dtype)], tf.linalg.tensor_diag_part)
 
 
 def first_gradient(y):

@@ -13,8 +13,10 @@
 #include <rill/core/window.hpp>
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/device/matrix_task.hpp>
 #include <rill/device/numbers.hpp>
 #include <rill/device/philox.hpp>
+#include <rill/device/quantization.hpp>
 #include <rill/device/strided_layout.hpp>
 #include <rill/device/structure.hpp>
 
@@ -104,7 +106,8 @@ concept device_primitives =
     requires(const execution_context& on, const float* x, float* y, const std::int32_t* ids, std::int32_t* to,
              std::int64_t* classes, void* memory, index_t n, const detail::strided_layout& layout,
              const random_stream* stream, const error_site& where, const fused_spec& spec, const fusion_group& chain,
-             kernel_request& request, const window_shape& w, const convolution_shape& s, convolution_part part) {
+             kernel_request& request, const window_shape& w, const convolution_shape& s, convolution_part part,
+             const matrix_task& matrices, const quint8* bytes, qint32* sums) {
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();
@@ -116,6 +119,14 @@ concept device_primitives =
         D::gemm(on, false, false, n, n, n, x, x, y, {x, true}); // product_epilogue
         { D::template gemm_scratch<float>(on, false, false, n, n, n) } -> std::same_as<std::size_t>;
         { D::template gemm_is_shared<float>(on, false, false, n, n, n) } -> std::same_as<bool>;
+
+        D::template matrices<matrix_function::solve>(on, matrices, std::array{x, x}, std::array{y, y, y}, where);
+        { D::template matrix_scratch<matrix_function::svd, float>(on, matrices) } -> std::same_as<std::size_t>;
+        { D::matrices_are_shared(on, matrices) } -> std::same_as<bool>;
+
+        D::transform(on, n, detail::to_real{}, bytes, std::array{x, x}, y);
+        D::quantized_convolve(on, s, bytes, bytes, std::array{x, x, x, x}, sums); // image, filter, ends of ranges
+        { D::quantized_scratch(s) } -> std::same_as<std::size_t>;
 
         D::convolve(on, s, x, x, y, {x, true}); // image, filter, result, product_epilogue
         D::convolve_input(on, s, x, x, y);      // filter, gradient of the result, gradient by the image

@@ -78,12 +78,26 @@
 #include <rill/ops/exchange/stand_in.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
+#include <rill/ops/linalg/cholesky.hpp>
+#include <rill/ops/linalg/diag.hpp>
 #include <rill/ops/linalg/dot.hpp>
+#include <rill/ops/linalg/einsum.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/linalg/matmul_row.hpp>
+#include <rill/ops/linalg/matrix_band_part.hpp>
+#include <rill/ops/linalg/matrix_determinant.hpp>
+#include <rill/ops/linalg/matrix_diag.hpp>
+#include <rill/ops/linalg/matrix_inverse.hpp>
+#include <rill/ops/linalg/matrix_solve.hpp>
+#include <rill/ops/linalg/matrix_solve_ls.hpp>
+#include <rill/ops/linalg/matrix_transpose.hpp>
 #include <rill/ops/linalg/matvec.hpp>
+#include <rill/ops/linalg/norm.hpp>
 #include <rill/ops/linalg/orthogonal.hpp>
 #include <rill/ops/linalg/outer.hpp>
+#include <rill/ops/linalg/qr.hpp>
+#include <rill/ops/linalg/self_adjoint_eig.hpp>
+#include <rill/ops/linalg/svd.hpp>
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/acos.hpp>
@@ -236,6 +250,10 @@
 #include <rill/ops/stack/stack_size.hpp>
 #include <rill/ops/stack/tensor_stack.hpp>
 
+#include <rill/ops/quantized/fake_quant.hpp>
+#include <rill/ops/quantized/quantize.hpp>
+#include <rill/ops/quantized/quantized_conv2d.hpp>
+
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
 #include <rill/ops/random/random_gamma.hpp>
@@ -335,6 +353,7 @@ using catalogue = op_list<
     cast_op<std::int64_t>,
     ceil_op,
     check_numerics_op,
+    cholesky_op,
     clip_op,
     complex_op,
     concat_grad_op,
@@ -355,12 +374,16 @@ using catalogue = op_list<
     depthwise_conv2d_backprop_filter_op,
     depthwise_conv2d_backprop_input_op,
     depthwise_conv2d_op,
+    dequantize_op,
     dequeue_many_op,
     dequeue_op,
     dequeue_up_to_op,
+    diag_op,
+    diag_part_op,
     digamma_op,
     div_op,
     dropout_rate_op,
+    einsum_op,
     elu_op,
     enqueue_many_op,
     enqueue_op,
@@ -409,6 +432,7 @@ using catalogue = op_list<
     lgamma_op,
     linear_recurrence_op,
     log1p_op,
+    log_matrix_determinant_op,
     log_op,
     log_softmax_op,
     logical_and_op,
@@ -424,6 +448,15 @@ using catalogue = op_list<
     mask_over_op,
     matmul_op,
     matmul_row_op,
+    matrix_band_part_op,
+    matrix_determinant_op,
+    matrix_diag_op,
+    matrix_diag_part_op,
+    matrix_inverse_op,
+    matrix_set_diag_op,
+    matrix_solve_op,
+    matrix_transpose_op,
+    matrix_triangular_solve_op,
     max_pool_grad_grad_op,
     max_pool_grad_op,
     max_pool_op,
@@ -448,6 +481,11 @@ using catalogue = op_list<
     polygamma_op,
     pow_op,
     priority_queue_op,
+    qr_op,
+    quantize_op,
+    quantized_conv2d_op,
+    quantized_matmul_op,
+    quantized_relu_op,
     queue_close_op,
     queue_is_closed_op,
     queue_runner_op,
@@ -470,6 +508,7 @@ using catalogue = op_list<
     reduce_prod_op,
     relu6_op,
     relu_op,
+    requantize_op,
     reshape_like_op,
     reshape_op,
     reverse_op,
@@ -482,6 +521,7 @@ using catalogue = op_list<
     scatter_sub_op,
     scatter_update_op,
     select_op,
+    self_adjoint_eig_op,
     selu_op,
     semaphore_acquire_op,
     semaphore_op,
@@ -523,6 +563,7 @@ using catalogue = op_list<
     string_select_op,
     string_to_number_op,
     sub_op,
+    svd_op,
     switch_op,
     take_along_grad_op,
     take_along_op,

@@ -120,6 +120,29 @@ public:
         if (const auto here = at(on))
             cpu::gemm<T>(*here, ta, tb, m, n, k, at(a), at(b), at(c), {at(last.row), last.rectified});
     }
+    template <matrix_function F, class T>
+    static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
+                         const std::array<T*, 3>& out, const error_site& where) {
+        if (const auto here = at(on)) cpu::matrices<F>(*here, t, at(in), at(out), where);
+    }
+    template <matrix_function F, class T>
+    static std::size_t matrix_scratch(const execution_context& on, const matrix_task& t) {
+        return cpu::matrix_scratch<F, T>(on, t);
+    }
+    static bool matrices_are_shared(const execution_context& on, const matrix_task& t) {
+        return cpu::matrices_are_shared(on, t);
+    }
+    template <class F, class X, class Y, std::size_t N>
+    static void transform(const execution_context& on, index_t n, const F& f, const X* x,
+                          const std::array<const float*, N>& numbers, Y* y) {
+        if (const auto here = at(on)) cpu::transform(*here, n, f, at(x), at(numbers), at(y));
+    }
+    template <class Q>
+    static void quantized_convolve(const execution_context& on, const convolution_shape& s, const Q* x, const Q* f,
+                                   const std::array<const float*, 4>& ranges, qint32* y) {
+        if (const auto here = at(on)) cpu::quantized_convolve(*here, s, at(x), at(f), at(ranges), at(y));
+    }
+    static std::size_t quantized_scratch(const convolution_shape& s) { return cpu::quantized_scratch(s); }
     template <class T>
     static std::size_t gemm_scratch(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return cpu::gemm_scratch<T>(on, ta, tb, m, n, k);

@@ -8,9 +8,11 @@
 #include <rill/device/cpu/fusion/expression_kernel.hpp>
 #include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
+#include <rill/device/cpu/linalg/matrices.hpp>
 #include <rill/device/cpu/primitives/convolution.hpp>
 #include <rill/device/cpu/primitives/first_refused.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
+#include <rill/device/cpu/primitives/quantized.hpp>
 #include <rill/device/cpu/primitives/rows.hpp>
 #include <rill/device/cpu/primitives/scan.hpp>
 #include <rill/device/cpu/primitives/strided_copy.hpp>
@@ -65,6 +67,20 @@ struct cpu {
     static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return on.pool && detail::product_is_shared<T>({ta, tb, m, n, k}, on.pool->threads());
     }
+    /// Computes a function of each matrix of a batch; see matrix_task.hpp. Refuses the first matrix that it can't compute, with a
+    /// matrix_fault as the value. Absent operands and results are null.
+    template <matrix_function F, class T>
+    static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
+                         const std::array<T*, 3>& out, const error_site& where) {
+        detail::each_matrix<F>(on, t, in, out, where);
+    }
+    template <matrix_function F, class T>
+    static std::size_t matrix_scratch(const execution_context& on, const matrix_task& t) {
+        return static_cast<std::size_t>(detail::parts_of_batch(on.pool, t)) * detail::scratch_of_matrix<F, T>(t);
+    }
+    static bool matrices_are_shared(const execution_context& on, const matrix_task& t) {
+        return detail::parts_of_batch(on.pool, t) > 1;
+    }
     /// Convolves images [batch, in…, channels] with a filter [size…, channels, outputs]; see convolution.hpp.
     template <class T>
     static void convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f, T* y,
@@ -88,6 +104,23 @@ struct cpu {
     template <class T>
     static bool convolution_is_shared(const execution_context& on, convolution_part part, const convolution_shape& s) {
         return on.pool && convolution_uses_threads<T>(part, s, on.pool->threads());
+    }
+    /// Computes y = f.run(x, numbers, y) for each of n elements, which may be of other types than the results.
+    template <class F, class X, class Y, std::size_t N>
+    static void transform(const execution_context& on, index_t n, const F& f, const X* x,
+                          const std::array<const float*, N>& numbers, Y* y) {
+        transform_numbers(n, f, x, numbers, y, on.pool);
+    }
+    /// Convolves quantised images with a quantised filter; `ranges` holds the ends of both ranges.
+    template <class Q>
+    static void quantized_convolve(const execution_context& on, const convolution_shape& s, const Q* x, const Q* f,
+                                   const std::array<const float*, 4>& ranges, qint32* y) {
+        convolve_quantized(s, x, f, {*ranges[0], *ranges[1]}, {*ranges[2], *ranges[3]}, y,
+                           static_cast<std::int32_t*>(on.scratch), on.pool);
+    }
+    static std::size_t quantized_scratch(const convolution_shape& s) {
+        const index_t factors = s.window.positions() * s.in * s.out;
+        return static_cast<std::size_t>(std::max<index_t>(factors, 1)) * sizeof(std::int32_t);
     }
     /// Convolves each channel with filters [size…, channels, multiples] of its own. Only the gradient by the filter needs scratch memory.
     template <class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/fill.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -32,6 +33,15 @@ auto eye(index_t rows, index_t columns, const std::source_location& where = std:
 }
 template <element T> auto eye(index_t n, const std::source_location& where = std::source_location::current()) {
     return eye<T>(n, n, where);
+}
+/// A batch of them: eye<float>(3, 3, {2, 5}) is of shape [2, 5, 3, 3].
+template <element T>
+any_tensor eye(index_t rows, index_t columns, const dims& batch,
+               const std::source_location& where = std::source_location::current()) {
+    dims shape = batch;
+    shape.push(rows);
+    shape.push(columns);
+    return broadcast_to(eye<T>(rows, columns, where), shape, where);
 }
 
 }} // namespace rill::RILL_ABI

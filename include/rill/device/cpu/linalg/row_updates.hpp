@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <type_traits>
+
+#include <rill/core/dims.hpp>
+#include <rill/device/cpu/simd/simd.hpp>
+
+// The inner loops of factorizations: a row minus multiples of other rows, and memory of their own.
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// Subtracts c[0] x, c[c_stride] (x + stride), … from y, rows of n elements. There are `count` of them. A part of y stays in registers
+/// meanwhile.
+template <class T>
+void subtract_rows(T* y, const T* x, index_t stride, const T* c, index_t c_stride, index_t count, index_t n) {
+    index_t j = 0;
+    if constexpr (native_lanes<T> > 0) {
+        using V = simd<T>;
+        constexpr index_t lanes = V::lanes;
+        for (; j + 4 * lanes <= n; j += 4 * lanes) {
+            V s0 = V::load(y + j), s1 = V::load(y + j + lanes), s2 = V::load(y + j + 2 * lanes),
+              s3 = V::load(y + j + 3 * lanes);
+            const T* row = x + j;
+            for (index_t k = 0; k < count; ++k, row += stride) {
+                const V f(c[k * c_stride]);
+                s0 = products<V>::minus(f, V::load(row), s0);
+                s1 = products<V>::minus(f, V::load(row + lanes), s1);
+                s2 = products<V>::minus(f, V::load(row + 2 * lanes), s2);
+                s3 = products<V>::minus(f, V::load(row + 3 * lanes), s3);
+            }
+            s0.store(y + j);
+            s1.store(y + j + lanes);
+            s2.store(y + j + 2 * lanes);
+            s3.store(y + j + 3 * lanes);
+        }
+        for (; j + lanes <= n; j += lanes) {
+            V s = V::load(y + j);
+            for (index_t k = 0; k < count; ++k)
+                s = products<V>::minus(V(c[k * c_stride]), V::load(x + k * stride + j), s);
+            s.store(y + j);
+        }
+    }
+    for (; j < n; ++j) {
+        T s = y[j];
+        for (index_t k = 0; k < count; ++k) s -= c[k * c_stride] * x[k * stride + j];
+        y[j] = s;
+    }
+}
+
+/// Returns the sum of products of two rows.
+template <class T> T product_of_rows(const T* a, const T* b, index_t n) {
+    constexpr int parts = 8; // sums of their own, which the compiler keeps in registers
+    T s[parts] = {};
+    index_t j = 0;
+    for (; j + parts <= n; j += parts)
+        for (int i = 0; i < parts; ++i) s[i] += a[j + i] * b[j + i];
+    for (int i = 0; j + i < n; ++i) s[i] += a[j + i] * b[j + i];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/// Turns two rows by an angle: (a, b) becomes (cosine a - sine b, sine a + cosine b).
+template <class T> void rotate_rows(T* a, T* b, T cosine, T sine, index_t n) {
+    for (index_t j = 0; j < n; ++j) {
+        const T u = a[j], v = b[j];
+        a[j] = cosine * u - sine * v;
+        b[j] = sine * u + cosine * v;
+    }
+}
+
+/// Returns the conjugate of a number.
+template <class T> T conjugated(const T& x) {
+    if constexpr (is_complex<T>)
+        return std::conj(x);
+    else
+        return x;
+}
+
+/// Copies a matrix [rows, columns] transposed, and conjugated if it is complex.
+template <class T> void copy_adjoint(const T* from, T* to, index_t rows, index_t columns) {
+    for (index_t i = 0; i < rows; ++i)
+        for (index_t j = 0; j < columns; ++j) to[j * rows + i] = conjugated(from[i * columns + j]);
+}
+
+/// Cuts a block of scratch memory into arrays. Without a block it only counts the bytes.
+class scratch_cutter {
+public:
+    scratch_cutter() = default;
+    explicit scratch_cutter(void* block) : block_(static_cast<std::byte*>(block)), only_counts_(false) {}
+
+    template <class T> T* take(index_t n) {
+        T* const made = block_ ? reinterpret_cast<T*>(block_ + used_) : nullptr;
+        used_ += (static_cast<std::size_t>(n) * sizeof(T) + 63) / 64 * 64;
+        return made;
+    }
+    std::size_t used() const { return used_; }
+    bool only_counts() const { return only_counts_; }
+
+private:
+    std::byte* block_ = nullptr;
+    std::size_t used_ = 0;
+    bool only_counts_ = true;
+};
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <rill/ops/linalg/svd.hpp>
+#include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/reduce_l2_norm.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The order of a norm of vectors: the root of the sum of powers; 1, 2 and infinity among them.
+struct norm_order {
+    double p;
+    constexpr norm_order(double order) : p(order) {}
+};
+inline constexpr norm_order infinite_order{std::numeric_limits<double>::infinity()};
+
+namespace detail {
+
+void check_norm_order(norm_order order, bool of_matrices, const std::source_location& where);
+
+template <class X, class Result, int... Axes>
+Result vector_norm(const X& x, norm_order order, const std::source_location& where) {
+    check_norm_order(order, false, where);
+    if (order.p == 1) return Result(reduce_sum<Axes...>(abs(x), where));
+    if (order.p == 2) return Result(reduce_l2_norm<Axes...>(x, where));
+    if (std::isinf(order.p)) return Result(reduce_max<Axes...>(abs(x), where));
+    return Result(pow(reduce_sum<Axes...>(pow(abs(x), order.p), where), 1 / order.p));
+}
+
+} // namespace detail
+
+/// norm(x): the Euclidean norm of all elements; norm<-1>(x): of each row; norm<0, 1>(x): of each matrix (Frobenius).
+template <int... Axes, graph_operand X>
+auto norm(const X& x, const std::source_location& where = std::source_location::current()) {
+    return reduce_l2_norm<Axes...>(x, where);
+}
+
+/// norm<-1>(x, 1), norm<-1>(x, infinite_order): the norm of another order of each vector along an axis; without one, of all elements.
+/// norm<0, 1>(m, 1): of matrices, the largest sum of magnitudes of a column (1), of a row (infinite_order), or the largest singular value
+/// (2, over the last two axes).
+template <int... Axes, graph_operand X>
+auto norm(const X& x, norm_order order, const std::source_location& where = std::source_location::current()) {
+    using result = std::remove_cvref_t<decltype(reduce_l2_norm<Axes...>(x, where))>;
+    if constexpr (sizeof...(Axes) != 2) {
+        return detail::vector_norm<X, result, Axes...>(x, order, where);
+    } else {
+        constexpr std::array<int, 2> given{Axes...};
+        constexpr auto at = [](int axis) {
+            if constexpr (typed_operand<X>)
+                return rules::normal_axis(axis, extents_of<X>::rank);
+            else
+                return axis;
+        };
+        constexpr int rows = at(given[0]), columns = at(given[1]);
+        static_assert((rows < 0) == (columns < 0), "norm: axes of a tensor of unknown rank must have one sign");
+        detail::check_norm_order(order, true, where);
+        // negative axes count from the end of what is left
+        constexpr auto after = [](int axis, int gone) {
+            return axis < 0 ? (axis < gone ? axis + 1 : axis) : axis > gone ? axis - 1 : axis;
+        };
+        const auto magnitudes = sealed(abs(x));
+        if (order.p == 1) return result(reduce_max<after(columns, rows)>(reduce_sum<rows>(magnitudes, where), where));
+        if (std::isinf(order.p))
+            return result(reduce_max<after(rows, columns)>(reduce_sum<columns>(magnitudes, where), where));
+        constexpr int first = rows < columns ? rows : columns;
+        constexpr bool trailing = [] {
+            if constexpr (typed_operand<X>)
+                return first == extents_of<X>::rank - 2;
+            else
+                return first == -2;
+        }();
+        if constexpr (trailing)
+            return result(reduce_max<-1>(singular_values(x, where), where));
+        else
+            throw invalid_argument("norm: the norm of order 2 of matrices goes over the last two axes" +
+                                   detail::at_place(where));
+    }
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void check_norm_order(norm_order order, bool of_matrices, const std::source_location& where) {
+    const bool one_of_three = order.p == 1 || order.p == 2 || std::isinf(order.p);
+    if (!(order.p > 0) || (of_matrices && !one_of_three))
+        throw invalid_argument("norm: the order is " + std::to_string(order.p) + "; accepted " +
+                               (of_matrices ? "for matrices are 1, 2 and infinite_order" : "is any number above 0") +
+                               at_place(where));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

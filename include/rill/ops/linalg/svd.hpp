@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+#include <tuple>
+
+#include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/linalg/qr.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/select.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace rules {
+
+/// The singular values of [.., m, n].
+constexpr shape_result singular_values(const dims& x) {
+    const auto r = matrices(x);
+    if (!r.ok() || !x.known_rank()) return r;
+    dims s = without_last(x, 2);
+    s.push(least_extent(x[x.rank - 2], x[x.rank - 1]));
+    return {s};
+}
+
+} // namespace rules
+
+/// The singular values s [.., k] of matrices x [.., m, n] in descending order and, with `compute_uv`, orthonormal u [.., m, k] and v
+/// [.., n, k] with u diag(s) v^T = x; k = min(m, n), and u and v are square with `full_matrices`. Gradient: TensorFlow's, which takes
+/// different singular values above 0 where vectors are used.
+struct svd_op {
+    static constexpr auto name = "Svd";
+    static constexpr int inputs = 1;
+    using domain_type = matrix_reals;
+    using compiled_types = types::floats;
+    using brings = detail::matrix_gradient_ops;
+    bool compute_uv = true, full_matrices = false;
+
+    static void fields(auto& op, auto& visit) {
+        visit("compute_uv", op.compute_uv);
+        visit("full_matrices", op.full_matrices);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::matrix_cost(in, out, compute_uv ? 20 : 8);
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        matrix_task t = detail::task_of(request.inputs[0].shape);
+        t.vectors = compute_uv;
+        t.full = full_matrices;
+        return detail::matrix_kernel<D, T, matrix_function::svd>(request, t);
+    }
+};
+
+namespace detail {
+
+inline constexpr auto singular_value_rule = [](const dims& shape) { return rules::singular_values(shape); };
+
+template <class X> auto singular_values(const svd_op& op, const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        static_assert(have_matrices<extents_of<X>>, "svd: matrices are expected, of rank 2 or more");
+        static_assert(op_takes<svd_op, value_type_of<X>>, "svd: the elements must be float or double");
+    }
+    return apply_node(op, singular_value_rule, where, x);
+}
+
+template <bool Full, class X> auto svd(const X& x, const std::source_location& where) {
+    const auto s = singular_values(svd_op{true, Full}, x, where);
+    return std::tuple(
+        s, output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, true, Full); }, s, 1),
+        output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, false, Full); }, s, 2));
+}
+
+/// Returns the singular values below which a matrix counts as rank-deficient: `relative` times the largest of each, or 10 times the
+/// rounding of max(m, n) terms if that is negative.
+template <class S> auto cutoff(const S& s, const tensor_type& x, double relative, const std::source_location& where) {
+    if (relative < 0) {
+        const index_t m = rules::extent_along(x.shape, -2), n = rules::extent_along(x.shape, -1);
+        const double terms = static_cast<double>(std::max<index_t>({m, n, 1}));
+        relative = 10 * terms *
+                   (x.type == dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                             : std::numeric_limits<double>::epsilon());
+    }
+    return reduce_max<-1>(s, keep_dims, where) * relative;
+}
+
+} // namespace detail
+
+/// auto [s, u, v] = svd(x): x is matmul(u * s, matrix_transpose(v)).
+template <graph_operand X> auto svd(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::svd<false>(x, where);
+}
+/// With square u and v.
+template <graph_operand X>
+auto svd(const X& x, full_matrices_t, const std::source_location& where = std::source_location::current()) {
+    return detail::svd<true>(x, where);
+}
+/// The singular values alone, which take less time.
+template <graph_operand X>
+auto singular_values(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::singular_values(svd_op{false, false}, x, where);
+}
+
+/// pinv(x, rcond): the pseudoinverses [.., n, m] of matrices [.., m, n] (Moore and Penrose). Singular values up to rcond times the largest
+/// count as 0; without rcond, what rounding leaves.
+template <graph_operand X>
+auto pinv(const X& x, double rcond = -1, const std::source_location& where = std::source_location::current()) {
+    const auto matrix = sealed(x);
+    const auto [s, u, v] = svd(matrix, where);
+    const auto counts = greater(s, detail::cutoff(s, detail::operand_type(matrix), rcond, where));
+    // 1 where it does not count: a quotient by 0 would make gradients NaN
+    const auto inverse = sealed(select(counts, 1 / select(counts, s, s * 0 + 1), s * 0));
+    return matmul(v * expand_dims<-2>(inverse, where), matrix_transpose(u, where), where);
+}
+
+/// matrix_rank(x, tolerance): how many singular values of each matrix are larger than the tolerance; without one, than what rounding leaves.
+template <graph_operand X>
+auto matrix_rank(const X& x, double tolerance = -1,
+                 const std::source_location& where = std::source_location::current()) {
+    const auto matrix = sealed(x);
+    const auto s = singular_values(matrix, where);
+    // a cutoff of rank 1, so that both forms have one type
+    const auto least = sealed(detail::cutoff(s, detail::operand_type(matrix), tolerance < 0 ? -1 : 0, where) +
+                              std::max(tolerance, 0.));
+    return reduce_sum<-1>(cast<int>(greater(s, least)), where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> svd_op::outputs(std::span<const tensor_type> in) const {
+    const auto s = rules::singular_values(in[0].shape);
+    std::vector<tensor_type> all{{in[0].type, detail::checked_shape(s)}};
+    if (compute_uv)
+        for (const bool of_rows : {true, false})
+            all.push_back({in[0].type, rules::orthogonal_factor(in[0].shape, of_rows, full_matrices).shape});
+    return all;
+}
+
+RILL_INLINE std::vector<endpoint> svd_op::gradient(const gradient_request& r) const {
+    using namespace detail;
+    const matrix_gradient<svd_op> m(r);
+    const endpoint ds = r.gradient(0), du = compute_uv ? r.gradient(1) : endpoint{},
+                   dv = compute_uv ? r.gradient(2) : endpoint{};
+    if (!ds && !du && !dv) return {{}};
+    const dims& x = type_of(r.input(0)).shape;
+    const index_t rows = rules::extent_along(x, -2), columns = rules::extent_along(x, -1);
+    if (full_matrices && (du || dv) && (rows == dyn || rows != columns))
+        throw unimplemented("svd: with full_matrices, the vectors of " + to_string(type_of(r.input(0))) +
+                            " have no gradient: the matrices must be square");
+    endpoint s = r.output(0), u, v;
+    if (compute_uv)
+        u = r.output(1), v = r.output(2);
+    else
+        s = m.add(svd_op{true, false}, {r.input(0)}), u = {s.from, 1}, v = {s.from, 2};
+    if (full_matrices && rows != columns) // the values' gradient alone
+        s = m.add(svd_op{true, false}, {r.input(0)}), u = {s.from, 1}, v = {s.from, 2};
+    const auto sum = [](const endpoint& a, const endpoint& b) {
+        return !a ? b : !b ? a : apply_to_edges<add_op>(a, b);
+    };
+    endpoint middle = ds ? m.diagonal_matrix(ds) : endpoint{}, beside;
+    if (du || dv) {
+        const endpoint f = m.reciprocal_differences(apply_to_edges<square_op>(s));
+        const auto turned = [&](const endpoint& vectors, const endpoint& d) {
+            return m.plus_adjoint(apply_to_edges<mul_op>(f, m.adjoint_product(vectors, d)));
+        };
+        if (du) middle = sum(middle, apply_to_edges<mul_op>(turned(u, du), m.row(s)));
+        if (dv) middle = sum(middle, apply_to_edges<mul_op>(m.column(s), turned(v, dv)));
+        // the parts of the vectors' gradients outside the space that the vectors span
+        const auto outside = [&](const endpoint& vectors, const endpoint& d) {
+            return apply_to_edges<sub_op>(d, m.product(vectors, m.adjoint_product(vectors, d)));
+        };
+        const endpoint inverse = m.row(apply_to_edges<reciprocal_op>(s));
+        if (du && (rows == dyn || columns == dyn || rows > columns))
+            beside = m.product_adjoint(apply_to_edges<mul_op>(outside(u, du), inverse), v);
+        if (dv && (rows == dyn || columns == dyn || columns > rows))
+            beside = sum(beside, m.product_adjoint(apply_to_edges<mul_op>(u, inverse), outside(v, dv)));
+    }
+    return {sum(m.product(u, m.product_adjoint(middle, v)), beside)};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

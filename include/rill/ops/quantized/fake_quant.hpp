@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/stop_gradient.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/round.hpp>
+#include <rill/ops/math/sub.hpp>
+#include <rill/ops/nn/clip.hpp>
+
+// Real numbers rounded as quantised ones are: training with them makes a model that bytes hurt little.
+
+namespace rill { inline namespace RILL_ABI {
+
+struct fake_quant_options {
+    int num_bits = 8;          // 2 to 16
+    bool narrow_range = false; // without the lowest integer
+};
+
+namespace detail {
+
+void check_fake_quant(const fake_quant_options& options, const std::source_location& where);
+
+/// Rounds x to one of the numbers of a range, moved so that 0 is one of them. Gradients: g inside the range; outside, the end's.
+template <class X, class L, class H>
+auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_options& options,
+                const std::source_location& where) {
+    check_fake_quant(options, where);
+    const auto least = static_cast<float>(options.narrow_range), most = static_cast<float>((1 << options.num_bits) - 1);
+    const auto from = stop_gradient(low, where), to = stop_gradient(high, where);
+    const auto scale = sealed((to - from) / (most - least));
+    const auto zero = sealed(round(clip(least - from / scale, least, most)));
+    // the ends move, and pass their gradients as they are
+    const auto first = low + stop_gradient((least - zero) * scale - from, where);
+    const auto last = high + stop_gradient((most - zero) * scale - to, where);
+    const auto inside = sealed(clip(x, sealed(first), sealed(last)));
+    const auto at = stop_gradient(inside, where);
+    const auto start = stop_gradient(sealed(first), where);
+    return sealed(inside + stop_gradient(floor((at - start) / scale + 0.5f) * scale + start - at, where));
+}
+
+} // namespace detail
+
+/// fake_quant_with_min_max_args(x, -6, 6): floats rounded to 256 numbers of the range. Gradient: g inside it, 0 outside.
+template <graph_operand X>
+auto fake_quant_with_min_max_args(const X& x, double low = -6, double high = 6, const fake_quant_options& options = {},
+                                  const std::source_location& where = std::source_location::current()) {
+    if (!(low < high) || !(high - low < 1e38))
+        throw invalid_argument("fake_quant_with_min_max_args: the range [" + std::to_string(low) + ", " +
+                               std::to_string(high) + "] is empty, or an end of it is no number" +
+                               detail::at_place(where));
+    return detail::fake_quant(x, constant(static_cast<float>(low), where), constant(static_cast<float>(high), where),
+                              options, where);
+}
+
+/// By a range that is trained: the gradients of its ends are sums of g outside it. Ends of shape [d] for x [.., d] are those of channels.
+template <graph_operand X, graph_operand L, graph_operand H>
+auto fake_quant_with_min_max_vars(const X& x, const L& low, const H& high, const fake_quant_options& options = {},
+                                  const std::source_location& where = std::source_location::current()) {
+    return detail::fake_quant(x, sealed(low), sealed(high), options, where);
+}
+template <graph_operand X, graph_operand L, graph_operand H>
+auto fake_quant_with_min_max_vars_per_channel(const X& x, const L& low, const H& high,
+                                              const fake_quant_options& options = {},
+                                              const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<L> && typed_operand<H>)
+        static_assert(extents_of<L>::rank == 1 && extents_of<H>::rank == 1,
+                      "fake_quant_with_min_max_vars_per_channel: the ends must be vectors");
+    return fake_quant_with_min_max_vars(x, low, high, options, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void check_fake_quant(const fake_quant_options& options, const std::source_location& where) {
+    if (options.num_bits < 2 || options.num_bits > 16)
+        throw invalid_argument("fake_quant: num_bits is " + std::to_string(options.num_bits) +
+                               "; accepted are 2 to 16" + at_place(where));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+
+#include <rill/core/shared.hpp>
+#include <rill/device/quantization.hpp>
+#include <rill/expr/node_op.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_min.hpp>
+
+// Conversions between real and quantised numbers. Ranges are operands: two floats, which runs may compute.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The element types of quantised numbers.
+using quantized_types = type_set<qint8, quint8, qint32>;
+/// Those that products take.
+using quantized_bytes = type_set<qint8, quint8>;
+
+namespace detail {
+
+/// Accepts the width of a range: a number that is neither negative nor NaN nor infinite.
+struct range_width {
+    RILL_FN bool operator()(float width) const { return width >= 0 && width - width == 0; }
+};
+struct width_of_range {
+    RILL_FN std::array<double, 1> operator()(const std::array<double, 2>& r) const { return {r[1] - r[0]}; }
+};
+/// One end of a range made wide enough, as TensorFlow does: it holds 0, and a hundredth of its largest number at least.
+template <bool High> struct usable_end {
+    RILL_FN std::array<double, 1> operator()(const std::array<double, 2>& r) const {
+        const double low = std::fmin(0., r[0]);
+        if constexpr (!High) return {low};
+        const double size = std::fmax(1., std::fmax(std::fabs(r[0]), std::fabs(r[1])));
+        return {std::fmax(0., std::fmax(r[1], low + size * 0.01))};
+    }
+};
+/// One end of the range of sums of products of two ranges.
+template <class Q, bool High> struct product_end {
+    RILL_FN std::array<double, 1> operator()(const std::array<double, 4>& r) const {
+        const auto range = range_of_products<Q, Q>({static_cast<float>(r[0]), static_cast<float>(r[1])},
+                                                   {static_cast<float>(r[2]), static_cast<float>(r[3])});
+        return {static_cast<double>(High ? range.high : range.low)};
+    }
+};
+
+/// Returns the site of "the range [2, 1] is empty, or an end of it is not a number"; `what` names the range.
+error_site_ptr range_site(const char* what);
+/// Refuses a range without numbers. Takes one float of scratch memory.
+template <class D>
+void check_range(const execution_context& on, const float* low, const float* high, const error_site& where) {
+    auto* const width = static_cast<float*>(on.scratch);
+    D::compute_scalars(on, width_of_range{}, std::array{low, high}, width);
+    D::check(on, static_cast<const float*>(width), 1, range_width{}, where);
+}
+/// Throws invalid_argument unless the inputs from `first` on are floats of rank 0.
+void check_range_inputs(std::span<const tensor_type> in, std::size_t first);
+/// Throws invalid_argument unless an input has one of these types.
+void check_quantized_input(const tensor_type& in, bool bytes_only);
+/// The scratch memory of check_range.
+inline constexpr std::size_t range_scratch = 64;
+
+/// A number of the host as an operand; a tensor as it is.
+template <class R> decltype(auto) range_operand(const R& end, const std::source_location& where) {
+    if constexpr (graph_operand<R>)
+        return (end);
+    else
+        return constant(static_cast<float>(end), where);
+}
+
+inline constexpr auto scalar_rule = [](const auto&...) { return shape_result{dims{}}; };
+
+/// Returns a node's outputs as numbers of type Q and the two ends of their range.
+template <class Q, class Rule, class X, class... More>
+auto with_range(const any_tensor& made, Rule rule, const X&, const More&...) {
+    const auto end = [&](int i) { return tensor<float>(unchecked, any_tensor(endpoint{made.node(), i})); };
+    return std::tuple(typed_result<Q, X, More...>(rule, made), end(1), end(2));
+}
+
+} // namespace detail
+
+/// The ends of a range: tensors of one float, or numbers.
+template <class R>
+concept range_end = graph_operand<R> || std::is_arithmetic_v<R>;
+
+/// Real numbers as quantised ones. Inputs: float32 x and the ends of its range, which becomes wide enough for 0 and for rounding. Outputs:
+/// the quantised numbers, and the ends of that range. Numbers outside become its ends.
+struct quantize_op {
+    static constexpr auto name = "QuantizeV2", label = "quantize";
+    static constexpr int inputs = 3;
+    static constexpr auto no_gradient = "rounding is flat; fake_quant passes gradients through it";
+    using domain_type = quantized_types;
+    using compiled_types = quantized_types;
+    dtype type = dtype::quint8;
+    std::int32_t mode = 0; // a quantize_mode
+
+    static void fields(auto& op, auto& visit) {
+        visit("T", op.type);
+        visit("mode", op.mode);
+    }
+    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return type; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        request.scratch_bytes = detail::range_scratch;
+        return kernel([n = request.inputs[0].shape.size(), by = detail::to_quantized{static_cast<quantize_mode>(mode)},
+                       where = detail::range_site("the range")](const kernel_args& a) {
+            const std::array given{a.in<float>(1), a.in<float>(2)};
+            detail::check_range<D>(a.on, given[0], given[1], *where);
+            D::compute_scalars(a.on, detail::usable_end<false>{}, given, a.out<float>(1));
+            D::compute_scalars(a.on, detail::usable_end<true>{}, given, a.out<float>(2));
+            const std::array<const float*, 2> range{a.out<float>(1), a.out<float>(2)};
+            D::transform(a.on, n, by, a.in<float>(0), range, a.out<T>(0));
+        });
+    }
+};
+
+/// Quantised numbers as float32. Inputs: the numbers and the ends of their range.
+struct dequantize_op {
+    static constexpr auto name = "Dequantize";
+    static constexpr int inputs = 3;
+    static constexpr auto no_gradient = "quantised numbers have none";
+    using domain_type = quantized_types;
+    using compiled_types = quantized_types;
+    std::int32_t mode = 0; // a quantize_mode
+
+    static void fields(auto& op, auto& visit) { visit("mode", op.mode); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        request.scratch_bytes = detail::range_scratch;
+        return kernel([n = request.inputs[0].shape.size(), by = detail::to_real{static_cast<quantize_mode>(mode)},
+                       where = detail::range_site("the range")](const kernel_args& a) {
+            const std::array range{a.in<float>(1), a.in<float>(2)};
+            detail::check_range<D>(a.on, range[0], range[1], *where);
+            D::transform(a.on, n, by, a.in<T>(0), range, a.out<float>(0));
+        });
+    }
+};
+
+/// qint32 numbers as qint8 or quint8 of another range. Inputs: the numbers, the ends of their range, the ends of the new one. Outputs: the
+/// numbers, and the new ends again.
+struct requantize_op {
+    static constexpr auto name = "Requantize";
+    static constexpr int inputs = 5;
+    static constexpr auto no_gradient = "quantised numbers have none";
+    using domain_type = quantized_bytes;
+    using compiled_types = quantized_bytes;
+    dtype type = dtype::quint8;
+
+    static void fields(auto& op, auto& visit) { visit("out_type", op.type); }
+    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return type; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        request.scratch_bytes = detail::range_scratch;
+        return kernel([n = request.inputs[0].shape.size(), where = detail::range_site("the range"),
+                       new_range = detail::range_site("the new range")](const kernel_args& a) {
+            const std::array all{a.in<float>(1), a.in<float>(2), a.in<float>(3), a.in<float>(4)};
+            detail::check_range<D>(a.on, all[0], all[1], *where);
+            detail::check_range<D>(a.on, all[2], all[3], *new_range);
+            D::transform(a.on, n, detail::to_other_range{}, a.in<qint32>(0), all, a.out<T>(0));
+            for (const int i : {1, 2}) D::copy(a.on, dtype::float32, a.in<float>(i + 2), a.out<float>(i), 1);
+        });
+    }
+};
+
+/// The larger one of each quantised number and 0. Inputs: the numbers and the ends of their range, which stay. Outputs: likewise.
+struct quantized_relu_op {
+    static constexpr auto name = "QuantizedRelu";
+    static constexpr int inputs = 3;
+    static constexpr auto no_gradient = "quantised numbers have none";
+    using domain_type = quantized_types;
+    using compiled_types = quantized_types;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return kernel([n = request.inputs[0].shape.size()](const kernel_args& a) {
+            const std::array range{a.in<float>(1), a.in<float>(2)};
+            D::transform(a.on, n, detail::quantized_positive_part{}, a.in<T>(0), range, a.out<T>(0));
+            for (const int i : {1, 2}) D::copy(a.on, dtype::float32, a.in<float>(i), a.out<float>(i), 1);
+        });
+    }
+};
+
+/// auto [q, low, high] = quantize<quint8>(x, -1, 1): what q's integers stand for lies in [low, high].
+template <class Q, graph_operand X, range_end L, range_end H>
+auto quantize(const X& x, const L& low, const H& high, quantize_mode mode = quantize_mode::min_combined,
+              const std::source_location& where = std::source_location::current()) {
+    static_assert(quantized_types::has<Q>, "quantize: to qint8, quint8 or qint32");
+    if constexpr (typed_operand<X>)
+        static_assert(std::is_same_v<value_type_of<X>, float>, "quantize: the elements must be float");
+    quantize_op op;
+    op.type = dtype_of<Q>;
+    op.mode = static_cast<std::int32_t>(mode);
+    const any_tensor made = apply_node<Q, Q>(op, detail::scalar_rule, where, x, detail::range_operand(low, where),
+                                             detail::range_operand(high, where));
+    return detail::with_range<Q>(made, [](const dims& shape) { return shape_result{shape}; }, x);
+}
+
+/// dequantize(q, low, high): the real numbers.
+template <graph_operand X, range_end L, range_end H>
+auto dequantize(const X& x, const L& low, const H& high, quantize_mode mode = quantize_mode::min_combined,
+                const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>)
+        static_assert(quantized_types::has<value_type_of<X>>, "dequantize: the elements are not quantised");
+    constexpr auto rule = [](const dims& shape, const auto&...) { return shape_result{shape}; };
+    return apply_node<float>(dequantize_op{static_cast<std::int32_t>(mode)}, rule, where, x,
+                             detail::range_operand(low, where), detail::range_operand(high, where));
+}
+
+/// auto [q, low, high] = requantize<quint8>(sums, sums_low, sums_high, 0, 6): qint32 in a byte each.
+template <class Q, graph_operand X, range_end L, range_end H, range_end NewL, range_end NewH>
+auto requantize(const X& x, const L& low, const H& high, const NewL& new_low, const NewH& new_high,
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(quantized_bytes::has<Q>, "requantize: to qint8 or quint8");
+    if constexpr (typed_operand<X>)
+        static_assert(std::is_same_v<value_type_of<X>, qint32>, "requantize: the elements must be qint32");
+    const any_tensor made =
+        apply_node<Q, Q>(requantize_op{dtype_of<Q>}, detail::scalar_rule, where, x, detail::range_operand(low, where),
+                         detail::range_operand(high, where), detail::range_operand(new_low, where),
+                         detail::range_operand(new_high, where));
+    return detail::with_range<Q>(made, [](const dims& shape) { return shape_result{shape}; }, x);
+}
+
+/// auto [low, high] = requantization_range(sums, sums_low, sums_high): the range that the numbers use.
+template <graph_operand X, range_end L, range_end H>
+auto requantization_range(const X& x, const L& low, const H& high,
+                          const std::source_location& where = std::source_location::current()) {
+    const auto all = dequantize(x, low, high, quantize_mode::min_first, where);
+    return std::tuple(reduce_min(all, where), reduce_max(all, where));
+}
+
+/// auto [q, low, high] = quantized_relu(x, x_low, x_high).
+template <graph_operand X, range_end L, range_end H>
+auto quantized_relu(const X& x, const L& low, const H& high,
+                    const std::source_location& where = std::source_location::current()) {
+    constexpr auto rule = [](const dims& shape, const auto&...) { return shape_result{shape}; };
+    const auto made = apply_node(quantized_relu_op{}, rule, where, x, detail::range_operand(low, where),
+                                 detail::range_operand(high, where));
+    const auto end = [&](int i) { return tensor<float>(detail::unchecked, any_tensor(endpoint{made.node(), i})); };
+    return std::tuple(made, end(1), end(2));
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+class refused_range_site final : public error_site {
+public:
+    explicit refused_range_site(const char* what) : what_(what) {}
+    RILL_COLD error describe(const refused_element& width) const override {
+        return invalid_argument(std::string(what_) + " is empty, or an end of it is no number: its width is " +
+                                std::to_string(width.real()));
+    }
+
+private:
+    const char* what_;
+};
+
+RILL_COLD error_site_ptr range_site(const char* what) { return detail::make_shared<const refused_range_site>(what); }
+
+RILL_COLD void check_range_inputs(std::span<const tensor_type> in, std::size_t first) {
+    for (std::size_t i = first; i < in.size(); ++i)
+        if (in[i].type != dtype::float32 || (in[i].shape.known_rank() && in[i].shape.rank != 0))
+            throw invalid_argument("an end of a range must be one float32, not " + to_string(in[i]));
+}
+
+RILL_COLD void check_quantized_input(const tensor_type& in, bool bytes_only) {
+    if (in.type == dtype::qint8 || in.type == dtype::quint8 || (!bytes_only && in.type == dtype::qint32)) return;
+    throw invalid_argument(std::string(bytes_only ? "qint8 or quint8" : "quantised numbers") + " are expected, not " +
+                           to_string(in));
+}
+
+} // namespace detail
+
+RILL_INLINE std::vector<tensor_type> quantize_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_quantized_input({type, {}}, false);
+    detail::check_range_inputs(in, 1);
+    if (in[0].type != dtype::float32) throw invalid_argument("float32 is expected, not " + to_string(in[0]));
+    return {{type, in[0].shape}, {dtype::float32, {}}, {dtype::float32, {}}};
+}
+
+RILL_INLINE std::vector<tensor_type> dequantize_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_quantized_input(in[0], false);
+    detail::check_range_inputs(in, 1);
+    return {{dtype::float32, in[0].shape}};
+}
+
+RILL_INLINE std::vector<tensor_type> requantize_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_quantized_input({type, {}}, true);
+    detail::check_range_inputs(in, 1);
+    if (in[0].type != dtype::qint32) throw invalid_argument("qint32 is expected, not " + to_string(in[0]));
+    return {{type, in[0].shape}, {dtype::float32, {}}, {dtype::float32, {}}};
+}
+
+RILL_INLINE std::vector<tensor_type> quantized_relu_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_quantized_input(in[0], false);
+    detail::check_range_inputs(in, 1);
+    return {in[0], {dtype::float32, {}}, {dtype::float32, {}}};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

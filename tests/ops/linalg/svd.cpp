@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Orthogonal decompositions: QR, eigenvalues, singular values; what is made of these; norms.
+#include <rill/ops/linalg/svd.hpp>
+
+#include <rill/device/cpu/linalg/lapack.hpp>
+#include <rill/ops/linalg/norm.hpp>
+#include <rill/ops/linalg/qr.hpp>
+#include <rill/ops/linalg/self_adjoint_eig.hpp>
+#include <rill/ops/math/exp.hpp>
+
+#include "ops/linalg/matrices.hpp"
+
+using namespace rill;
+
+namespace test_ops_linalg_svd {
+
+using matrices::drawn;
+using matrices::matrix_of;
+using matrices::positive;
+using matrices::product;
+using matrices::transposed;
+using matrices::vector_of;
+using matrices::wide;
+
+template <class... X> using results = std::tuple<X...>;
+static_assert(std::is_same_v<decltype(svd(tensor<float, 7, 4, 3>())),
+                             results<tensor<float, 7, 3>, tensor<float, 7, 4, 3>, tensor<float, 7, 3, 3>>>);
+static_assert(std::is_same_v<decltype(svd(tensor<float, 4, 3>(), full_matrices)),
+                             results<tensor<float, 3>, tensor<float, 4, 4>, tensor<float, 3, 3>>>);
+static_assert(std::is_same_v<decltype(qr(tensor<float, 4, 3>())), results<tensor<float, 4, 3>, tensor<float, 3, 3>>>);
+static_assert(std::is_same_v<decltype(qr(tensor<float, 4, 3>(), full_matrices)),
+                             results<tensor<float, 4, 4>, tensor<float, 4, 3>>>);
+static_assert(std::is_same_v<decltype(self_adjoint_eig(tensor<double, 3, 3>())),
+                             results<tensor<double, 3>, tensor<double, 3, 3>>>);
+static_assert(std::is_same_v<decltype(pinv(tensor<double, 2, 3>())), tensor<double, 3, 2>>);
+static_assert(std::is_same_v<decltype(matrix_rank(tensor<double, 5, 2, 3>())), tensor<int, 5>>);
+static_assert(std::is_same_v<decltype(norm<-1>(tensor<float, 5, 3>(), 1)), tensor<float, 5>>);
+static_assert(std::is_same_v<decltype(norm<0, 1>(tensor<float, 5, 3>(), 2)), tensor<float>>);
+
+/// The columns are orthonormal.
+template <class T> void check_orthonormal(const wide& q) {
+    CHECK(distance(product(transposed(q), q), matrices::identity(q.columns)) <= matrices::tolerance<T>(q.rows, 1));
+}
+/// The first columns.
+wide columns_of(const wide& a, index_t count) {
+    wide y = matrices::zeros(a.rows, count);
+    for (index_t i = 0; i < a.rows; ++i)
+        for (index_t j = 0; j < count; ++j) y(i, j) = a(i, j);
+    return y;
+}
+
+template <class T> void check_decompositions(const any_array& at) {
+    const dims& shape = at.shape();
+    const index_t m = shape[shape.rank - 2], n = shape[shape.rank - 1], k = std::min(m, n), count = at.size() / (m * n);
+    INFO(to_string(at.type()));
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype_of<T>);
+    const auto run = [&](const any_tensor& y) { return op_test::run(s, y, {x}, {at}); };
+    for (const bool full : {false, true}) {
+        const auto [q, r] = full ? qr(x, full_matrices) : qr(x);
+        const auto [values, u, v] = full ? svd(x, full_matrices) : svd(x);
+        const any_array qs = run(q), rs = run(r), ss = run(values), us = run(u), vs = run(v),
+                        alone = run(singular_values(x));
+        for (index_t i = 0; i < count; ++i) {
+            const wide a = matrix_of<T>(at, i), one_q = matrix_of<T>(qs, i), one_r = matrix_of<T>(rs, i),
+                       one_s = vector_of<T>(ss, i), one_u = matrix_of<T>(us, i), one_v = matrix_of<T>(vs, i);
+            const long double close = matrices::tolerance<T>(std::max(m, n), std::max(a.largest(), one_s.largest()));
+            check_orthonormal<T>(one_q);
+            CHECK(distance(product(one_q, one_r), a) <= close);
+            for (index_t row = 0; row < one_r.rows; ++row)
+                for (index_t column = 0; column < std::min(row, n); ++column) CHECK(one_r(row, column) == 0);
+            check_orthonormal<T>(one_u);
+            check_orthonormal<T>(one_v);
+            CHECK(distance(
+                      product(matrices::times_columns(columns_of(one_u, k), one_s), transposed(columns_of(one_v, k))),
+                      a) <= close);
+            CHECK(distance(one_s, vector_of<T>(alone, i)) <= close);
+            for (index_t j = 1; j < k; ++j) CHECK(one_s(0, j - 1) >= one_s(0, j));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("qr, svd: orthonormal factors whose product is the matrix", "", float, double) {
+    for (const dims& shape : {dims{1, 1}, dims{2, 3, 2}, dims{2, 4}, dims{5, 5}, dims{2, 26, 30}, dims{40, 25}})
+        check_decompositions<TestType>(drawn<TestType>(shape));
+    check_decompositions<TestType>(any_array(dtype_of<TestType>, dims{3, 2})); // zeros
+    const std::vector<TestType> twice{1, 2, 3, 2, 4, 6, 1, 2, 3, 0, 0, 1e-3f};
+    check_decompositions<TestType>(op_test::make_array<TestType>({4, 3}, twice)); // of rank 2
+}
+
+TEMPLATE_TEST_CASE("self_adjoint_eig: eigenvectors, values in ascending order", "", float, double) {
+    using T = TestType;
+    for (const dims& shape : {dims{1, 1}, dims{3, 2, 2}, dims{7, 7}, dims{2, 30, 30}}) {
+        const graph g;
+        const graph_scope here(g);
+        const session s(g);
+        const auto x = any_placeholder("x", dtype_of<T>);
+        const any_array at = positive<T>(shape, -1);
+        const auto [e, v] = self_adjoint_eig(x);
+        const any_array es = op_test::run(s, e, {x}, {at}), vs = op_test::run(s, v, {x}, {at}),
+                        alone = op_test::run(s, self_adjoint_eigvals(x), {x}, {at});
+        const index_t n = shape[shape.rank - 1];
+        for (index_t i = 0; i < at.size() / (n * n); ++i) {
+            const wide a = matrix_of<T>(at, i), values = vector_of<T>(es, i), vectors = matrix_of<T>(vs, i);
+            const long double close = matrices::tolerance<T>(n, a.largest() * static_cast<long double>(n));
+            check_orthonormal<T>(vectors);
+            CHECK(distance(product(a, vectors), matrices::times_columns(vectors, values)) <= close);
+            CHECK(distance(values, vector_of<T>(alone, i)) <= close);
+            for (index_t j = 1; j < n; ++j) CHECK(values(0, j - 1) <= values(0, j));
+        }
+    }
+}
+
+TEST_CASE("svd, self_adjoint_eig: with and without LAPACK the same values") {
+    constexpr index_t n = detail::lapack_from + 6; // by the library where there is one
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::float64);
+    const any_array at = positive<double>({n, n}, 1);
+    // blocks of one matrix, each of them small: their values are those of the whole
+    const auto eigenvalues = op_test::reals(op_test::run(s, self_adjoint_eigvals(x), {x}, {at}));
+    matrix_task t;
+    t.rows = t.columns = n;
+    t.vectors = false;
+    std::vector<double> own(static_cast<std::size_t>(n));
+    std::vector<std::byte> memory(1 << 20);
+    detail::scratch_cutter cut(memory.data());
+    using algorithm = detail::matrix_algorithm<matrix_function::self_adjoint_eig, double>;
+    CHECK(algorithm::by_rotations(t, {{at.elements<double>().data()}, {own.data()}}, cut) == matrix_fault::none);
+    CHECK(op_test::far_apart(own, eigenvalues, 1e-12) == "");
+    detail::scratch_cutter again(memory.data());
+    using singular = detail::matrix_algorithm<matrix_function::svd, double>;
+    CHECK(singular::by_rotations(t, {{at.elements<double>().data()}, {own.data()}}, again) == matrix_fault::none);
+    CHECK(op_test::far_apart(own, op_test::reals(op_test::run(s, singular_values(x), {x}, {at})), 1e-12) == "");
+}
+
+using X = const any_tensor&;
+
+TEST_CASE("qr, svd, self_adjoint_eig: gradients, to second order") {
+    struct row {
+        const char* name;
+        any_tensor (*f)(X a); // of what the signs of vectors do not change, or at points where these do not
+        dims shape;
+    };
+    const row rows[] = {
+        {"q", [](X a) { return std::get<0>(qr(a)); }, {2, 3, 2}},
+        {"r", [](X a) { return std::get<1>(qr(a)); }, {3, 3}},
+        {"q and r",
+         [](X a) {
+             const auto [q, r] = qr(a);
+             return any_tensor(q * 2 + matmul(q, r));
+         },
+         {3, 2}},
+        {"eigenvalues", [](X a) { return any_tensor(self_adjoint_eigvals(a)); }, {2, 3, 3}},
+        {"eigenvectors",
+         [](X a) {
+             const auto [e, v] = self_adjoint_eig(a);
+             return any_tensor(square(v) * expand_dims<-2>(e));
+         },
+         {3, 3}},
+        {"singular values", [](X a) { return any_tensor(singular_values(a)); }, {2, 3, 2}},
+        {"u", [](X a) { return any_tensor(square(std::get<1>(svd(a)))); }, {4, 2}},
+        {"v", [](X a) { return any_tensor(square(std::get<2>(svd(a)))); }, {2, 4}},
+        {"u, s and v",
+         [](X a) {
+             const auto [s, u, v] = svd(a);
+             return any_tensor(matmul(u * exp(s), matrix_transpose(v)));
+         },
+         {3, 3}},
+        {"pinv", [](X a) { return any_tensor(pinv(a)); }, {3, 2}},
+        {"norm of order 1", [](X a) { return any_tensor(norm<-2, -1>(a, 1)); }, {2, 3, 2}},
+        {"norm of order 2", [](X a) { return any_tensor(norm<-2, -1>(a, 2)); }, {2, 3, 2}},
+        {"norm of order 3", [](X a) { return any_tensor(norm<-1>(a, 3)); }, {3, 2}},
+    };
+    for (const row& r : rows) {
+        INFO(r.name);
+        const graph g;
+        const graph_scope here(g);
+        const session s(g);
+        const auto a = any_placeholder("a", dtype::float64);
+        op_test::gradient_check{s, {a}, {drawn<double>(r.shape, 1)}, 1e-6}.check(r.f(a), 2);
+    }
+}
+
+TEST_CASE("pinv, matrix_rank, norm: values") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::float64);
+    const auto run = [&](const any_tensor& y, const dims& shape, const std::vector<double>& v) {
+        return op_test::reals(op_test::run(s, y, {x}, {op_test::make_array<double>(shape, v)}));
+    };
+    CHECK(op_test::far_apart(run(pinv(x), {2, 2}, {1, 1, 1, 1}), {0.25, 0.25, 0.25, 0.25}, 1e-15) == "");
+    CHECK(op_test::far_apart(run(pinv(x), {1, 2}, {3, 4}), {0.12, 0.16}, 1e-15) == "");
+    CHECK(op_test::far_apart(run(pinv(x, 0.5), {2, 2}, {4, 0, 0, 1}), {0.25, 0, 0, 0}, 1e-15) == "");
+    const auto rank = [&](const any_tensor& y, const dims& shape, const std::vector<double>& v) {
+        const any_array got = op_test::run(s, y, {x}, {op_test::make_array<double>(shape, v)});
+        return std::vector<int>(got.elements<int>().begin(), got.elements<int>().end());
+    };
+    CHECK(rank(matrix_rank(x), {3, 2, 2}, {1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0}) == std::vector<int>{1, 2, 0});
+    CHECK(rank(matrix_rank(x, 2), {2, 2}, {4, 0, 0, 1}) == std::vector<int>{1});
+    const std::vector<double> v{3, -4, 0, 0, 1, 1};
+    CHECK(op_test::far_apart(run(norm(x), {3, 2}, v), {std::sqrt(27.)}, 1e-15) == "");
+    CHECK(op_test::far_apart(run(norm<-1>(x), {3, 2}, v), {5, 0, std::sqrt(2.)}, 1e-15) == "");
+    CHECK(run(norm<-1>(x, 1), {3, 2}, v) == std::vector<double>{7, 0, 2});
+    CHECK(run(norm<-1>(x, infinite_order), {3, 2}, v) == std::vector<double>{4, 0, 1});
+    CHECK(op_test::far_apart(run(norm<-1>(x, 3), {1, 2}, {3, -4}), {std::cbrt(91.)}, 1e-15) == "");
+    CHECK(run(norm<-2, -1>(x, 1), {3, 2}, v) == std::vector<double>{5});
+    CHECK(run(norm<-2, -1>(x, infinite_order), {3, 2}, v) == std::vector<double>{7});
+    CHECK(op_test::far_apart(run(norm<-2, -1>(x, 2), {2, 2}, {0, 3, 1, 0}), {3}, 1e-15) == "");
+    CHECK_THROWS_WITH(norm<-1>(x, 0), contains("the order is 0"));
+    CHECK_THROWS_WITH((norm<-2, -1>(x, 3)), contains("accepted for matrices are 1, 2"));
+}
+
+TEST_CASE("qr, svd, self_adjoint_eig: matrices and gradients that are refused") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::float64);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto missing = op_test::make_array<double>({2, 2}, {1, nan, nan, 1});
+    const auto [values, u, v] = svd(x);
+    CHECK_THROWS_WITH(op_test::run(s, values, {x}, {missing}), contains("holds a NaN") && contains("node 'svd'"));
+    CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {missing}), contains("holds a NaN"));
+    CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {drawn<double>({2, 3})}),
+                      contains("the matrices are not square"));
+    const auto broad = any_placeholder("broad", dtype::float64, {2, 3});
+    CHECK_THROWS_WITH(gradients(std::get<0>(qr(broad)), broad), contains("as many rows as columns"));
+    CHECK_THROWS_WITH(gradients(std::get<1>(svd(broad, full_matrices)), broad), contains("must be square"));
+    for (const op_ptr& made : {make_op(qr_op{true}), make_op(svd_op{false, true}), make_op(self_adjoint_eig_op{false})})
+        CHECK(make_op(made->name(), 1, bytes_of_fields(*made))->equals(*made));
+}
+
+} // namespace test_ops_linalg_svd

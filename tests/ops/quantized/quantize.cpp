@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Quantised numbers: conversions, products, and the rounding that training simulates.
+#include <rill/ops/quantized/quantize.hpp>
+
+#include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/nn/window/conv2d.hpp>
+#include <rill/ops/quantized/fake_quant.hpp>
+#include <rill/ops/quantized/quantized_conv2d.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_ops_quantized_quantize {
+
+using floats = std::vector<float>;
+static_assert(std::is_same_v<decltype(quantize<quint8>(tensor<float, 2, 3>(), 0, 1)),
+                             std::tuple<tensor<quint8, 2, 3>, tensor<float>, tensor<float>>>);
+static_assert(std::is_same_v<decltype(dequantize(tensor<qint8, dyn, 3>(), 0, 1)), tensor<float, dyn, 3>>);
+static_assert(
+    std::is_same_v<decltype(std::get<0>(quantized_matmul(tensor<quint8, 2, 3>(), tensor<quint8, 3, 4>(), 0, 1, 0, 1))),
+                   tensor<qint32, 2, 4>&&>);
+
+template <class Q> std::vector<int> integers(const any_array& a) {
+    std::vector<int> all;
+    for (const Q q : a.elements<Q>()) all.push_back(q.value);
+    return all;
+}
+
+std::vector<double> doubles(const any_array& a) {
+    return std::vector<double>(a.elements<float>().begin(), a.elements<float>().end());
+}
+
+TEST_CASE("quantize, dequantize: integers and the numbers that they stand for") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, dyn> x("x");
+    const floats at{-2, -1, 0, 0.5f, 1, 7};
+    const feed_value feed_x = feed(x, at);
+    {
+        const auto [q, low, high] = quantize<quint8>(x, -1, 1);
+        CHECK(integers<quint8>(s.run(any_tensor(q), feed_x)) == std::vector<int>{0, 0, 128, 191, 255, 255});
+        CHECK(s.run(low) == -1);
+        CHECK(s.run(high) == 1);
+        const auto back = op_test::list(s.run(dequantize(q, low, high), feed_x));
+        for (std::size_t i = 0; i < at.size(); ++i)
+            CHECK(std::abs(back[i] - std::clamp(at[i], -1.f, 1.f)) <= 1.001f / 255);
+    }
+    {
+        const auto [q, low, high] = quantize<qint8>(x, -1, 1);
+        CHECK(integers<qint8>(s.run(any_tensor(q), feed_x)) == std::vector<int>{-128, -128, 0, 63, 127, 127});
+    }
+    {
+        const auto [q, low, high] = quantize<quint8>(x, -1, 1, quantize_mode::min_first);
+        const auto back = op_test::list(s.run(dequantize(q, low, high, quantize_mode::min_first), feed_x));
+        CHECK(back[2] == 0); // exactly
+        CHECK(std::abs(back[3] - 0.5f) <= 1.001f / 255);
+    }
+    {
+        const auto [q, low, high] = quantize<qint32>(x, -1, 1);
+        const auto back = op_test::list(s.run(dequantize(q, low, high), feed_x));
+        CHECK(std::abs(back[3] - 0.5f) < 1e-6f);
+    }
+    const auto [q, low, high] = quantize<quint8>(x, 2, 2); // becomes wide enough
+    CHECK(s.run(low) == 0);
+    CHECK(s.run(high) == 2);
+}
+
+TEST_CASE("requantize, quantized_relu: sums in a byte each") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::qint32, {3});
+    const auto at = op_test::make_array<qint32>({3}, {qint32{-1000}, qint32{0}, qint32{2000}});
+    const float level = 1e-3f; // a sum of 1000 stands for 1
+    const float from = level * -2147483648.f, to = level * 2147483647.f;
+    const auto [low, high] = requantization_range(x, from, to);
+    CHECK(op_test::far_apart(doubles(op_test::run(s, low, {x}, {at})), {-1}, 1e-5) == "");
+    CHECK(op_test::far_apart(doubles(op_test::run(s, high, {x}, {at})), {2}, 1e-5) == "");
+    const auto [q, q_low, q_high] = requantize<quint8>(x, from, to, -1, 2);
+    CHECK(integers<quint8>(op_test::run(s, q, {x}, {at})) == std::vector<int>{0, 85, 255});
+    const auto [positive, p_low, p_high] = quantized_relu(q, q_low, q_high);
+    CHECK(integers<quint8>(op_test::run(s, positive, {x}, {at})) == std::vector<int>{85, 85, 255});
+    CHECK(doubles(op_test::run(s, p_high, {x}, {at})) == std::vector<double>{2});
+}
+
+/// Quantised numbers as the reals that they stand for.
+template <class Q> any_array reals_of(const any_array& a, float low, float high) {
+    any_array y(dtype::float64, a.shape());
+    for (index_t i = 0; i < a.size(); ++i)
+        static_cast<double*>(y.mutable_data())[i] = static_cast<double>(
+            quantized_range{low, high}.real(a.elements<Q>()[static_cast<std::size_t>(i)], quantize_mode::min_first));
+    return y;
+}
+template <class Q> any_array drawn(const dims& shape, int salt) {
+    any_array a(dtype_of<Q>, shape);
+    for (index_t i = 0; i < a.size(); ++i)
+        static_cast<Q*>(a.mutable_data())[i] = Q{static_cast<decltype(Q::value)>((i * 37 + salt * 101) % 256)};
+    return a;
+}
+
+TEMPLATE_TEST_CASE("quantized_matmul, quantized_conv2d: as products of reals", "", qint8, quint8) {
+    using Q = TestType;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto a = any_placeholder("a", dtype_of<Q>), b = any_placeholder("b", dtype_of<Q>);
+    const auto x = any_placeholder("x", dtype::float64), y = any_placeholder("y", dtype::float64);
+    const auto compare = [&](const auto& made, const any_tensor& wanted, const dims& of_a, const dims& of_b) {
+        const auto& [sums, low, high] = made;
+        const any_array at = drawn<Q>(of_a, 1), by = drawn<Q>(of_b, 2);
+        const any_array got =
+            op_test::run(s, dequantize(any_tensor(sums), low, high, quantize_mode::min_first), {a, b}, {at, by});
+        const any_array exact = op_test::run(s, wanted, {x, y}, {reals_of<Q>(at, -1, 2), reals_of<Q>(by, -3, 1)});
+        CHECK(got.shape() == exact.shape());
+        CHECK(op_test::far_apart(doubles(got), op_test::reals(exact), 1e-5, 10) == "");
+    };
+    compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {5, 7}, {7, 19});
+    compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {2, 0}, {0, 3});
+    compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {0, 3}, {3, 2});
+    constexpr window w{.strides = {2, 1}, .padding = padding::same};
+    compare(quantized_conv2d<w>(a, b, -1, 2, -3, 1), conv2d<w>(x, y), {2, 5, 4, 3}, {3, 2, 3, 18});
+}
+
+TEST_CASE("fake_quant: rounded values, and gradients that pass") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, dyn> x("x");
+    const placeholder<float> low("low"), high("high");
+    const floats at{-0.3f, -0.1f, 0, 0.26f, 0.5f, 0.9f, 1.3f};
+    const auto run = [&](const auto& y) {
+        return op_test::list(s.run(y, feed(x, at), feed(low, -0.1f), feed(high, 0.9f)));
+    };
+    // three bits and the range [-0.1, 0.9]: steps of 1 / 7, and 0 is the first of them from -1 / 7 on
+    const auto y = fake_quant_with_min_max_vars(x, low, high, {.num_bits = 3});
+    const floats wanted{-1 / 7.f, -1 / 7.f, 0, 2 / 7.f, 4 / 7.f, 6 / 7.f, 6 / 7.f}, got = run(y);
+    for (std::size_t i = 0; i < at.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-6f);
+    const auto [dx, dlow, dhigh] = gradients(y, x, low, high);
+    CHECK(run(dx) == floats{0, 1, 1, 1, 1, 0, 0});
+    CHECK(s.run(dlow, feed(x, at), feed(low, -0.1f), feed(high, 0.9f)) == 1);
+    CHECK(s.run(dhigh, feed(x, at), feed(low, -0.1f), feed(high, 0.9f)) == 2);
+    const auto byte = fake_quant_with_min_max_args(x, -1, 1);
+    const auto [d] = gradients(byte, x);
+    CHECK(run(d) == floats{1, 1, 1, 1, 1, 1, 0});
+    const auto bytes = run(byte);
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) CHECK(std::abs(bytes[i] - at[i]) < 1.01f / 255);
+    const placeholder<float, dyn, 2> rows("rows");
+    const placeholder<float, 2> lows("lows"), highs("highs");
+    const xt::xtensor<float, 2> two{{0.4f, 0.4f}};
+    const auto both = op_test::list(s.run(fake_quant_with_min_max_vars_per_channel(rows, lows, highs, {.num_bits = 2}),
+                                          feed(rows, two), feed(lows, {0.f, 0.f}), feed(highs, {3.f, 0.3f})));
+    CHECK(std::abs(both[0]) < 1e-6f);
+    CHECK(std::abs(both[1] - 0.3f) < 1e-6f);
+    CHECK_THROWS_WITH(fake_quant_with_min_max_args(x, 1, 1), contains("is empty"));
+    CHECK_THROWS_WITH(fake_quant_with_min_max_args(x, -1, 1, {.num_bits = 17}), contains("num_bits is 17"));
+}
+
+TEST_CASE("quantize and its kin: ranges and operands that are refused") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, dyn> x("x");
+    const placeholder<float> low("low"), high("high");
+    const auto [q, q_low, q_high] = quantize<quint8>(x, low, high);
+    const auto run = [&](float from, float to) {
+        return s.run(any_tensor(q), feed(x, floats{1}), feed(low, from), feed(high, to));
+    };
+    CHECK_THROWS_WITH(run(2, 1), contains("the range is empty") && contains("node 'quantize'"));
+    CHECK_THROWS_WITH(run(std::numeric_limits<float>::quiet_NaN(), 1), contains("the range is empty"));
+    CHECK_THROWS_WITH(run(0, std::numeric_limits<float>::infinity()), contains("the range is empty"));
+    const auto a = any_placeholder("a", dtype::quint8, {2, 3}), b = any_placeholder("b", dtype::qint8, {3, 2}),
+               f = any_placeholder("f", dtype::float32, {2, 3});
+    CHECK_THROWS_WITH(quantized_matmul(a, b, 0, 1, 0, 1), contains("the dtypes differ"));
+    CHECK_THROWS_WITH(quantized_matmul(a, a, 0, 1, 0, 1), contains("the inner extents differ"));
+    CHECK_THROWS_WITH(quantized_matmul(f, f, 0, 1, 0, 1), contains("float32"));
+    CHECK_THROWS_WITH(dequantize(a, f, 1), contains("one float32"));
+    quantize_op made;
+    made.type = dtype::qint8;
+    CHECK(make_op("QuantizeV2", 1, bytes_of_fields(*make_op(made)))->equals(*make_op(made)));
+}
+
+} // namespace test_ops_quantized_quantize
