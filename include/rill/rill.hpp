@@ -26,6 +26,8 @@
 #include <rill/summary/merged_summaries.hpp>
 #include <rill/train/any_variable.hpp>
 #include <rill/train/catalogue.hpp>
+#include <rill/train/cell_wrappers.hpp>
+#include <rill/train/cells.hpp>
 #include <rill/train/clipping.hpp>
 #include <rill/train/compare_values.hpp>
 #include <rill/train/coordinator.hpp>
@@ -41,6 +43,7 @@
 #include <rill/train/metrics.hpp>
 #include <rill/train/monitored_session.hpp>
 #include <rill/train/parameter_table.hpp>
+#include <rill/train/recurrent.hpp>
 #include <rill/train/replica_device_setter.hpp>
 #include <rill/train/saver.hpp>
 #include <rill/train/schedules.hpp>

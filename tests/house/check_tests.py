@@ -51,6 +51,8 @@ COVERED_BY |= {part: "ops/quantized/quantize"
                for part in ("ops/quantized/quantized_conv2d", "ops/quantized/fake_quant", "device/quantization",
                             "device/cpu/primitives/quantized")}
 COVERED_BY |= {"device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
+COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/array/sequence_mask": "ops/array/reverse_sequence",
+               "train/cell_wrappers": "train/cells"}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

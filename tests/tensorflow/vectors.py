@@ -77,6 +77,7 @@ WITHOUT = {
     "ScalarSummary": "its bytes are what TensorBoard reads: make check compares them",
     "Send": "a value leaves its part: cut runs are compared with whole ones by tests/session/partitioned_run.cpp",
     "SendBundle": "a part of a cut run: see Send",
+    "SequenceLengths": "TensorFlow has no such op: a check of the lengths of sequences",
     "Snapshot": "a copy of a value, made where a run is cut",
     "StandIn": "a shape without values, made where a run is cut",
     "TextSummary": "TensorBoard reads it in make check",

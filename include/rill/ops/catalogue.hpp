@@ -30,6 +30,9 @@
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/reshape_like.hpp>
 #include <rill/ops/array/reverse.hpp>
+#include <rill/ops/array/reverse_sequence.hpp>
+#include <rill/ops/array/sequence_lengths.hpp>
+#include <rill/ops/array/sequence_mask.hpp>
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/slice.hpp>
@@ -529,6 +532,7 @@ using catalogue = op_list<
     semaphore_value_op,
     send_bundle_op,
     send_op,
+    sequence_lengths_op,
     shape_op,
     sigmoid_cross_entropy_op,
     sigmoid_op,

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/gather.hpp>
+#include <rill/ops/array/sequence_lengths.hpp>
+#include <rill/ops/array/sequence_mask.hpp>
+#include <rill/ops/array/transpose.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The axes of time and of the batch exist and differ.
+template <class E, int Time, int Batch> inline constexpr bool are_sequence_axes = axes_exist<E, Time, Batch>;
+
+namespace detail {
+
+/// The steps along an axis, in std::int64_t.
+template <int Axis, typed_operand X> auto steps_along(const X& x, const std::source_location& where) {
+    constexpr index_t n = rules::extent_along(extents_of<X>::value, Axis);
+    if constexpr (n != dyn)
+        return steps_of<std::int64_t, n>(where);
+    else
+        return range(extent_of<Axis>(x, where), where);
+}
+
+/// x with its first two axes as one.
+template <typed_operand X> auto join_first_axes(const X& x, const std::source_location& where) {
+    constexpr dims shape = extents_of<X>::value;
+    constexpr bool rest_known = [](const dims& all) {
+        for (int i = 2; i < all.rank; ++i)
+            if (all[i] == dyn) return false;
+        return true;
+    }(shape);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        if constexpr (rest_known)
+            return reshape < shape[0] == dyn || shape[1] == dyn ? dyn : shape[0] * shape[1],
+                   shape[static_cast<int>(I) + 2]... > (x, where);
+        else
+            return reshape(x,
+                           concat<0>(constant({std::int64_t{-1}}),
+                                     slice<sizeof...(I)>(rill::shape<std::int64_t>(x, where), {2}, where), where),
+                           where);
+    }(std::make_index_sequence<static_cast<std::size_t>(shape.rank - 2)>{});
+}
+
+/// The sequences of x [batch, time, ..] or [time, batch, ..], turned round.
+template <int Time, typed_operand X, typed_operand L>
+auto turned_sequences(const X& x, const L& lengths, const std::source_location& where) {
+    const auto time = expand_dims<1 - Time>(steps_along<Time>(x, where), where);
+    const auto batch = expand_dims<Time>(steps_along<1 - Time>(x, where), where);
+    const auto length = expand_dims<Time>(lengths, where);
+    const auto from = select(time < length, length - 1 - time, time);
+    const auto rows = [&](const auto& first, const auto& second) { // of the joined axes
+        return sealed(first * extent_of<1>(x, where) + second);
+    };
+    const auto ids = [&] {
+        if constexpr (Time == 1)
+            return rows(batch, from);
+        else
+            return rows(from, batch);
+    }();
+    return tensor_of<value_type_of<X>, extents_of<X>>(unchecked,
+                                                      any_tensor(gather<0>(join_first_axes(x, where), ids, where)));
+}
+
+/// The order of axes that puts two axes first, and its inverse.
+template <int Rank, int First, int Second> struct leading_axes {
+    static constexpr std::array<int, Rank> order = [] {
+        std::array<int, Rank> all{First, Second};
+        for (int i = 0, at = 2; i < Rank; ++i)
+            if (i != First && i != Second) all[static_cast<std::size_t>(at++)] = i;
+        return all;
+    }();
+    static constexpr std::array<int, Rank> inverse = [] {
+        std::array<int, Rank> all{};
+        for (int i = 0; i < Rank; ++i) all[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = i;
+        return all;
+    }();
+};
+
+} // namespace detail
+
+/// reverse_sequence(x, lengths): of each sequence of x [batch, time, ..] the first length[b] steps in reverse order; the steps behind them stay.
+/// reverse_sequence<0, 1>(x, lengths) says the axes of time and batch. Lengths: [batch], int or std::int64_t. Gradient: g, turned round likewise.
+/// Errors: a length below 0 or beyond the sequence.
+template <int Time = 1, int Batch = 0, typed_operand X, typed_operand L>
+auto reverse_sequence(const X& x, const L& lengths,
+                      const std::source_location& where = std::source_location::current()) {
+    using E = extents_of<X>;
+    static_assert(are_sequence_axes<E, Time, Batch>, "reverse_sequence: an axis is out of range, or named twice");
+    constexpr int time = rules::normal_axis(Time, E::rank), batch = rules::normal_axis(Batch, E::rank);
+    const auto all = sealed(x);
+    const auto known = detail::checked_lengths<time, batch>(lengths, all, where);
+    if constexpr (time < 2 && batch < 2) {
+        return detail::turned_sequences<time>(all, known, where);
+    } else {
+        using axes = detail::leading_axes<E::rank, batch, time>;
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            const auto turned =
+                detail::turned_sequences<1>(sealed(transpose<axes::order[I]...>(all, where)), known, where);
+            return sealed(transpose<axes::inverse[I]...>(turned, where));
+        }(std::make_index_sequence<static_cast<std::size_t>(E::rank)>{});
+    }
+}
+
+}} // namespace rill::RILL_ABI
