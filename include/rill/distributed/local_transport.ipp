@@ -90,7 +90,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
     }
 
     /// Ends a lane: at once, or after it has delivered what its sender sent.
-    void end(std::map<transport::connection, lane>::iterator at, std::map<transport::connection, lane>& gone) {
+    void end_lane(std::map<transport::connection, lane>::iterator at, std::map<transport::connection, lane>& gone) {
         auto& l = at->second;
         if (l.waiting.empty() || !l.to || l.to == l.from) {
             gone.insert(lanes.extract(at));
@@ -138,7 +138,7 @@ public:
         const auto at = net_->lanes.find(c);
         if (at == net_->lanes.end()) return;
         gone.insert(net_->lanes.extract(at->second.arrives_as));
-        net_->end(at, gone);
+        net_->end_lane(at, gone);
         net_->answers.erase(c);
     }
 
@@ -152,7 +152,7 @@ public:
             if (l.from == &self_ || (l.to == &self_ && l.address.empty())) {
                 net_->answers.erase(at->first);
                 if (l.from == &self_)
-                    net_->end(at, gone);
+                    net_->end_lane(at, gone);
                 else
                     gone.insert(net_->lanes.extract(at));
             } else if (l.to == &self_) { // its sender may find another listener there later

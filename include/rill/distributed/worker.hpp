@@ -65,7 +65,7 @@ private:
     void look();
     void take_push(const incoming_request& request, const answer_function& reply);
     void end_step(session_state& in, std::uint64_t number);
-    void end(session_state& gone, const std::string& state_ends, const std::exception_ptr& why) noexcept;
+    void end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept;
 
     const std::shared_ptr<peer_channels> peers_;
     allocator& memory_;

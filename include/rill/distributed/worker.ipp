@@ -88,7 +88,7 @@ RILL_COLD void worker::close() noexcept {
 }
 
 /// Ends the steps of a session that was taken from the list, and frees what they do not use.
-RILL_COLD void worker::end(session_state& gone, const std::string& state_ends, const std::exception_ptr& why) noexcept {
+RILL_COLD void worker::end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept {
     gone.resources->end(state_ends);
     std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
     std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
