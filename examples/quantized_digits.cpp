@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
     const variable<float, 64> b1("b1", zeros());
     const variable<float, 64, 10> w2("w2", glorot_uniform());
     const variable<float, 10> b2("b2", zeros());
-    const tensor hidden = relu(matmul(image, w1) + b1), logits = matmul(hidden, w2) + b2;
+    const tensor hidden = relu(matmul(image, w1) + b1);
+    const tensor logits = matmul(hidden, w2) + b2;
     const auto train = adam(2e-3f).minimize(reduce_mean(sparse_softmax_cross_entropy(logits, label)));
 
     const tensor hidden8 = relu(dense_in_bytes(image, 0, 1, w1, b1));
