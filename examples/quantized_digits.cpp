@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), std::mt19937(42));
     xt::xtensor<float, 2> images({count, 64});
-    xt::xtensor<int, 1> labels({count});
+    auto labels = xt::xtensor<int, 1>::from_shape({count});
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t p = 0; p < 64; ++p) images(i, p) = table.values(order[i], p) / 16.f;
         labels(i) = static_cast<int>(table.values(order[i], 64));
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     const auto step = s.make_callable(train, image, label);
     constexpr std::size_t batch = 32;
     xt::xtensor<float, 2> some({batch, 64});
-    xt::xtensor<int, 1> their({batch});
+    auto their = xt::xtensor<int, 1>::from_shape({batch});
     for (int epoch = 0; epoch < 15; ++epoch)
         for (std::size_t at = 0; at + batch <= train_count; at += batch) {
             std::copy_n(&images(at, 0), batch * 64, some.begin());
