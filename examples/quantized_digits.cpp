@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), std::mt19937(42));
     xt::xtensor<float, 2> images({count, 64});
-    xt::xtensor<int, 1> labels({count});
+    auto labels = xt::xtensor<int, 1>::from_shape({count});
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t p = 0; p < 64; ++p) images(i, p) = table.values(order[i], p) / 16.f;
         labels(i) = static_cast<int>(table.values(order[i], 64));
@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
     const variable<float, 64> b1("b1", zeros());
     const variable<float, 64, 10> w2("w2", glorot_uniform());
     const variable<float, 10> b2("b2", zeros());
-    const tensor hidden = relu(matmul(image, w1) + b1), logits = matmul(hidden, w2) + b2;
+    const tensor hidden = relu(matmul(image, w1) + b1);
+    const tensor logits = matmul(hidden, w2) + b2;
     const auto train = adam(2e-3f).minimize(reduce_mean(sparse_softmax_cross_entropy(logits, label)));
 
     const tensor hidden8 = relu(dense_in_bytes(image, 0, 1, w1, b1));
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
     const auto step = s.make_callable(train, image, label);
     constexpr std::size_t batch = 32;
     xt::xtensor<float, 2> some({batch, 64});
-    xt::xtensor<int, 1> their({batch});
+    auto their = xt::xtensor<int, 1>::from_shape({batch});
     for (int epoch = 0; epoch < 15; ++epoch)
         for (std::size_t at = 0; at + batch <= train_count; at += batch) {
             std::copy_n(&images(at, 0), batch * 64, some.begin());

@@ -1,5 +1,5 @@
 // expect: einsum: the equation does not parse
-// shows: jk
+// shows: 2
 #include <rill/rill.hpp>
 
 int main() {

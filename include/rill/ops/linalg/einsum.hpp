@@ -295,6 +295,7 @@ RILL_COLD contraction contraction_of(std::string_view text, const dims& first, c
 RILL_INLINE shape_result einsum_op::shape(const dims& a, const dims& b) const {
     const auto e = parse_einsum(equation, std::array{a.rank, b.rank});
     if (e.broken) return {a, e.broken};
+    if (equation.find("->") == std::string::npos) return {a, "the equation does not name its result"};
     for (int operand = 0; operand < 2; ++operand)
         for (const char label : e.term(operand))
             if (e.is_lone(label)) return {a, "a label of one operand is neither in the other one nor in the result"};

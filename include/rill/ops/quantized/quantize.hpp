@@ -69,6 +69,12 @@ template <class R> decltype(auto) range_operand(const R& end, const std::source_
         return constant(static_cast<float>(end), where);
 }
 
+/// Compiles the kernels of an op for all its types if those of the operand are unknown.
+template <class Op, class X> void require_quantized() {
+    if constexpr (!typed_operand<X>)
+        Op::domain_type::each([]<class T>(std::type_identity<T>) { require_kernel<Op, T>(); });
+}
+
 inline constexpr auto scalar_rule = [](const auto&...) { return shape_result{dims{}}; };
 
 /// Returns a node's outputs as numbers of type Q and the two ends of their range.
@@ -202,6 +208,7 @@ auto dequantize(const X& x, const L& low, const H& high, quantize_mode mode = qu
                 const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
         static_assert(quantized_types::has<value_type_of<X>>, "dequantize: the elements are not quantised");
+    detail::require_quantized<dequantize_op, X>();
     constexpr auto rule = [](const dims& shape, const auto&...) { return shape_result{shape}; };
     return apply_node<float>(dequantize_op{static_cast<std::int32_t>(mode)}, rule, where, x,
                              detail::range_operand(low, where), detail::range_operand(high, where));
@@ -233,6 +240,7 @@ auto requantization_range(const X& x, const L& low, const H& high,
 template <graph_operand X, range_end L, range_end H>
 auto quantized_relu(const X& x, const L& low, const H& high,
                     const std::source_location& where = std::source_location::current()) {
+    detail::require_quantized<quantized_relu_op, X>();
     constexpr auto rule = [](const dims& shape, const auto&...) { return shape_result{shape}; };
     const auto made = apply_node(quantized_relu_op{}, rule, where, x, detail::range_operand(low, where),
                                  detail::range_operand(high, where));

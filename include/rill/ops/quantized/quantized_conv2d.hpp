@@ -75,6 +75,7 @@ struct quantized_conv2d_op : detail::window_op {
 template <graph_operand A, graph_operand B, range_end AL, range_end AH, range_end BL, range_end BH>
 auto quantized_matmul(const A& a, const B& b, const AL& a_low, const AH& a_high, const BL& b_low, const BH& b_high,
                       const std::source_location& where = std::source_location::current()) {
+    detail::require_quantized<quantized_matmul_op, A>();
     constexpr auto rule = [](const dims& x, const dims& y, const auto&...) { return rules::matmul(x, y); };
     const any_tensor made =
         apply_node<qint32>(quantized_matmul_op{}, rule, where, a, b, detail::range_operand(a_low, where),
@@ -87,6 +88,7 @@ auto quantized_matmul(const A& a, const B& b, const AL& a_low, const AH& a_high,
 template <window W = window{}, graph_operand X, graph_operand F, range_end XL, range_end XH, range_end FL, range_end FH>
 auto quantized_conv2d(const X& x, const F& f, const XL& x_low, const XH& x_high, const FL& f_low, const FH& f_high,
                       const std::source_location& where = std::source_location::current()) {
+    detail::require_quantized<quantized_conv2d_op, X>();
     constexpr auto rule = [](const dims& image, const dims& filter, const auto&...) {
         return rules::convolution(image, filter, W);
     };

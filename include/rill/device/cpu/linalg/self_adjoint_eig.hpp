@@ -50,7 +50,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
             std::fill_n(v, n * n, T(0));
             for (index_t i = 0; i < n; ++i) v[i * n + i] = 1;
         }
-        const T size = std::sqrt(product_of_rows(a, a, n * n)), close = std::numeric_limits<T>::epsilon() * size / 8;
+        const T size = std::sqrt(product_of_rows(a, a, n * n)), close = std::numeric_limits<T>::epsilon() * size / 2;
         for (int sweep = 0;; ++sweep) {
             bool turned = false;
             for (index_t p = 0; p < n; ++p)
@@ -64,6 +64,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
                         a[i * n + p] = cosine * x - sine * y;
                         a[i * n + q] = sine * x + cosine * y;
                     }
+                    a[p * n + q] = a[q * n + p] = 0; // but for rounding
                     if (t.vectors) rotate_rows(v + p * n, v + q * n, cosine, sine, n);
                 }
             if (!turned) break;

@@ -62,6 +62,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
         }
         const T epsilon = std::numeric_limits<T>::epsilon();
         const T nothing = epsilon * std::sqrt(product_of_rows(w, w, k * length));
+        const T close = 4 * epsilon * std::sqrt(T(length)); // what rounding leaves of a product of unit vectors
         for (int sweep = 0;; ++sweep) {
             bool turned = false;
             for (index_t p = 0; p < k; ++p)
@@ -69,7 +70,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
                     T *const x = w + p * length, *const y = w + q * length;
                     const T a = product_of_rows(x, x, length), b = product_of_rows(y, y, length),
                             c = product_of_rows(x, y, length);
-                    if (!(std::abs(c) > epsilon * std::sqrt(a) * std::sqrt(b)) || !(std::min(a, b) > nothing * nothing))
+                    if (!(std::abs(c) > close * std::sqrt(a) * std::sqrt(b)) || !(std::min(a, b) > nothing * nothing))
                         continue;
                     turned = true;
                     const auto [cosine, sine] = rotation_of(a, b, c);
