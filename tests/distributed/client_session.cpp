@@ -96,7 +96,7 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
         std::rethrow_exception(problem);
     } catch (const unavailable& e) {
         CHECK(e.task() == "/job:worker/replica:0/task:0");
-        CHECK_THAT(e.what(), contains(incarnation));
+        CHECK_THAT(std::string(e.what()), contains(incarnation));
     }
     all.start("worker", 0);
     CHECK_THROWS_AS(call(), aborted); // the master has lost the session

@@ -2,17 +2,7 @@
 #include <rill/distributed/remote_session_core.hpp>
 
 #include <rill/distributed.hpp>
-#include <rill/ops/array/placeholder.hpp>
-#include <rill/ops/array/slice.hpp>
-#include <rill/ops/control/group.hpp>
-#include <rill/ops/math/add.hpp>
-#include <rill/ops/math/gradients.hpp>
-#include <rill/ops/math/mul.hpp>
-#include <rill/ops/math/reduce_mean.hpp>
-#include <rill/ops/math/square.hpp>
-#include <rill/ops/math/sub.hpp>
-#include <rill/ops/state/variable.hpp>
-#include <rill/ops/state/writes.hpp>
+#include <rill/rill.hpp>
 
 #include "catch.hpp"
 

@@ -57,7 +57,7 @@ template <class Archive> void serialize(Archive& a, edge_meta& m) { a(m.edge, m.
 
 /// A run of a graph that travels, by names: "node:0" for values.
 struct run_names {
-    std::vector<std::string> feeds, fetches, targets;
+    std::vector<std::string> feeds = {}, fetches = {}, targets = {};
 };
 template <class Archive> void serialize(Archive& a, run_names& m) {
     auto feeds = list_of<8>(m.feeds);
