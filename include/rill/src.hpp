@@ -63,6 +63,8 @@
 #include <rill/device/numbers.ipp>
 #include <rill/device/strided_layout.ipp>
 #include <rill/device/structure_key.ipp>
+#include <rill/device/thrust/launch.ipp>
+#include <rill/device/thrust/launch_sequence.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
 #include <rill/expr/adjoint_of.ipp>

@@ -38,6 +38,9 @@ COVERED_BY |= {"ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/to
                "ops/math/reduce_std": "ops/math/count_nonzero",
                "device/cpu/primitives/windows": "ops/nn/window/max_pool",
                "device/cpu/primitives/convolution": "ops/nn/window/conv2d", "ops/linalg/row_epilogue": "ops/linalg/matmul"}
+COVERED_BY |= {f"device/thrust/{part}": "device/thrust/thrust_device"
+               for part in ("elementwise", "host_backend", "kernel_starter", "launch", "launch_sequence", "layouts", "lines", "products", "randoms",
+                            "reduction", "updates", "window_kernels")}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

@@ -12,6 +12,7 @@
 
 #include "../../catch.hpp"
 #include "by_default.hpp"
+#include "same.hpp"
 
 using namespace rill;
 
@@ -30,7 +31,7 @@ template <class F> auto on_both(const F& f) {
     };
     const auto wanted = run("cpu");
     const auto got = run("far");
-    CHECK(got == wanted);
+    CHECK(same(got, wanted));
     return got;
 }
 

@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 
 /// Returns element i of a Poisson distribution. For a rate below 10, it adds up probabilities until they reach a uniform number.
 /// Otherwise it uses transformed rejection (PTRS, Hörmann 1993), with one block per attempt.
-inline double poisson_value(const random_stream& s, std::uint64_t i, double rate) {
+RILL_HOST_DEVICE inline double poisson_value(const random_stream& s, std::uint64_t i, double rate) {
     if (rate < 10) {
         const double u = open_uniform(s.block(i), 0);
         double k = 0, p = std::exp(-rate), sum = p;
