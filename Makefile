@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz bench bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -127,6 +127,15 @@ check-tensorflow:
 	cmake --build --preset dev-gcc -j $(JOBS) --target example_exchange_weights
 	$(PEERS_PYTHON) -m pip install -q safetensors
 	$(PEERS_PYTHON) -B tests/house/check_weights.py build/dev-gcc/examples/exchange_weights
+
+# On a machine with a GPU: programs on it beside the CPU, and again under compute-sanitizer where that is found (docs/gpu.md).
+NVCC ?= nvcc
+gpu:
+	mkdir -p build/gpu
+	$(NVCC) -x cu -std=c++20 -arch=native --expt-relaxed-constexpr -Werror cross-execution-space-call \
+	    "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -I include tests/nvcc/gpu.cu -o build/gpu/programs
+	build/gpu/programs
+	! command -v compute-sanitizer >/dev/null || compute-sanitizer --error-exitcode 1 build/gpu/programs
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

@@ -60,6 +60,7 @@
 #include <rill/device/execution_context.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
+#include <rill/device/memory_pool.ipp>
 #include <rill/device/numbers.ipp>
 #include <rill/device/strided_layout.ipp>
 #include <rill/device/structure_key.ipp>

@@ -60,10 +60,14 @@ inline std::optional<rill::execution_context> here(const rill::execution_context
     return made.has_failed() ? std::nullopt : std::optional(made);
 }
 
+/// The limits that the last session named for the far memories.
+inline rill::gpu_options last_limits;
+
 /// Returns the type of device as the runtime sees it, registered.
 inline const rill::device_type& device() {
     static const rill::device_type& far = []() -> const rill::device_type& {
         auto& made = *new rill::device_type{"far", {&the_space(0), &the_space(1)}};
+        made.limit_memory = [](const rill::device_type&, const rill::gpu_options& options) { last_limits = options; };
         rill::register_device(made);
         return made;
     }();

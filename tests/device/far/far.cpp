@@ -166,6 +166,14 @@ TEST_CASE("far: nodes run there, and copies bring values") {
     }
 }
 
+TEST_CASE("far: a device learns the limits that a session names for its memory") {
+    test_far::device();
+    const session_options limited{.gpu = {.memory_fraction = 0.4, .allow_growth = true}};
+    session(limited).run(constant(1.f));
+    CHECK(last_limits.memory_fraction == 0.4);
+    CHECK(last_limits.allow_growth);
+}
+
 TEST_CASE("far: ops that are nodes") {
     on_both([] {
         placeholder<float, dyn, dyn> x("x");

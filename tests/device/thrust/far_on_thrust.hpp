@@ -2,8 +2,7 @@
 #pragma once
 
 // The Thrust device in the far device's place: it bears the name "far" and computes by Thrust's kernels, in memory that the host can't
-// read, with the copies, instances and checks of ../far. Programs name this header as RILL_MORE_DEVICES. With RILL_TEST_OMP and -fopenmp
-// its kernels run on the threads of OpenMP.
+// read, with the copies, instances and checks of ../far. Programs name this header as RILL_MORE_DEVICES.
 
 #include <optional>
 #include <string_view>
@@ -17,13 +16,7 @@
 
 namespace test_far {
 
-#ifdef RILL_TEST_OMP
-using thrust_system = rill::omp_system;
-#else
-using thrust_system = rill::cpp_system;
-#endif
-
-struct thrust_backend : rill::host_backend<thrust_system> {
+struct thrust_backend : rill::host_backend<rill::cpp_system> {
     template <class T> static T* at(T* p) { return here(p); }
     static std::optional<rill::execution_context> enter(const rill::execution_context& on) { return here(on); }
     static rill::kernel on_instance(rill::kernel inner, const rill::kernel_request& request) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -28,11 +27,6 @@ template <class T> struct operand_reader {
     }
 };
 
-template <class T> T scalar_from(const std::byte* bytes) {
-    T value{};
-    std::memcpy(&value, bytes, sizeof(T));
-    return value;
-}
 template <class B, class T> operand_reader<T> reader_of(const launch_operand& o) {
     return {B::at(static_cast<const T*>(o.at)), o.stride, o.dense, scalar_from<T>(o.value.data())};
 }

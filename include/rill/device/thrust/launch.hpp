@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include <rill/core/program.hpp>
@@ -32,6 +33,13 @@ struct launch_space {
         return at;
     }
 };
+
+/// Returns the number whose bytes these are.
+template <class T> T scalar_from(const std::byte* bytes) {
+    T value{};
+    std::memcpy(&value, bytes, sizeof(T));
+    return value;
+}
 
 /// An operand of a launch.
 struct launch_operand {

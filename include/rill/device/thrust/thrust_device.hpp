@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/primitives.hpp>
 #include <rill/device/thrust/kernel_starter.hpp>
 #include <rill/device/thrust/layouts.hpp>
