@@ -133,7 +133,7 @@ NVCC ?= nvcc
 gpu:
 	mkdir -p build/gpu
 	$(NVCC) -x cu -std=c++20 -arch=native --expt-relaxed-constexpr -Werror cross-execution-space-call \
-	    "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -I include tests/nvcc/gpu.cu -o build/gpu/programs
+	    "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -DRILL_TEST_ALL -I include tests/nvcc/gpu.cu -o build/gpu/programs
 	build/gpu/programs
 	! command -v compute-sanitizer >/dev/null || compute-sanitizer --error-exitcode 1 build/gpu/programs
 

@@ -57,7 +57,7 @@ protected:
         });
     }
     static kernel bind_launches(const fusion_group& chain, kernel_request& request) {
-        launchers_of(Device::type).copy = &start_copy;
+        [[maybe_unused]] static const bool done = (launchers_of(Device::type).copy = &start_copy, true);
         return B::on_instance(kernel(launch_sequence(Device::type, chain, request)), request);
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/core/platform.hpp>
 #include <rill/device/cpu/random/random_gamma.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
@@ -27,7 +26,8 @@ RILL_HOST_DEVICE inline double poisson_value(const random_stream& s, std::uint64
         const double k = std::floor((2 * a / us + b) * u + rate + 0.43);
         if (us >= 0.07 && v <= squeeze) return k;
         if (k < 0 || (us < 0.013 && v > us)) continue;
-        if (std::log(v) + log_inverse_alpha - std::log(a / (us * us) + b) <= k * log_rate - rate - log_gamma(k + 1))
+        if (std::log(v) + log_inverse_alpha - std::log(a / (us * us) + b) <=
+            k * log_rate - rate - elementary::log_gamma_function::scalar(k + 1))
             return k;
     }
     return std::floor(rate);
