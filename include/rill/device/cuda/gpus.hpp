@@ -60,6 +60,7 @@ public:
         detail::check_cuda(cudaMemGetInfo(&free, &total_), name_of());
         name = name_of();
         blocks = &pool_;
+        bytes = total_;
         from_host = [](const memory_space& s, const void* host, void* to, std::size_t n) {
             of(s).copy(host, to, n, cudaMemcpyHostToDevice); // pageable memory: staged before the call returns
         };
