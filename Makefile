@@ -1,7 +1,7 @@
 # What a person or the CI types. `make demo` and `make test` also install what they need on Debian and Ubuntu.
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev libzmq3-dev cppzmq-dev
-TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev universal-ctags
+TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags
 CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv valgrind
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz bench bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -41,7 +41,7 @@ test:
 
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
-# adding an op, carried out; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
+# adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
 # is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
@@ -56,7 +56,7 @@ check:
 	    && build/python-venv/bin/pip install -q --retries 1 numpy safetensors "tensorboard>=2.21"; } \
 	    || echo "TensorBoard can't be had: files for other programs are not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
-	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
+	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
 	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF),$(if $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(CHECK_KINDS))))$$'))
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
@@ -127,6 +127,15 @@ check-tensorflow:
 	cmake --build --preset dev-gcc -j $(JOBS) --target example_exchange_weights
 	$(PEERS_PYTHON) -m pip install -q safetensors
 	$(PEERS_PYTHON) -B tests/house/check_weights.py build/dev-gcc/examples/exchange_weights
+
+# On a machine with a GPU: programs on it beside the CPU, and again under compute-sanitizer where that is found (docs/gpu.md).
+NVCC ?= nvcc
+gpu:
+	mkdir -p build/gpu
+	$(NVCC) -x cu -std=c++20 -arch=native --expt-relaxed-constexpr -Werror cross-execution-space-call \
+	    "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -DRILL_TEST_ALL -I include tests/nvcc/gpu.cu -o build/gpu/programs
+	build/gpu/programs
+	! command -v compute-sanitizer >/dev/null || compute-sanitizer --error-exitcode 1 build/gpu/programs
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

@@ -61,9 +61,12 @@
 #include <rill/device/execution_context.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
+#include <rill/device/memory_pool.ipp>
 #include <rill/device/numbers.ipp>
 #include <rill/device/strided_layout.ipp>
 #include <rill/device/structure_key.ipp>
+#include <rill/device/thrust/launch.ipp>
+#include <rill/device/thrust/launch_sequence.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
 #include <rill/expr/adjoint_of.ipp>

@@ -27,10 +27,10 @@ MAY_USE = {
 FOR_ALL = {"config.hpp", "options.hpp"}  # the only headers of the top folder that a folder may include
 # above device/, and in its own headers for all devices, none is known in particular; but for the one that names those that a
 # file compiles for
-PARTICULAR = re.compile(r"device/(cpu|cuda)/")
+PARTICULAR = re.compile(r"device/(cpu|cuda|thrust)/")
 NAMES_DEVICES = "device/devices.hpp"
 # rill.hpp stays light: these belong to headers of their own
-TOO_DEAR = re.compile(r"^(iostream|filesystem|cereal/.*|tbb/.*|oneapi/.*|nlohmann/.*|zmq.*|rill/device/cuda/.*"
+TOO_DEAR = re.compile(r"^(iostream|filesystem|cereal/.*|tbb/.*|oneapi/.*|nlohmann/.*|zmq.*|rill/device/(cuda|thrust)/.*|thrust/.*"
                       r"|rill/distributed.*)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from check_includes import forwards
 
 # path without suffix -> why it has no partner
-HEADERS_WITHOUT_TEST = {}
+HEADERS_WITHOUT_TEST = {"device/cuda/cuda_backend", "device/cuda/gpus"} # tests/nvcc/gpu.cu compiles them
 # path of a header that only another's test can reach -> that test
 COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_kernels"
               for kernel in ("typed_region_kernel", "cond_kernel", "loop_kernel")}
@@ -53,6 +53,9 @@ COVERED_BY |= {part: "ops/quantized/quantize"
 COVERED_BY |= {"device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
 COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/array/sequence_mask": "ops/array/reverse_sequence",
                "train/cell_wrappers": "train/cells"}
+COVERED_BY |= {f"device/thrust/{part}": "device/thrust/thrust_device"
+               for part in ("elementwise", "kernel_starter", "launch", "launch_sequence", "layouts", "lines", "products", "randoms",
+                            "reduction", "updates", "window_kernels")}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

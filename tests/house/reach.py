@@ -59,6 +59,7 @@ KINDS = {
     "consumers": (2, 18, lambda c: PACKAGES(c) or added_or_removed(c)),
     "levels": (1, 12, of_kernels),
     "far": (2, 14, lambda c: of_kernels(c) or below("include/rill/passes", "tests/device/far", *ENGINE)(c)),
+    "thrust": (1, 8, below("include/rill/device", "tests/device/far", "tests/device/thrust")),
     "python": (1, 6, below("include/rill/io", "include/rill/summary", "include/rill/ops/summary", "include/rill/train/saver.hpp",
                            "include/rill/train/saver.ipp", "examples/tensorboard.cpp", "examples/exchange_weights.cpp", "tests/house")),
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),

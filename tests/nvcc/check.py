@@ -27,6 +27,8 @@ CASES = {
     "hello": (HELLO, ["-DRILL_COMPILED=1"], 0),
     "hello_header_only": (HELLO, [], 0),
     "elementwise": (HERE / "elementwise.cu", ["-DRILL_COMPILED=1"], 300),
+    # header-only, as programs with <rill/gpu.hpp> are; kernels of Thrust's own are not read
+    "gpu": (HERE / "gpu.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0),
     "functors": (HERE / "functors.cu", ["-DRILL_COMPILED=1"], 50),
 }
 

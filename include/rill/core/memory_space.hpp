@@ -26,6 +26,7 @@ struct memory_space {
     void (*within)(const memory_space& space, const void* from, void* to, std::size_t n) = nullptr;
     /// Waits for the copy of a ticket, and so for all that the device was given before it.
     void (*wait)(const memory_space& space, std::uint64_t ticket) = nullptr;
+    std::size_t bytes = 0; // of the whole memory; 0: unknown
 };
 
 namespace detail {

@@ -13,6 +13,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+/// Limits of the memory of devices, for a process: the last session that names one decides.
+struct gpu_options {
+    double memory_fraction = 0; // of the device's whole memory; 0: as much as is needed
+    bool allow_growth = false;  // with a fraction: take memory as it is needed, rather than all at once
+};
+
 /// A type of device. Kernels register under its name.
 struct device_type {
     std::string name; // "cpu"
@@ -20,6 +26,9 @@ struct device_type {
     std::vector<const memory_space*> spaces = {};
     // The speed of one thread, for estimates alone: the time to start a step, and what it does in a microsecond.
     double start_microseconds = 0.05, flops_per_microsecond = 1e5, bytes_per_microsecond = 1e4;
+
+    /// Applies the limits that a session names to the memory of all instances; null if the type has no limits.
+    void (*limit_memory)(const device_type& type, const gpu_options& options) = nullptr;
 
     /// Returns the estimated time of so much arithmetic and memory traffic in one step, in microseconds.
     double microseconds(double flops, double bytes) const {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <rill/core/platform.hpp>
 #include <rill/device/elementwise_op.hpp>
 
 // The elementary functions of primitives, as structs in the form of an op: for scalars and for SIMD registers.
@@ -29,6 +30,15 @@ struct sin_function {
 struct cos_function {
     template <class T> RILL_FN static T scalar(const T& x) { return std::cos(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(cos(x)) { return cos(x); }
+};
+struct log_gamma_function {
+    template <class T> RILL_FN static T scalar(const T& x) {
+#if defined(__CUDA_ARCH__)
+        return std::lgamma(x);
+#else
+        return detail::log_gamma(x);
+#endif
+    }
 };
 
 }}} // namespace rill::RILL_ABI::elementary

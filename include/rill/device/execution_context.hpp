@@ -80,6 +80,9 @@ namespace detail {
 /// Locks the error records of devices whose kernels run on threads of the host.
 RILL_EXPORT std::mutex& error_record_mutex();
 
+/// Returns the words for an integer division by zero. Error records may keep its address.
+const error_site& zero_division();
+
 /// Refuses an integer division by zero that this thread has noted in sticky_errors(), and clears the note.
 void refuse_zero_division(const execution_context& on);
 

@@ -19,11 +19,15 @@ public:
     error describe(const refused_element&) const override { return invalid_argument("integer division by zero"); }
 };
 
+RILL_COLD const error_site& zero_division() {
+    static const error_site& site = *new zero_division_site; // leaked: error records keep its address
+    return site;
+}
+
 RILL_INLINE void refuse_zero_division(const execution_context& on) {
     if (!(sticky_errors() & integer_division_by_zero)) return;
     sticky_errors() &= ~integer_division_by_zero;
-    static const error_site& site = *new zero_division_site; // leaked: error records keep its address
-    on.refuse(site, {});
+    on.refuse(zero_division(), {});
 }
 
 } // namespace detail

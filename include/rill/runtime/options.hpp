@@ -18,12 +18,6 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// GPU memory, for sessions with GPUs.
-struct gpu_options {
-    double memory_fraction = 0; // 0: as much as is needed
-    bool allow_growth = false;
-};
-
 struct step_trace; // runtime/trace/trace.hpp
 
 /// A duration without limit.

@@ -128,7 +128,7 @@ RILL_INLINE bool local_session_core::closed() const noexcept { return state_->cl
 RILL_COLD std::vector<session_device> local_session_core::devices() const {
     std::vector<session_device> all;
     for (const auto* d : state_->where->devices().all())
-        all.push_back({logged_name(d->full), d->type->name, d->space ? 0 : host_memory()});
+        all.push_back({logged_name(d->full), d->type->name, d->space ? d->space->bytes : host_memory()});
     return all;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "far.hpp"
+#include "addresses.hpp"
 
 namespace test_far {
 

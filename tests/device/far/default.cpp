@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linked beside other tests, this makes them run on the far device: the op harness, training, whole programs.
-#include "far.hpp"
+#include "addresses.hpp"
 
 namespace test_far { namespace {
 

@@ -12,6 +12,7 @@
 
 #include "../../catch.hpp"
 #include "by_default.hpp"
+#include "same.hpp"
 
 using namespace rill;
 
@@ -30,7 +31,7 @@ template <class F> auto on_both(const F& f) {
     };
     const auto wanted = run("cpu");
     const auto got = run("far");
-    CHECK(got == wanted);
+    CHECK(same(got, wanted));
     return got;
 }
 
@@ -163,6 +164,14 @@ TEST_CASE("far: nodes run there, and copies bring values") {
         tensor z = y + 1.f;
         CHECK(floats(s.run(z, feed(x, {1.f, 3.f}))) == std::vector{2.f, 10.f});
     }
+}
+
+TEST_CASE("far: a device learns the limits that a session names for its memory") {
+    test_far::device();
+    const session_options limited{.gpu = {.memory_fraction = 0.4, .allow_growth = true}};
+    session(limited).run(constant(1.f));
+    CHECK(last_limits.memory_fraction == 0.4);
+    CHECK(last_limits.allow_growth);
 }
 
 TEST_CASE("far: ops that are nodes") {

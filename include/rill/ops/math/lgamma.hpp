@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
-
-#include <rill/core/platform.hpp>
+#include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/digamma.hpp>
 #include <rill/ops/math/mul.hpp>
@@ -15,13 +13,7 @@ struct lgamma_op {
     static constexpr auto name = "Lgamma";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> RILL_FN static T scalar(const T& x) {
-#if defined(__CUDA_ARCH__)
-        return std::lgamma(x);
-#else
-        return detail::log_gamma(x);
-#endif
-    }
+    template <class T> RILL_FN static T scalar(const T& x) { return elementary::log_gamma_function::scalar(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * digamma(x); }
 };
 

@@ -97,6 +97,8 @@ RILL_COLD std::shared_ptr<placement> make_placement(const session_options& optio
         report = [](const node& n, const device& d) {
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + logged_name(d.full));
         };
+    for (const auto* type : known_devices())
+        if (type->limit_memory) type->limit_memory(*type, options.gpu);
     if (tasks.empty())
         return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,
                                               std::move(report), options.placer);

@@ -29,8 +29,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Returns the number of input elements per result element.
 inline index_t elements_each(index_t all, index_t results) { return results == 0 ? 0 : all / results; }
 
-/// Returns a fusion group of a single node.
-inline fusion_group alone(const fused_spec& spec, const kernel_request& request) {
+RILL_COLD fusion_group alone(const fused_spec& spec, const kernel_request& request) {
     fusion_group chain;
     auto& member = chain.members.emplace_back();
     member.spec = &spec;

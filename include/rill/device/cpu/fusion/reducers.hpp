@@ -50,6 +50,16 @@ struct any_combine {
     template <class V> RILL_FN static V merge(V a, V b) { return a || b; }
 };
 
+/// The combining operation of a reduction; a mean adds.
+template <combine How>
+using combine_rule = std::conditional_t<
+    How == combine::sum || How == combine::mean, sum_combine,
+    std::conditional_t<
+        How == combine::prod, prod_combine,
+        std::conditional_t<How == combine::max, max_combine,
+                           std::conditional_t<How == combine::min, min_combine,
+                                              std::conditional_t<How == combine::all, all_combine, any_combine>>>>>;
+
 } // namespace RILL_ISA
 
 namespace detail { inline namespace RILL_ISA {
@@ -136,14 +146,14 @@ struct long_sum {
     std::int64_t high = 0;
 
     long_sum() = default;
-    template <class T> explicit long_sum(T x) : low(static_cast<std::uint64_t>(x)), high(x < T(0) ? -1 : 0) {}
+    template <class T> RILL_FN explicit long_sum(T x) : low(static_cast<std::uint64_t>(x)), high(x < T(0) ? -1 : 0) {}
 
-    void add(const long_sum& other) {
+    RILL_FN void add(const long_sum& other) {
         low += other.low;
         high += other.high + (low < other.low);
     }
     /// Returns sum / count, rounded towards zero; the quotient fits the element type.
-    template <class T> T mean(std::uint64_t count) const {
+    template <class T> RILL_HOST_DEVICE T mean(std::uint64_t count) const {
         const bool negative = high < 0;
         const std::uint64_t tail = negative ? 0 - low : low;
         auto rest = static_cast<std::uint64_t>(negative ? ~high + (low == 0) : high), quotient = tail / count;
@@ -186,7 +196,8 @@ template <class T, class Sum> void combine_widen(void* to, const void* from, std
 
 /// Divides sums by the count. Multiplying by the inverse would not keep the mean of equal values exact.
 /// Integers divide towards zero, as in TensorFlow. A mean over nothing is NaN, or 0 for integers.
-template <class T, class Sum> void combine_divide(void* to, const void* from, std::int64_t n, std::int64_t count) {
+template <class T, class Sum>
+RILL_HOST_DEVICE void combine_divide(void* to, const void* from, std::int64_t n, std::int64_t count) {
     auto* out = static_cast<T*>(to);
     const auto* in = static_cast<const Sum*>(from);
     if constexpr (is_integral<T>) {
@@ -245,14 +256,7 @@ inline namespace RILL_ISA {
 
 /// Compiles the loops of one combining operation and dtype into this program.
 template <combine How, class T> void compile_reducer() {
-    using rule = std::conditional_t<
-        How == combine::sum || How == combine::mean, sum_combine,
-        std::conditional_t<
-            How == combine::prod, prod_combine,
-            std::conditional_t<How == combine::max, max_combine,
-                               std::conditional_t<How == combine::min, min_combine,
-                                                  std::conditional_t<How == combine::all, all_combine, any_combine>>>>>;
-    using registrar = detail::combiner_registrar<rule, How, T>;
+    using registrar = detail::combiner_registrar<combine_rule<How>, How, T>;
     // The static member registers at program start, for imported graphs. The call serves graphs built before that.
     (void)registrar::at_start;
     registrar::ensure();

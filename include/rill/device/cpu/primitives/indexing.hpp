@@ -46,7 +46,7 @@ template <class T, class I> void one_hot_rows(const I* ids, T* to, index_t count
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// Returns true if a is more extreme than b; a NaN precedes every number.
-template <class Combine, class T> bool goes_before(const T& a, const T& b) {
+template <class Combine, class T> RILL_FN bool goes_before(const T& a, const T& b) {
     const lane<T> x(a), y(b);
     if ((y != y).v) return false;
     if ((x != x).v) return true;

@@ -19,13 +19,13 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 struct inside_positions {
     index_t start, first, end;
 
-    inside_positions(const window_axis& a, index_t out) : start(out * a.stride - a.before) {
+    RILL_FN inside_positions(const window_axis& a, index_t out) : start(out * a.stride - a.before) {
         const auto reached = [&](index_t distance) { return (distance + a.dilation - 1) / a.dilation; };
         first = start >= 0 ? 0 : reached(-start);
         end = start >= a.in ? 0 : std::min(a.size, reached(a.in - start));
         if (end < first) first = end = 0;
     }
-    index_t count() const { return end - first; }
+    RILL_FN index_t count() const { return end - first; }
 };
 
 /// One window: f(pixel, position in the window) is called for the positions inside the image.
@@ -44,7 +44,7 @@ struct placed_window {
                 for (index_t kx = x.first; kx < x.end; ++kx) f(row + kx * ax.dilation, position + kx);
             }
     }
-    index_t count() const { return z.count() * y.count() * x.count(); }
+    RILL_FN index_t count() const { return z.count() * y.count() * x.count(); }
 };
 
 /// The number of rows of windows: lines along the last axis, of all images.

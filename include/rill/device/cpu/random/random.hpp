@@ -41,7 +41,7 @@ template <int N> struct block_batch {
 };
 
 /// Returns the upper 64 bits of a 64 × 64-bit product.
-constexpr std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
+RILL_HOST_DEVICE constexpr std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
     const std::uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xffffffffu);
     return ah * bh + (middle >> 32) + (other >> 32);
@@ -112,7 +112,8 @@ template <class C, int N> void normal_values(const block_batch<N>& b, C (&z)[nor
 }
 
 /// Returns one normal number of a block, redrawn from attempt `attempt`.
-template <class C> C normal_again(const random_stream& s, std::uint64_t block, int place, std::uint32_t attempt) {
+template <class C>
+RILL_HOST_DEVICE C normal_again(const random_stream& s, std::uint64_t block, int place, std::uint32_t attempt) {
     const auto w = s.block(block, attempt);
     lane<C> u, v, x, y;
     if constexpr (std::is_same_v<C, float>) {

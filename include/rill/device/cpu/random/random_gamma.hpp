@@ -16,7 +16,7 @@ RILL_FN double open_uniform(const philox::block& b, std::size_t at) {
 /// Returns element i of a gamma distribution of this shape and rate 1 (Marsaglia and Tsang 2000).
 /// The method squeezes the cube of a normal number.
 /// Attempt k uses blocks 2 k (a normal number) and 2 k + 1 (two uniforms) of the element.
-inline double gamma_value(const random_stream& s, std::uint64_t i, double shape) {
+RILL_HOST_DEVICE inline double gamma_value(const random_stream& s, std::uint64_t i, double shape) {
     const bool boosted = shape < 1; // draws from shape + 1, then scales towards 0
     const double d = (boosted ? shape + 1 : shape) - 1. / 3, c = 1 / std::sqrt(9 * d);
     for (std::uint32_t attempt = 0; attempt < 256; attempt += 2) { // rejects fewer than one in 20

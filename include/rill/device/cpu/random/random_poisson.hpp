@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/core/platform.hpp>
 #include <rill/device/cpu/random/random_gamma.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// Returns element i of a Poisson distribution. For a rate below 10, it adds up probabilities until they reach a uniform number.
 /// Otherwise it uses transformed rejection (PTRS, Hörmann 1993), with one block per attempt.
-inline double poisson_value(const random_stream& s, std::uint64_t i, double rate) {
+RILL_HOST_DEVICE inline double poisson_value(const random_stream& s, std::uint64_t i, double rate) {
     if (rate < 10) {
         const double u = open_uniform(s.block(i), 0);
         double k = 0, p = std::exp(-rate), sum = p;
@@ -27,7 +26,8 @@ inline double poisson_value(const random_stream& s, std::uint64_t i, double rate
         const double k = std::floor((2 * a / us + b) * u + rate + 0.43);
         if (us >= 0.07 && v <= squeeze) return k;
         if (k < 0 || (us < 0.013 && v > us)) continue;
-        if (std::log(v) + log_inverse_alpha - std::log(a / (us * us) + b) <= k * log_rate - rate - log_gamma(k + 1))
+        if (std::log(v) + log_inverse_alpha - std::log(a / (us * us) + b) <=
+            k * log_rate - rate - elementary::log_gamma_function::scalar(k + 1))
             return k;
     }
     return std::floor(rate);

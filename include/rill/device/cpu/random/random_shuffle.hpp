@@ -11,7 +11,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// Writes a random permutation of 0 … n - 1. All permutations are equally likely.
-inline void shuffle_places(index_t n, const random_stream& s, index_t* places) {
+RILL_HOST_DEVICE inline void shuffle_places(index_t n, const random_stream& s, index_t* places) {
     for (index_t i = 0; i < n; ++i) places[i] = i;
     for (index_t i = n - 1; i > 0; --i) {
         const auto word = s.block(static_cast<std::uint64_t>(i));

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The back end of the Thrust device on a GPU: Thrust's CUDA system, without waiting and with memory of ours. For files that nvcc compiles.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/sort.h>
+#include <thrust/system/cuda/execution_policy.h>
+
+#include <rill/device/cuda/gpus.hpp>
+#include <rill/device/execution_context.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/device/numbers.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// A kernel that does nothing once an earlier step, or its own, has failed.
+template <class F> struct guarded_element {
+    F f;
+    const error_record* errors;
+    std::int32_t step;
+
+    __device__ void operator()(index_t i) const {
+        if (!errors || errors->step > step) f(i);
+    }
+};
+
+/// Guards an error record while a kernel writes it. All kernels of a GPU run one after the other, so one lock for each file is enough.
+static __device__ int error_record_lock = 0;
+
+/// Notes the first refused element of a step, unless an earlier step has failed.
+__device__ inline void note_refused(error_record* errors, std::int32_t step, const error_site* where,
+                                    const refused_element& found) {
+    for (bool done = false; !done;) {
+        if (atomicCAS(&error_record_lock, 0, 1) != 0) continue;
+        __threadfence();
+        const volatile error_record* const now = errors;
+        const bool earlier = step < now->step || (step == now->step && where == now->where && found.at < now->found.at);
+        if (earlier) {
+            errors->where = where;
+            errors->found = found;
+            errors->step = step;
+        }
+        __threadfence();
+        atomicExch(&error_record_lock, 0);
+        done = true;
+    }
+}
+
+template <class F> struct refuse_element {
+    F find;
+    error_record* errors;
+    const error_site* where;
+    std::int32_t step;
+
+    __device__ void operator()(index_t i) const {
+        if (errors->step < step) return;
+        const refused_element found = find(i);
+        if (found.at >= 0) note_refused(errors, step, where, found);
+    }
+};
+
+struct refuse_divisions {
+    error_record* errors;
+    const error_site* where;
+    std::int32_t step;
+
+    __device__ void operator()(index_t) const {
+        if (device_sticky_errors & integer_division_by_zero) note_refused(errors, step, where, {});
+        device_sticky_errors &= ~integer_division_by_zero;
+    }
+};
+
+/// Hands out scratch memory to an algorithm of Thrust's, which returns it in reverse order.
+class scratch_allocator {
+public:
+    using value_type = char;
+
+    scratch_allocator(void* memory, std::size_t bytes) : next_(static_cast<char*>(memory)), left_(bytes) {}
+    char* allocate(std::ptrdiff_t bytes) {
+        const std::size_t wanted = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
+        if (wanted > left_) throw internal("Thrust asks for more scratch memory than was planned");
+        left_ -= wanted;
+        return std::exchange(next_, next_ + wanted);
+    }
+    void deallocate(char*, std::size_t) {} // all of it is free when the algorithm ends
+
+private:
+    char* next_;
+    std::size_t left_;
+};
+
+/// Selects the GPU that kernels of this thread start on, for a while.
+class kernels_on {
+public:
+    explicit kernels_on(const gpu_instance& gpu) : device_(gpu.number()), before_(std::exchange(current(), &gpu)) {}
+    ~kernels_on() { current() = before_; }
+    kernels_on(const kernels_on&) = delete;
+
+    static const gpu_instance*& current() {
+        static thread_local const gpu_instance* gpu = nullptr;
+        return gpu;
+    }
+
+private:
+    selected_gpu device_;
+    const gpu_instance* before_;
+};
+
+} // namespace detail
+
+/// The back end of thrust_device on GPUs. Kernels start in the stream of their GPU; nothing waits, nothing allocates, and errors in data go
+/// to the error record, which must be there.
+struct cuda_backend {
+    /// Complex numbers and text stay on the CPU.
+    template <class T> static constexpr bool takes = std::is_trivially_copyable_v<T> && !detail::is_std_complex<T>;
+
+    template <class T> static T* at(T* p) { return p; }
+    static std::optional<execution_context> enter(const execution_context& on) { return on; }
+    static kernel on_instance(kernel inner, const kernel_request& request) {
+        const gpu_instance* const gpu = request.space ? &gpu_instance::of(*request.space) : the_gpus().at(0);
+        return kernel([inner = std::move(inner), gpu](const kernel_args& a) {
+            const detail::kernels_on here(*gpu);
+            inner(a);
+        });
+    }
+
+    template <class F> static void each(const execution_context& on, index_t n, const F& f) {
+        start(n, detail::guarded_element<F>{f, on.errors, on.step});
+    }
+    template <class F>
+    static void refuse_first(const execution_context& on, index_t n, const F& find, const error_site& where) {
+        start(n, detail::refuse_element<F>{find, record_of(on), &where, on.step});
+    }
+    static void refuse_zero_division(const execution_context& on) {
+        start(1, detail::refuse_divisions{record_of(on), &detail::zero_division(), on.step});
+    }
+    static constexpr std::size_t sort_scratch(index_t n, std::size_t element) {
+        return 2 * static_cast<std::size_t>(n) * element + (std::size_t(1) << 16);
+    }
+    template <class T, class Less>
+    static void sort(const execution_context&, T* first, index_t n, const Less& less, void* memory) {
+        detail::scratch_allocator scratch(memory, sort_scratch(n, sizeof(T)));
+        thrust::stable_sort(thrust::cuda::par_nosync(scratch).on(stream()), first, first + n, less);
+    }
+
+private:
+    static cudaStream_t stream() {
+        const auto* const gpu = detail::kernels_on::current();
+        return (gpu ? gpu : the_gpus().at(0))->stream();
+    }
+    static error_record* record_of(const execution_context& on) {
+        if (!on.errors) throw internal("a GPU reports errors in data to a record, and the context has none");
+        return on.errors;
+    }
+    template <class F> static void start(index_t n, const F& f) {
+        thrust::for_each_n(thrust::cuda::par_nosync.on(stream()), thrust::counting_iterator<index_t>(0), n, f);
+        detail::check_cuda(cudaPeekAtLastError(), "a kernel could not start");
+    }
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The GPUs of this process: a stream and a memory pool for each. For files that nvcc compiles, which link CUDA's static runtime: no
+// library of the driver is linked, so a program without a driver or a card starts, and finds no GPU.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <rill/core/error.hpp>
+#include <rill/core/memory_space.hpp>
+#include <rill/device/device.hpp>
+#include <rill/device/memory_pool.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// Throws if a call of CUDA's failed: `resource_exhausted` without memory, else `internal`, with CUDA's words.
+inline void check_cuda(cudaError_t result, const std::string& what) {
+    if (result == cudaSuccess) return;
+    const std::string text = what + ": " + cudaGetErrorName(result) + ", " + cudaGetErrorString(result);
+    if (result == cudaErrorMemoryAllocation) throw resource_exhausted(text);
+    throw internal(text); // most are sticky: nothing more runs on this GPU
+}
+
+/// Selects a GPU for this thread, for a while.
+class selected_gpu {
+public:
+    explicit selected_gpu(int number) {
+        cudaGetDevice(&before_);
+        if (before_ != number) check_cuda(cudaSetDevice(number), "gpu:" + std::to_string(number));
+        selected_ = number;
+    }
+    ~selected_gpu() {
+        if (before_ != selected_) cudaSetDevice(before_);
+    }
+    selected_gpu(const selected_gpu&) = delete;
+
+private:
+    int before_ = 0, selected_ = 0;
+};
+
+} // namespace detail
+
+/// One GPU: its memory, and the stream of its kernels and copies. These run in the order in which they were started, so that a block that
+/// was freed may be used again at once.
+class gpu_instance final : public memory_space, private region_source {
+public:
+    explicit gpu_instance(int number) : number_(number), pool_("gpu:" + std::to_string(number), *this) {
+        const detail::selected_gpu here(number_);
+        detail::check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_of());
+        std::size_t free = 0;
+        detail::check_cuda(cudaMemGetInfo(&free, &total_), name_of());
+        name = name_of();
+        blocks = &pool_;
+        bytes = total_;
+        from_host = [](const memory_space& s, const void* host, void* to, std::size_t n) {
+            of(s).copy(host, to, n, cudaMemcpyHostToDevice); // pageable memory: staged before the call returns
+        };
+        to_host = [](const memory_space& s, const void* from, void* host, std::size_t n) {
+            of(s).copy(from, host, n, cudaMemcpyDeviceToHost);
+            return of(s).tickets_.fetch_add(1) + 1;
+        };
+        within = [](const memory_space& s, const void* from, void* to, std::size_t n) {
+            of(s).copy(from, to, n, cudaMemcpyDeviceToDevice);
+        };
+        memory_space::wait = [](const memory_space& s, std::uint64_t) {
+            const auto& own = of(s);
+            const detail::selected_gpu here(own.number_);
+            detail::check_cuda(cudaStreamSynchronize(own.stream_), own.name_of());
+        };
+    }
+    gpu_instance(const gpu_instance&) = delete;
+
+    int number() const { return number_; }
+    cudaStream_t stream() const { return stream_; }
+    memory_pool& pool() { return pool_; }
+
+    /// Returns the GPU of a memory space.
+    static const gpu_instance& of(const memory_space& s) { return static_cast<const gpu_instance&>(s); }
+
+private:
+    std::string name_of() const { return "gpu:" + std::to_string(number_); }
+    void copy(const void* from, void* to, std::size_t n, cudaMemcpyKind kind) const {
+        const detail::selected_gpu here(number_);
+        detail::check_cuda(cudaMemcpyAsync(to, from, n, kind, stream_), name_of());
+    }
+    std::byte* take(std::size_t bytes) override {
+        const detail::selected_gpu here(number_);
+        void* region = nullptr;
+        if (cudaMalloc(&region, bytes) == cudaSuccess) return static_cast<std::byte*>(region);
+        cudaGetLastError(); // a refused allocation is not sticky
+        return nullptr;
+    }
+    void give_back(std::byte* region, std::size_t) noexcept override {
+        cudaFree(region); // waits for the kernels that use it
+    }
+    std::size_t total() const override { return total_; }
+
+    const int number_;
+    cudaStream_t stream_ = nullptr;
+    std::size_t total_ = 0;
+    memory_pool pool_;
+    mutable std::atomic<std::uint64_t> tickets_{0};
+};
+
+/// Returns the GPUs of this process, none without a driver or a card. Leaked: tensors may outlive main.
+inline const std::vector<gpu_instance*>& the_gpus() {
+    static const std::vector<gpu_instance*>& all = *[] {
+        auto* made = new std::vector<gpu_instance*>;
+        int count = 0;
+        if (cudaGetDeviceCount(&count) != cudaSuccess) {
+            cudaGetLastError();
+            count = 0;
+        }
+        for (int i = 0; i < count; ++i) made->push_back(new gpu_instance(i));
+        return made;
+    }();
+    return all;
+}
+
+/// Registers the device type "gpu" if there are GPUs, and makes it the default: nodes run there for which it has kernels. Returns true if
+/// there are.
+inline bool register_gpus() {
+    static const bool found = [] {
+        if (the_gpus().empty()) return false;
+        auto& type = *new device_type{"gpu"}; // known to the process until it ends
+        for (const auto* gpu : the_gpus()) type.spaces.push_back(gpu);
+        type.start_microseconds = 3;
+        type.flops_per_microsecond = 1e7;
+        type.bytes_per_microsecond = 1e6;
+        type.limit_memory = [](const device_type&, const gpu_options& options) {
+            for (auto* gpu : the_gpus()) gpu->pool().limit(options);
+        };
+        register_device(type);
+        set_default_device(type.name);
+        return true;
+    }();
+    return found;
+}
+
+}} // namespace rill::RILL_ABI

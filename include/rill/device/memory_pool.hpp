@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <rill/core/allocator.hpp>
+#include <rill/device/device.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Where a memory pool gets large regions from: the allocation functions of a device's driver.
+class region_source {
+public:
+    /// Returns a region, aligned to memory_pool::alignment; null if there is no memory left.
+    virtual std::byte* take(std::size_t bytes) = 0;
+    virtual void give_back(std::byte* region, std::size_t bytes) noexcept = 0;
+    /// Returns the bytes of the whole memory.
+    virtual std::size_t total() const = 0;
+
+protected:
+    ~region_source() = default;
+};
+
+/// Device memory in blocks, cut from regions that the pool keeps: allocation calls of drivers are slow, and wait for the device. A step
+/// in steady state takes none.
+class memory_pool final : public allocator {
+public:
+    static constexpr std::size_t alignment = 256;
+
+    /// `name` is the name of the memory in messages: "gpu:0". The source must outlive the pool.
+    memory_pool(std::string name, region_source& source);
+    memory_pool(const memory_pool&) = delete;
+    ~memory_pool() override;
+
+    /// Applies the limits of a session, to regions that are taken from now on. With a fraction and without allow_growth, the first
+    /// allocation takes all that the fraction allows; otherwise the pool takes regions as they are needed. Without either field, earlier
+    /// limits stay.
+    void limit(const gpu_options& options);
+
+    /// Returns a block. Throws resource_exhausted with the bytes requested, in use, allowed, and the largest blocks.
+    void* allocate(std::size_t bytes) override;
+    void deallocate(void* block, std::size_t bytes) noexcept override;
+
+    std::size_t bytes_in_use() const;
+    /// Returns the bytes of all regions that the pool holds.
+    std::size_t bytes_held() const;
+    std::size_t peak_bytes() const;
+    /// Gives back all regions without a block in use.
+    void trim() noexcept;
+
+private:
+    using blocks = std::map<std::byte*, std::size_t>; // address -> bytes
+
+    std::size_t most() const;
+    bool add_region(std::size_t bytes);
+    std::byte* cut(std::size_t bytes);
+    void give_back_free() noexcept;
+    [[noreturn]] void refuse(std::size_t bytes) const;
+
+    const std::string name_;
+    region_source& source_;
+    mutable std::mutex mutex_;
+    double fraction_ = 0;
+    bool grows_ = true;
+    blocks regions_, free_, used_;
+    std::size_t held_ = 0, in_use_ = 0, peak_ = 0;
+};
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/device/memory_pool.ipp>
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The back ends of the Thrust device that run on threads of the host: Thrust's CPP system, and its OMP system under -fopenmp.
+
+#if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM)
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP // Thrust's own switch: without CUDA its headers need it
+#endif
+
+#include <optional>
+#include <utility>
+
+#include <thrust/find.h>
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/sort.h>
+#include <thrust/system/cpp/execution_policy.h>
+#ifdef _OPENMP
+#include <thrust/system/omp/execution_policy.h>
+#endif
+
+#include <rill/core/dims.hpp>
+#include <rill/device/execution_context.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/device/numbers.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// Returns true if f gives no refused element at an index.
+template <class F> struct accepts_index {
+    F find;
+    bool operator()(index_t i) const { return find(i).at < 0; }
+};
+
+} // namespace detail
+
+/// Thrust's CPP system: one thread.
+struct cpp_system {
+    static auto policy() { return thrust::cpp::par; }
+    static void gather_sticky_errors() {}
+};
+
+#ifdef _OPENMP
+/// Thrust's OMP system: the threads of OpenMP.
+struct omp_system {
+    static auto policy() { return thrust::omp::par; }
+    /// Moves the sticky errors of all threads to the caller's.
+    static void gather_sticky_errors() {
+        unsigned found = 0;
+#pragma omp parallel reduction(| : found)
+        found |= std::exchange(detail::sticky_errors(), 0u);
+        detail::sticky_errors() |= found;
+    }
+};
+#endif
+
+/// A back end of thrust_device (thrust_device.hpp) whose memory is the host's.
+template <class System> struct host_backend {
+    /// True if the device has kernels for elements of T.
+    template <class T> static constexpr bool takes = true;
+
+    /// Returns where the device finds a block.
+    template <class T> static T* at(T* p) { return p; }
+    /// Returns the context for one primitive, with addresses that the device uses. Nothing if the run has failed before.
+    static std::optional<execution_context> enter(const execution_context& on) {
+        return on.has_failed() ? std::nullopt : std::optional(on);
+    }
+    /// Wraps a kernel of an op: it runs on the instance with the memory of the request.
+    static kernel on_instance(kernel inner, const kernel_request&) { return inner; }
+
+    /// Calls f(i) for all i in [0, n), in any order.
+    template <class F> static void each(const execution_context&, index_t n, const F& f) {
+        thrust::for_each_n(System::policy(), thrust::counting_iterator<index_t>(0), n, f);
+    }
+    /// Refuses the first element for which find(i), with i in [0, n), returns one.
+    template <class F>
+    static void refuse_first(const execution_context& on, index_t n, const F& find, const error_site& where) {
+        const thrust::counting_iterator<index_t> begin(0);
+        const auto at = thrust::find_if_not(System::policy(), begin, begin + n, detail::accepts_index<F>{find});
+        if (at != begin + n) on.refuse(where, find(*at));
+    }
+    /// Refuses an integer division by zero that the kernels before have noted.
+    static void refuse_zero_division(const execution_context& on) {
+        System::gather_sticky_errors();
+        detail::refuse_zero_division(on);
+    }
+
+    /// Returns the bytes of scratch memory with which `sort` sorts n elements of `element` bytes.
+    static constexpr std::size_t sort_scratch(index_t, std::size_t) { return 0; }
+    /// Sorts n elements; equal ones keep their order.
+    template <class T, class Less>
+    static void sort(const execution_context&, T* first, index_t n, const Less& less, void*) {
+        thrust::stable_sort(System::policy(), first, first + n, less);
+    }
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <rill/core/error.hpp>
+#include <rill/device/primitives.hpp>
+#include <rill/device/thrust/launch_sequence.hpp>
+#include <rill/device/thrust/layouts.hpp>
+#include <rill/device/thrust/products.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// What the primitives of thrust_device start kernels with.
+template <class Device, class Backend> struct kernel_starter {
+protected:
+    using B = Backend;
+
+    /// Returns where the device finds a block.
+    template <class X> static auto at(X* p) { return B::at(p); }
+    template <class X, std::size_t N> static std::array<X*, N> at(std::array<X*, N> all) {
+        for (auto& p : all) p = B::at(p);
+        return all;
+    }
+    template <class T, class I> static row_numbers<T, I> at(const row_numbers<T, I>& n) {
+        return {at(n.read), at(n.written)};
+    }
+    template <class T> static finished_element<T> finish(const product_epilogue<T>& last) {
+        return {{at(last.row), last.rectified}};
+    }
+
+    /// Starts the kernel that make() returns over n elements, if the device has kernels for all T. Does nothing after a failure.
+    template <class... T, class Make> static void start(const execution_context& on, index_t n, const Make& make) {
+        if constexpr ((B::template takes<T> && ...)) {
+            if (n > 0)
+                if (const auto here = B::enter(on)) B::each(*here, n, make());
+        } else {
+            refuse_type<T...>();
+        }
+    }
+    template <class... T> [[noreturn]] static void refuse_type() {
+        std::string types;
+        ((types += (types.empty() ? "" : ", ") + std::string(to_string(dtype_of<T>))), ...);
+        throw unimplemented("device '" + std::string(Device::type) + "' has no kernels for " + types);
+    }
+    static void start_copy(const execution_context& on, const launch_space& space, const launch_operand& from, void* to,
+                           std::size_t element) {
+        with_bits(element, [&]<class E>(std::type_identity<E>) {
+            start<>(on, space.total, [&] {
+                return copy_operand<E>{space, from.stride, at(static_cast<const E*>(from.at)),
+                                       scalar_from<E>(from.value.data()), at(static_cast<E*>(to))};
+            });
+        });
+    }
+    static kernel bind_launches(const fusion_group& chain, kernel_request& request) {
+        [[maybe_unused]] static const bool done = (launchers_of(Device::type).copy = &start_copy, true);
+        return B::on_instance(kernel(launch_sequence(Device::type, chain, request)), request);
+    }
+
+    /// Registers launches once: at program start, for imported graphs, and by the call, for graphs built before that.
+    template <bool (*Register)(std::string_view device)> struct registrar {
+        static bool ensure() {
+            static const bool done = Register(Device::type);
+            return done;
+        }
+        static inline const bool at_start = ensure();
+    };
+    template <bool (*Register)(std::string_view device)> static void register_once() {
+        (void)registrar<Register>::at_start;
+        registrar<Register>::ensure();
+    }
+
+    /// Calls f for the type that elements are copied as: text itself, others as their bits.
+    template <class F> static void with_elements(dtype of, const F& f) {
+        if (of == dtype::string) return f(std::type_identity<std::string>());
+        with_bits(size_of(of), f);
+    }
+    template <class T, class Less>
+    static void sort(const execution_context& on, T* first, index_t n, void* memory, const Less& less) {
+        if (const auto here = B::enter(on); here && n > 0) B::sort(*here, at(first), n, less(), memory);
+    }
+};
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

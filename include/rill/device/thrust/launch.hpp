@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <rill/core/program.hpp>
+#include <rill/device/execution_context.hpp>
+#include <rill/device/kernel_registry.hpp>
+
+// Launches: functions that start one kernel over all elements of a space. Each is compiled for a structure or for the type of a reduction,
+// and registered under the name of its device. launch_sequence (launch_sequence.hpp) strings them together.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The space of a launch: extents that are walked in row-major order.
+struct launch_space {
+    int rank = 0;
+    std::array<index_t, max_rank> extent{};
+    index_t total = 0;
+
+    /// Returns the offset of element i in an array with these strides.
+    RILL_HOST_DEVICE index_t offset(index_t i, const std::array<index_t, max_rank>& stride) const {
+        index_t at = 0;
+        for (int d = rank - 1; d >= 0; --d) {
+            const index_t above = i / extent[static_cast<std::size_t>(d)];
+            at += (i - above * extent[static_cast<std::size_t>(d)]) * stride[static_cast<std::size_t>(d)];
+            i = above;
+        }
+        return at;
+    }
+};
+
+/// Returns the number whose bytes these are.
+template <class T> T scalar_from(const std::byte* bytes) {
+    T value{};
+    std::memcpy(&value, bytes, sizeof(T));
+    return value;
+}
+
+/// An operand of a launch.
+struct launch_operand {
+    const void* at = nullptr;               // in the memory of the device; null: `value` stands for every element
+    std::array<index_t, max_rank> stride{}; // over the space, in elements
+    bool dense = false;                     // element i of the space lies at place i
+    std::array<std::byte, 16> value{};
+};
+
+/// The arguments of an elementwise launch.
+struct elementwise_launch {
+    const launch_space& space;
+    const launch_operand* leaf;
+    const scalar_value* scalar;
+    void* const* result;       // forward: one. Adjoint: one for each leaf, at its first occurrence; null: not needed
+    const std::uint32_t* mask; // adjoint: for each first occurrence, the set of the same leaf's occurrences
+};
+using elementwise_launcher = void (*)(const execution_context& on, const elementwise_launch& args);
+
+/// The launches of one expression's structure.
+struct elementwise_launchers {
+    elementwise_launcher forward = nullptr, adjoint = nullptr;
+    elementwise_launcher by_result = nullptr; // an adjoint that reads no operand: only the gradient, perhaps the result
+    int leaves = 0;                           // leaf occurrences of the expression
+    int by_result_leaves = 0;                 // leaves that by_result reads
+};
+
+/// The arguments of a reduction over a space.
+struct reduction_launch {
+    const launch_space& space;
+    const launch_operand& from;
+    void* to;
+    std::array<index_t, max_rank> stride; // of the result over the space; 0 along reduced dimensions
+    index_t results;                      // elements of the result
+    index_t count;                        // the divisor of a mean
+    void* partial;                        // memory for the sums of parts: reduction_parts × results accumulators
+};
+
+/// The launches of one reduction for one element type.
+struct reduction_launchers {
+    void (*run)(const execution_context& on, const reduction_launch& args) = nullptr;
+    /// Divides n elements by a count; null if the type has no mean.
+    void (*divide)(const execution_context& on, const void* from, void* to, index_t n, index_t count) = nullptr;
+    std::size_t accumulator = 0; // bytes of one sum of a part
+};
+
+/// Returns the number of parts that a reduction is cut into, by shape alone: results do not depend on the processor.
+inline index_t reduction_parts(index_t total, index_t results) {
+    constexpr index_t least = 256, most = 1024;
+    if (results == 0 || total == 0) return 1;
+    const index_t each = total / results;
+    return each < 2 * least ? 1 : each / least < most ? each / least : most;
+}
+
+/// Copies an operand of elements of so many bytes densely.
+using copy_launcher = void (*)(const execution_context& on, const launch_space& space, const launch_operand& from,
+                               void* to, std::size_t element);
+
+/// The launches of one device type.
+struct RILL_EXPORT device_launchers {
+    registry_table<elementwise_launchers> elementwise; // the key of a structure
+    registry_table<reduction_launchers> reductions;    // "Sum/float32"
+    copy_launcher copy = nullptr;
+};
+
+/// Returns the launches of a device type. The table is leaked: kernels may run while statics are destroyed.
+device_launchers& launchers_of(std::string_view device);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/device/thrust/launch.ipp>
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include <rill/device/cpu/primitives/indexing.hpp>
+#include <rill/device/execution_context.hpp>
+#include <rill/device/lane.hpp>
+#include <rill/device/strided_layout.hpp>
+#include <rill/device/thrust/launch.hpp>
+
+// Copies between layouts, and slices chosen by index, as kernels: one thread for an element, or for a line of them where the order counts.
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// Returns the space that a strided copy walks over.
+inline launch_space space_of(const strided_layout& l) {
+    launch_space space{l.rank, l.extent, 1};
+    for (int d = 0; d < l.rank; ++d) space.total *= l.extent[static_cast<std::size_t>(d)];
+    return space;
+}
+
+template <class T> struct copy_layout {
+    launch_space space;
+    std::array<index_t, max_rank> from_stride, to_stride;
+    const T* from;
+    T* to;
+    RILL_FN void operator()(index_t i) const { to[space.offset(i, to_stride)] = from[space.offset(i, from_stride)]; }
+};
+
+template <class T> struct add_layout {
+    launch_space space;
+    std::array<index_t, max_rank> from_stride, to_stride;
+    const T* from;
+    T* to;
+    RILL_FN void operator()(index_t i) const {
+        T& at = to[space.offset(i, to_stride)];
+        at = (lane<T>(at) + lane<T>(from[space.offset(i, from_stride)])).v;
+    }
+};
+
+/// Copies one element of an operand to its place in a dense array.
+template <class E> struct copy_operand {
+    launch_space space;
+    std::array<index_t, max_rank> stride;
+    const E* from; // null: `value`
+    E value;
+    E* to;
+    RILL_FN void operator()(index_t i) const { to[i] = from ? from[space.offset(i, stride)] : value; }
+};
+
+template <class T> struct copy_element {
+    const T* from;
+    T* to;
+    RILL_FN void operator()(index_t i) const { to[i] = from[i]; }
+};
+
+template <class T> struct fill_element {
+    T value;
+    T* to;
+    RILL_FN void operator()(index_t i) const { to[i] = value; }
+};
+
+/// to[o, k, :] = table[o, ids[k], :], for arrays [outer, extent, inner].
+template <class T, class I> struct gather_element {
+    const T* table;
+    const I* ids;
+    T* to;
+    index_t extent, inner, count;
+    RILL_FN void operator()(index_t i) const {
+        const index_t slice = i / inner, k = slice % count, o = slice / count;
+        to[i] = table[(o * extent + static_cast<index_t>(ids[k])) * inner + i % inner];
+    }
+};
+
+/// to[o, ids[k], j] += from[o, k, j] for all k in order: one thread for each o and j.
+template <class T, class I> struct scatter_add_line {
+    const T* from;
+    const I* ids;
+    T* to;
+    index_t extent, inner, count;
+    RILL_FN void operator()(index_t i) const {
+        const index_t o = i / inner, j = i % inner;
+        for (index_t k = 0; k < count; ++k) {
+            T& at = to[(o * extent + static_cast<index_t>(ids[k])) * inner + j];
+            at = (lane<T>(at) + lane<T>(from[(o * count + k) * inner + j])).v;
+        }
+    }
+};
+
+template <class T, class I> struct one_hot_element {
+    const I* ids;
+    T* to;
+    index_t depth;
+    T on, off;
+    RILL_FN void operator()(index_t i) const {
+        const I id = ids[i / depth];
+        to[i] = id >= 0 && static_cast<index_t>(id) == i % depth ? on : off;
+    }
+};
+
+/// Copies element i of rows in another order.
+template <class E> struct copy_row_element {
+    const E* from;
+    const index_t* places;
+    index_t inner;
+    E* to;
+    RILL_FN void operator()(index_t i) const { to[i] = from[places[i / inner] * inner + i % inner]; }
+};
+
+/// The index of the extreme along `extent`: the first of equals, or the first NaN.
+template <class Combine, class T, class Out> struct arg_extreme_line {
+    const T* x;
+    Out* to;
+    index_t extent, inner;
+    RILL_FN void operator()(index_t i) const {
+        const T* const line = x + (i / inner * extent) * inner + i % inner;
+        index_t best = 0;
+        for (index_t e = 1; e < extent; ++e)
+            if (goes_before<Combine>(line[e * inner], line[best * inner])) best = e;
+        to[i] = static_cast<Out>(best);
+    }
+};
+
+/// Finds out whether an element is refused.
+template <class T, class Accepts> struct find_refused {
+    const T* x;
+    Accepts accepts;
+    RILL_FN refused_element operator()(index_t i) const {
+        return accepts(x[i]) ? refused_element{} : refused_element::of(i, x[i]);
+    }
+};
+
+/// Calls f for a type of elements of so many bytes, as their bits.
+template <class F> void with_bits(std::size_t element, const F& f) {
+    switch (element) {
+    case 1: return f(std::type_identity<std::uint8_t>());
+    case 2: return f(std::type_identity<std::uint16_t>());
+    case 4: return f(std::type_identity<std::uint32_t>());
+    case 8: return f(std::type_identity<std::uint64_t>());
+    default: return f(std::type_identity<std::array<std::uint64_t, 2>>());
+    }
+}
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include <rill/device/cpu/fusion/reducers.hpp>
+#include <rill/device/thrust/elementwise.hpp>
+
+// Reductions of the Thrust device. A result is cut into parts by its shape alone; one thread adds up one part, another one the parts of a
+// result, both in order. The sums are therefore the same from run to run, on every processor.
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// The dimensions of a space that a reduction keeps, and those that it reduces, as two spaces.
+struct reduced_space {
+    launch_space kept, reduced;
+    std::array<index_t, max_rank> kept_from{}, kept_to{}, reduced_from{}; // strides
+
+    reduced_space(const launch_space& space, const std::array<index_t, max_rank>& from,
+                  const std::array<index_t, max_rank>& to, index_t results) {
+        if (space.total == 0) { // every result combines nothing
+            kept.rank = 1;
+            kept.extent[0] = kept.total = results;
+            kept_to[0] = 1;
+            return;
+        }
+        kept.total = reduced.total = 1;
+        for (int d = 0; d < space.rank; ++d) {
+            const auto k = static_cast<std::size_t>(d);
+            const bool stays = to[k] != 0;
+            launch_space& part = stays ? kept : reduced;
+            const auto at = static_cast<std::size_t>(part.rank++);
+            part.extent[at] = space.extent[k];
+            part.total *= space.extent[k];
+            (stays ? kept_from : reduced_from)[at] = from[k];
+            if (stays) kept_to[at] = to[k];
+        }
+    }
+};
+
+/// Combines one part of one result: thread i has part i % parts of result i / parts.
+template <class C, class T, class Sum> struct reduce_part {
+    reduced_space space;
+    const T* from; // null: `value` stands for every element
+    T value;
+    index_t parts;
+    Sum* to;
+
+    RILL_FN void operator()(index_t i) const {
+        const index_t result = i / parts, part = i - result * parts, n = space.reduced.total;
+        const index_t base = space.kept.offset(result, space.kept_from);
+        lane<Sum> all(C::template identity<Sum>());
+        for (index_t k = n * part / parts; k < n * (part + 1) / parts; ++k) {
+            const index_t at =
+                space.reduced.rank == 1 ? k * space.reduced_from[0] : space.reduced.offset(k, space.reduced_from);
+            all = C::merge(all, lane<Sum>(static_cast<Sum>(from ? from[base + at] : value)));
+        }
+        to[i] = all.v;
+    }
+};
+
+/// Combines the parts of one result, and divides a mean.
+template <class C, class T, class Sum, bool Mean> struct combine_parts {
+    reduced_space space;
+    const Sum* from;
+    index_t parts, count;
+    T* to;
+
+    RILL_FN void operator()(index_t i) const {
+        lane<Sum> all(C::template identity<Sum>());
+        for (index_t p = 0; p < parts; ++p) all = C::merge(all, lane<Sum>(from[i * parts + p]));
+        T* const at = to + space.kept.offset(i, space.kept_to);
+        if constexpr (Mean)
+            combine_divide<T, Sum>(at, &all.v, 1, count);
+        else
+            *at = all.v;
+    }
+};
+
+/// Divides one element by a count.
+template <class T> struct divide_element {
+    const T* from;
+    index_t count;
+    T* to;
+
+    RILL_FN void operator()(index_t i) const { combine_divide<T, T>(to + i, from + i, 1, count); }
+};
+
+template <class B, class C, class T, class Sum, bool Mean>
+void launch_reduction(const execution_context& on, const reduction_launch& args) {
+    const auto here = B::enter(on);
+    if (!here || args.results == 0) return;
+    const reduced_space space(args.space, args.from.stride, args.stride, args.results);
+    const index_t parts = reduction_parts(args.space.total, args.results);
+    auto* const partial = B::at(static_cast<Sum*>(args.partial));
+    B::each(*here, args.results * parts,
+            reduce_part<C, T, Sum>{space, B::at(static_cast<const T*>(args.from.at)),
+                                   scalar_from<T>(args.from.value.data()), parts, partial});
+    B::each(*here, args.results,
+            combine_parts<C, T, Sum, Mean>{space, partial, parts, args.count, B::at(static_cast<T*>(args.to))});
+}
+
+template <class B, class T>
+void launch_division(const execution_context& on, const void* from, void* to, index_t n, index_t count) {
+    if (const auto here = B::enter(on))
+        B::each(*here, n, divide_element<T>{B::at(static_cast<const T*>(from)), count, B::at(static_cast<T*>(to))});
+}
+
+/// An accumulator with the interface of a lane, for sums of 64-bit integers.
+struct long_sum_combine {
+    template <class T> RILL_FN static constexpr T identity() { return T(); }
+    template <class V> RILL_FN static V merge(V a, const V& b) {
+        a.v.add(b.v);
+        return a;
+    }
+};
+
+template <class B, combine How, class T> bool register_reduction(std::string_view device) {
+    using C = combine_rule<How>;
+    auto& table = launchers_of(device).reductions;
+    const auto plain = [&](combine how) {
+        reduction_launchers made{&launch_reduction<B, C, T, T, false>, nullptr, sizeof(T)};
+        if constexpr (is_numeric<T> && !is_integral<T>) made.divide = &launch_division<B, T>;
+        table.add(kernel_key(to_string(how), dtype_of<T>), 0, made);
+    };
+    if constexpr (How == combine::mean) {
+        using sum = sum_for_mean<T>;
+        using rule = std::conditional_t<std::is_same_v<sum, long_sum>, long_sum_combine, C>;
+        plain(combine::sum); // the gradient of a mean uses sums
+        table.add(kernel_key(to_string(How), dtype_of<T>), 0,
+                  {&launch_reduction<B, rule, T, sum, true>, nullptr, sizeof(sum)});
+    } else {
+        plain(How);
+    }
+    return true;
+}
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

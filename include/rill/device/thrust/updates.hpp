@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+
+#include <rill/device/lane.hpp>
+#include <rill/device/primitives.hpp>
+
+// Updates of variables as kernels: one thread for an element.
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// The arrays of an update, and its constants, which lie in the memory of the device.
+template <class F, class T, std::size_t S, std::size_t I, std::size_t C> struct update_arrays_of {
+    std::array<const T*, S> was;
+    std::array<T*, S> state;
+    std::array<const T*, I> in;
+    const T* constants;
+
+    /// Updates the elements at `at`, with inputs that `input(k)` returns.
+    template <class Input> RILL_FN void run(index_t at, const Input& input) const {
+        std::array<lane<T>, S> s{};
+        std::array<lane<T>, I> x{};
+        std::array<lane<T>, C> c{};
+        for (std::size_t k = 0; k < S; ++k) s[k] = lane<T>(was[k][at]);
+        for (std::size_t k = 0; k < I; ++k) x[k] = lane<T>(input(k));
+        for (std::size_t k = 0; k < C; ++k) c[k] = lane<T>(constants[k]);
+        F::run(s, x, c);
+        for (std::size_t k = 0; k < S; ++k) state[k][at] = s[k].v;
+    }
+};
+
+template <class F, class T, std::size_t S, std::size_t I, std::size_t C> struct update_element {
+    update_arrays_of<F, T, S, I, C> of;
+    RILL_FN void operator()(index_t i) const {
+        of.run(i, [&](std::size_t k) { return of.in[k][i]; });
+    }
+};
+
+/// Updates column i of the slices ids[k], for all k in order.
+template <class F, class T, class Id, std::size_t S, std::size_t I, std::size_t C> struct update_column {
+    update_arrays_of<F, T, S, I, C> of;
+    const Id* ids;
+    index_t count, inner;
+    RILL_FN void operator()(index_t i) const {
+        for (index_t k = 0; k < count; ++k)
+            of.run(static_cast<index_t>(ids[k]) * inner + i, [&](std::size_t n) { return of.in[n][k * inner + i]; });
+    }
+};
+
+/// Orders slices by their id, those of one id by their number.
+template <class Id> struct lower_id {
+    const Id* ids;
+    RILL_FN bool operator()(index_t i, index_t j) const { return ids[i] < ids[j]; }
+};
+
+struct count_slices {
+    index_t* to;
+    RILL_FN void operator()(index_t i) const { to[i] = i; }
+};
+
+/// Updates one element of the slice of each id, with the sum of the inputs that have it. `order` holds the slices sorted by id.
+template <class F, class T, class Id, std::size_t S, std::size_t I, std::size_t C> struct update_run {
+    update_arrays_of<F, T, S, I, C> of;
+    const Id* ids;
+    const index_t* order;
+    index_t count, inner;
+    RILL_FN void operator()(index_t i) const {
+        const index_t first = i / inner, j = i % inner;
+        const Id id = ids[order[first]];
+        if (first > 0 && ids[order[first - 1]] == id) return; // not the first of its id
+        of.run(static_cast<index_t>(id) * inner + j, [&](std::size_t n) {
+            lane<T> sum(of.in[n][order[first] * inner + j]);
+            for (index_t p = first + 1; p < count && ids[order[p]] == id; ++p)
+                sum = sum + lane<T>(of.in[n][order[p] * inner + j]);
+            return sum.v;
+        });
+    }
+};
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

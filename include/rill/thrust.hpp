@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The device "thrust": the kernels of the GPU on threads of the host, in the host's memory. With -fopenmp they run on OpenMP's threads,
+// otherwise on one. For programs that name this header: "-DRILL_MORE_DEVICES=<rill/thrust.hpp>" (docs/gpu.md). Nodes run there that ask for
+// it: device_scope on("/device:thrust:0").
+
+#include <string>
+#include <string_view>
+
+#include <rill/device/cpu/cpu.hpp>
+#include <rill/device/device.hpp>
+#include <rill/device/thrust/host_backend.hpp>
+#include <rill/device/thrust/thrust_device.hpp>
+
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
+
+/// The Thrust device in the host's memory.
+#ifdef _OPENMP
+struct thrust_host : thrust_device<thrust_host, host_backend<omp_system>> {
+#else
+struct thrust_host : thrust_device<thrust_host, host_backend<cpp_system>> {
+#endif
+    static constexpr std::string_view type = "thrust";
+};
+
+template <class... D> struct device_list; // device/devices.hpp, which includes this
+using more_devices = device_list<thrust_host>;
+
+/// Registers the device type "thrust", of which a session may have any number.
+inline bool register_thrust_host() {
+    static const bool done = [] {
+        register_device(*new device_type{std::string(thrust_host::type)}); // known to the process until it ends
+        return true;
+    }();
+    return done;
+}
+
+}}} // namespace rill::RILL_ABI::RILL_ISA
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+inline const bool thrust_host_at_start = register_thrust_host();
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

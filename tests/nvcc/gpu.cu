@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs on the device "gpu" beside the CPU. `make check` compiles this file; `make gpu` runs it on a machine with a card. It exits with 77
+// where there is no GPU, after it has seen that such a program starts and runs on the CPU.
+#include <rill/rill.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace rill;
+
+static_assert(device_primitives<gpu>);
+
+namespace rill_test {
+
+int problems = 0;
+
+void expect(bool good, const std::string& what) {
+    std::printf("%s: %s\n", good ? "ok" : "WRONG", what.c_str());
+    problems += good ? 0 : 1;
+}
+
+using numbers = std::vector<double>;
+
+template <class X> numbers values_of(const X& x) {
+    if constexpr (std::is_arithmetic_v<X>)
+        return {static_cast<double>(x)};
+    else
+        return {x.begin(), x.end()};
+}
+
+xt::xtensor<float, 2> drawn(std::size_t rows, std::size_t columns, unsigned seed) {
+    std::mt19937 r(seed);
+    xt::xtensor<float, 2> all({rows, columns});
+    for (auto& x : all) x = static_cast<float>(r() % 2001) / 1000.f - 1.f;
+    return all;
+}
+
+/// Runs a program on the CPU and on the default device: the same numbers, within rounding.
+template <class F> void on_both(const std::string& name, const F& f) {
+    const auto run = [&](const std::string& device) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope there(device);
+        return f();
+    };
+    const numbers wanted = run("/device:cpu:0"), got = run("");
+    bool good = got.size() == wanted.size();
+    double worst = 0;
+    for (std::size_t i = 0; good && i < got.size(); ++i) {
+        if (std::isnan(got[i]) && std::isnan(wanted[i])) continue;
+        worst = std::max(worst, std::abs(got[i] - wanted[i]) / std::max(1., std::abs(wanted[i])));
+    }
+    good = good && worst <= 1e-4;
+    expect(good, name + ", apart by " + std::to_string(worst));
+}
+
+void classifier() {
+    on_both("a classifier trained by Adam", [] {
+        placeholder<float, dyn, 4> x("x");
+        placeholder<int, dyn> label("label");
+        auto logits = dense<10, 3>("two", relu(dense<4, 10>("one", x)));
+        auto loss = reduce_mean(sparse_softmax_cross_entropy(logits, label));
+        auto step = adam({.learning_rate = 0.05}).minimize(loss);
+        const session s;
+        s.run(global_variables_initializer());
+        const auto xs = drawn(20, 4, 5);
+        std::vector<int> labels(20);
+        for (std::size_t i = 0; i < 20; ++i) labels[i] = xs(i, 0) > 0.2f ? 2 : xs(i, 1) > 0 ? 1 : 0;
+        numbers got;
+        for (int i = 0; i < 20; ++i)
+            got.push_back(std::get<0>(s.run(std::tuple(loss, step), feed(x, xs), feed(label, labels))));
+        return got;
+    });
+}
+
+/// Has nvcc compile every primitive for one element type. Never called.
+template <class T> void compile_primitives() {
+    const execution_context on;
+    T* y = nullptr;
+    const T* x = nullptr;
+    const std::int64_t* ids = nullptr;
+    std::int64_t* to = nullptr;
+    const random_stream* stream = nullptr;
+    const convolution_shape s;
+    gpu::gemm(on, false, false, 1, 1, 1, x, x, y);
+    gpu::convolve(on, s, x, x, y);
+    gpu::convolve_input(on, s, x, x, y);
+    gpu::convolve_filter(on, s, x, x, y);
+    gpu::depthwise_convolve(on, s, x, x, y);
+    gpu::depthwise_convolve_input(on, s, x, x, y);
+    gpu::depthwise_convolve_filter(on, s, x, x, y);
+    gpu::max_pool(on, s.window, 1, x, y);
+    gpu::max_pool_gradient(on, s.window, 1, x, x, x, y);
+    gpu::max_pool_gather(on, s.window, 1, x, x, x, y);
+    gpu::average_pool(on, s.window, 1, x, y);
+    gpu::average_pool_gradient(on, s.window, 1, x, y);
+    gpu::image_patches(on, s.window, 1, x, y);
+    gpu::image_patches_gradient(on, s.window, 1, x, y);
+    gpu::copy(on, x, y, detail::strided_layout());
+    gpu::add(on, x, y, detail::strided_layout());
+    gpu::copy(on, dtype::float32, x, y, 1);
+    gpu::gather(on, x, ids, y, 1, 1, 1, 1);
+    gpu::scatter_add(on, x, ids, y, 1, 1, 1, 1);
+    gpu::one_hot(on, ids, y, 1, 1, T(1), T(0));
+    gpu::arg_extreme<true>(on, x, to, 1, 1, 1);
+    gpu::top_k(on, x, y, nullptr, 1, 1, 1);
+    gpu::scan<combine::sum>(on, x, y, 1, 1, 1, false, false);
+    gpu::linear_recurrence(on, x, x, y, 1, 1, 1, false);
+    gpu::random_uniform(on, 1, stream, 0, 1, y);
+    gpu::random_normal(on, 1, stream, 0, 1, y);
+    gpu::truncated_normal(on, 1, stream, 0, 1, y);
+    gpu::random_gamma(on, 1, stream, 1, 1, y);
+    gpu::random_poisson(on, 1, stream, 1, y);
+    gpu::multinomial(on, x, 1, 1, 1, stream, to, detail::zero_division());
+    gpu::shuffle(on, dtype::float32, x, y, 1, 1, stream);
+}
+
+#ifdef RILL_TEST_ALL // programs that take nvcc more memory than a machine without a GPU may have
+
+void images() {
+    on_both("a convolution, a pool and their gradients", [] {
+        placeholder<float, dyn, dyn> flat("flat");
+        variable<float, 3, 3, 1, 4> filter("filter", constant_initializer(0.1f));
+        const auto image = reshape<2, 8, 8, 1>(flat);
+        const auto y = max_pool<window{.size = {2, 2}}>(relu(conv2d<window{}>(image, filter)));
+        const auto [dx, df] = gradients(reduce_sum(square(y)), flat, filter);
+        const session s;
+        s.run(global_variables_initializer());
+        const auto [a, b] = s.run(std::tuple(dx, df), feed(flat, drawn(2, 64, 6)));
+        numbers got = values_of(a);
+        for (const double v : values_of(b)) got.push_back(v);
+        return got;
+    });
+}
+
+void nodes() {
+    on_both("rows, scans, indices, sums and random numbers", [] {
+        placeholder<float, dyn, dyn> x("x");
+        placeholder<int, dyn> ids("ids");
+        variable<float, 6, 3> table("table", constant_initializer(0.5f));
+        const auto step = gradient_descent(0.5f).minimize(reduce_mean(square(gather<0>(table, ids) - 1.f)));
+        const auto noise = random_normal<float, 6>({.seed = 3});
+        const session s;
+        s.run(global_variables_initializer());
+        const auto value = drawn(5, 7, 3);
+        numbers got;
+        const auto add = [&](const auto& y) {
+            for (const double v : values_of(s.run(y, feed(x, value), feed(ids, {4, 0, 1, 1})))) got.push_back(v);
+        };
+        add(softmax(x)), add(matmul(x, transpose(x))), add(cumsum<1>(x)), add(reduce_sum<0>(x)), add(reduce_mean(x));
+        add(reduce_max<1>(x)), add(cast<float>(argmax<1>(x))), add(concat<1>(x, x)), add(one_hot<7>(ids)), add(noise);
+        s.run(step, feed(ids, {1, 5, 1}));
+        add(table);
+        return got;
+    });
+}
+
+#endif
+
+void errors() {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<int, dyn> ids("ids");
+    const auto y = gather<0>(tensor(constant({1.f, 2.f})), ids);
+    const session s;
+    std::string words;
+    try {
+        s.run(y, feed(ids, {0, 7}));
+    } catch (const invalid_argument& problem) {
+        words = problem.what();
+    }
+    expect(words.find("id 7 at [1] is outside [0, 2)") != std::string::npos, "a bad id is told: " + words);
+    expect(values_of(s.run(y, feed(ids, {1, 0}))) == numbers{2, 1}, "the session goes on");
+}
+
+} // namespace rill_test
+
+int main() {
+    using namespace rill_test;
+    std::printf("%zu GPUs\n", the_gpus().size());
+    [[maybe_unused]] static void (*volatile const held)() = &compile_primitives<float>;
+    classifier(), errors();
+#ifdef RILL_TEST_ALL
+    images(), nodes();
+#endif
+    if (problems) return 1;
+    return the_gpus().empty() ? 77 : 0;
+}
