@@ -35,8 +35,8 @@ RILL_COLD std::shared_ptr<channel> client_links::find(const std::string& given, 
     if (address.reached_by == net_address::network::process)
         throw unavailable("no server of this process has the target '" + target + "'");
     auto& env = environment::real();
-    return all_[target] = std::make_shared<channel>(make_transport(target, options.security), env, client_identity(env),
-                                                    target, "", health_options{});
+    return all_[target] = std::make_shared<channel>(make_transport(target, options.security.get()), env,
+                                                    client_identity(env), target, "", health_options{});
 }
 
 }}} // namespace rill::RILL_ABI::detail
