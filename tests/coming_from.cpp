@@ -40,7 +40,8 @@ TEST_CASE("coming from: tensors and ops") {
     CHECK(text(a + b) == "float32 [2] {4, 6}"); // page
     CHECK(text(matmul(x, w)) == "float32 [2, 2] {{4, 6}, {14, 12}}"); // page
     CHECK(text(einsum<"ij,jk->ik">(x, w)) == "float32 [2, 2] {{4, 6}, {14, 12}}"); // page
-    const tensor m = constant({{4.f, 0.f}, {0.f, 1.f}}), c = constant({{8.f}, {3.f}});
+    const tensor m = constant({{4.f, 0.f}, {0.f, 1.f}});
+    const tensor c = constant({{8.f}, {3.f}});
     CHECK(text(matrix_inverse(m)) == "float32 [2, 2] {{0.25, 0}, {0, 1}}"); // page
     CHECK(text(matrix_solve(m, c)) == "float32 [2, 1] {{2}, {3}}"); // page
     CHECK(text(cholesky(m)) == "float32 [2, 2] {{2, 0}, {0, 1}}"); // page
