@@ -14,7 +14,7 @@ namespace test_remote_session_core {
 std::vector<float> train_by_towers(const char* ps, const std::vector<std::string>& workers, const std::string& target) {
     graph g;
     graph_scope use(g);
-    placeholder<float, 8> x("x"), y("y");
+    placeholder<float, dyn> x("x"), y("y");
     const device_scope together(ps);
     const variable<float> w("w", 0.f), b("b", 0.f);
     std::vector<tensor<float>> losses, dws, dbs;

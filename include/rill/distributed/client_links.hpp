@@ -34,7 +34,7 @@ private:
     std::map<std::string, maker> schemes_;
 };
 
-client_links& the_client_links();
+RILL_EXPORT client_links& the_client_links();
 
 /// Returns the identity of a client, which is no task.
 task_identity client_identity(environment& runs_in);
