@@ -47,7 +47,7 @@ std::string run_start(std::uint64_t seed) {
     session s({.target = client.target}); // waits for the tasks
     s.run(std::tuple(a.initializer(), b.initializer()));
     CHECK(s.run(sum) == 3.f);
-    CHECK(all.world.time.now() < last + 2s);
+    CHECK(all.world.time.now() < last + 3s); // 2 s, and what slow tasks of the simulator add
     return all.world.time.log;
 }
 
@@ -97,8 +97,8 @@ std::string run_end(std::uint64_t seed) {
     if (frozen) all.world.thaw(*frozen);
     all.world.time.run(); // ends: nothing is left that would go on for ever
     CHECK(ended == 6);
-    INFO(std::chrono::duration<double>(all.world.time.now() - begun).count() << " s");
-    CHECK(all.world.time.now() < begun + 120s);
+    INFO("fault " << fault << ", " << std::chrono::duration<double>(all.world.time.now() - begun).count() << " s");
+    CHECK(all.world.time.now() < begun + 11min); // a part that nobody could tell ends by its progress_timeout
     return all.world.time.log;
 }
 

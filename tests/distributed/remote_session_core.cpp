@@ -14,13 +14,13 @@ namespace test_remote_session_core {
 std::vector<float> train_by_towers(const char* ps, const std::vector<std::string>& workers, const std::string& target) {
     graph g;
     graph_scope use(g);
-    placeholder<float, 8> x("x"), y("y");
+    placeholder<float, dyn> x("x"), y("y");
     const device_scope together(ps);
     const variable<float> w("w", 0.f), b("b", 0.f);
     std::vector<tensor<float>> losses, dws, dbs;
     for (int t = 0; t < 2; ++t) {
         const device_scope on(workers[static_cast<std::size_t>(t)]);
-        const tensor<float, 4> own_x = x(slice_range{4 * t, 4 * t + 4}), own_y = y(slice_range{4 * t, 4 * t + 4});
+        const tensor<float, dyn> own_x = x(slice_range{4 * t, 4 * t + 4}), own_y = y(slice_range{4 * t, 4 * t + 4});
         losses.emplace_back(reduce_mean(square(w * own_x + b - own_y)));
         const auto [dw, db] = gradients(losses.back(), w, b);
         dws.emplace_back(dw), dbs.emplace_back(db);

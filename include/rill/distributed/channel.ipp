@@ -199,9 +199,9 @@ RILL_COLD void channel::greet() {
     greets_again_ = env_.now() + backoff(greetings_++);
 }
 
-/// Returns the time to wait before a message is sent again: 50 ms, doubled each time up to 1.5 s, and less by up to a half.
+/// Returns the time to wait before a message is sent again: 50 ms, doubled each time up to 1 s, and less by up to a half.
 RILL_COLD std::chrono::nanoseconds channel::backoff(int tries) {
-    const auto most = std::min<std::int64_t>(std::int64_t(50'000'000) << std::min(tries, 10), 1'500'000'000);
+    const auto most = std::min<std::int64_t>(std::int64_t(50'000'000) << std::min(tries, 10), 1'000'000'000);
     return std::chrono::nanoseconds(most -
                                     static_cast<std::int64_t>(env_.draw() % static_cast<std::uint64_t>(most / 2)));
 }

@@ -27,7 +27,7 @@ private:
     std::map<std::string, std::shared_ptr<channel>> all_;
 };
 
-client_links& the_client_links();
+RILL_EXPORT client_links& the_client_links();
 
 /// Returns the identity of a client, which is no task.
 task_identity client_identity(environment& runs_in);
