@@ -22,9 +22,10 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "session/local_session_state": "session/local_session_core", "session/callable": "session/session"}
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/awaited_answers": "distributed/server",
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
-               "distributed/remote_session_core": "distributed/local_cluster", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
+               "distributed/remote_session_core": "distributed/local_cluster", "core/byte_units": "distributed/transports", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
 COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
-TESTS_WITHOUT_HEADER = {"distributed/processes": "tasks in processes of their own, of all headers"}
+TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
+                        "distributed/processes": "tasks in processes of their own, of all headers"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
                for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}
