@@ -101,7 +101,7 @@ TEST_CASE("transports: steps, values of many frames and errors cross between soc
 }
 
 TEST_CASE("transports: a local server, with a limit of memory") {
-    auto node = create_local_server({.memory = std::size_t(1) << 20});
+    auto node = create_local_server({.memory = 1_MiB});
     CHECK(node.target().starts_with("tcp://127.0.0.1:"));
     graph g;
     graph_scope use(g);

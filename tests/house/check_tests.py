@@ -23,9 +23,10 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/joined_answers": "distributed/server",
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
                "distributed/client_links": "distributed/local_cluster", "distributed/run_by_names": "distributed/master",
-               "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
+               "core/byte_units": "distributed/transports", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
 COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
-TESTS_WITHOUT_HEADER = {"distributed/processes": "tasks in processes of their own, of all headers"}
+TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
+                        "distributed/processes": "tasks in processes of their own, of all headers"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
                for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <rill/core/byte_units.hpp>
 #include <rill/core/credentials.hpp>
 #include <rill/core/environment.hpp>
 #include <rill/core/file_access.hpp>

@@ -11,6 +11,7 @@
 #include <rill/distributed/server_files.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
+#include <rill/ops/exchange/exchange_ops.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/executor/step_run.hpp>
@@ -71,7 +72,9 @@ struct worker::session_state {
 RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory,
                          std::shared_ptr<const file_access> files)
     : peers_(std::move(peers)), memory_(memory), files_(std::move(files)),
-      containers_(std::make_shared<container_set>(memory, static_cast<std::uint32_t>(peers_->self().incarnation))) {}
+      containers_(std::make_shared<container_set>(memory, static_cast<std::uint32_t>(peers_->self().incarnation))) {
+    register_exchange_ops(); // its parts hold them, also where no master of this process has cut one
+}
 
 RILL_COLD worker::~worker() { close(); }
 

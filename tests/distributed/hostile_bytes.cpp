@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What strangers may send to a server: bytes that are no messages, messages that make no sense, and connections that are no connections. It
+// goes on serving, and nothing escapes.
+#include <map>
+#include <thread>
+
+#include <rill/distributed.hpp>
+#include <rill/distributed/tensor_frame.hpp>
+#include <rill/distributed/wire_meta.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+
+#include "catch.hpp"
+#include "seeds.hpp"
+#include "virtual_environment.hpp"
+
+#if defined(__linux__)
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#endif
+
+using namespace rill;
+
+namespace test_hostile_bytes {
+
+using namespace rill::detail;
+using namespace std::chrono_literals;
+
+std::string random_bytes(seeds::draws& draws, std::size_t most) {
+    std::string t(draws(most + 1), '\0');
+    for (auto& c : t) c = static_cast<char>(draws(256));
+    return t;
+}
+
+/// Changes, removes or adds some bytes.
+std::string damaged(seeds::draws& draws, std::string t) {
+    for (auto n = draws(4); n > 0; --n) {
+        const auto at = draws(t.size() + 1);
+        switch (draws(4)) {
+        case 0: t.resize(at); break;
+        case 1: t.insert(at, random_bytes(draws, 9)); break;
+        default:
+            if (at < t.size()) t[at] = static_cast<char>(draws(2) ? draws(256) : 255);
+        }
+    }
+    return t;
+}
+
+std::string random_meta(seeds::draws& draws) {
+    const tensor_meta value{{dtype::float32, dims{3}}, static_cast<std::uint32_t>(draws(3)), draws(20), draws(20)};
+    switch (draws(7)) {
+    case 0: return bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", ""});
+    case 1: return bytes_of_meta(register_meta{draws(3), {"x:0"}, {"y:0"}, {"t"}, {{1, "a"}}, {{2, "b"}}, 3, 0, 1});
+    case 2:
+        return bytes_of_meta(
+            step_meta{draws(3), draws(5), draws(5), static_cast<std::uint8_t>(draws(2)), {value, value}});
+    case 3: return bytes_of_meta(push_meta{draws(3), draws(5), static_cast<std::uint32_t>(draws(4)), value});
+    case 4: return bytes_of_meta(abort_meta{draws(5), static_cast<std::uint32_t>(draws(20)), "why"});
+    case 5: return bytes_of_meta(names_meta{{"a", ""}});
+    default: return random_bytes(draws, 200);
+    }
+}
+
+/// A network whose messages a test writes.
+class open_net final : public transport {
+public:
+    void listen(const std::string&, receiver f) override { receive = std::move(f); }
+    connection connect(const std::string&, receiver) override { return 1; }
+    void send(connection, message_parts m) override {
+        if (const auto read = unpack_message(m)) answers.push_back(read->head.type);
+    }
+    void disconnect(connection) noexcept override {}
+    void close() noexcept override {}
+    bool needs_checksums() const noexcept override { return true; }
+
+    receiver receive;
+    std::vector<wire_type> answers;
+};
+
+TEST_CASE("hostile bytes: whoever reads them refuses them, and allocates no more than came", "[random]") {
+    seeds::each(300, [](std::uint64_t seed) {
+        seeds::draws draws(seed);
+        const auto meta = damaged(draws, random_meta(draws));
+        const auto reads = [&](auto made) {
+            try {
+                (void)meta_of<decltype(made)>(meta);
+            } catch (const error&) {}
+        };
+        reads(hello_meta{}), reads(register_meta{}), reads(step_meta{}), reads(push_meta{}), reads(abort_meta{});
+        reads(names_meta{}), reads(values_meta{}), reads(trace_meta{}), reads(drop_meta{});
+        const std::vector<message_part> payload{message_part(random_bytes(draws, 64)),
+                                                message_part(random_bytes(draws, 64))};
+        const dtype types[] = {dtype::float32, dtype::string, dtype::boolean, dtype::int64,
+                               static_cast<dtype>(draws(40))};
+        const index_t extents[] = {0, 1, 3, dyn, -7, index_t(1) << 40, index_t(1) << 62};
+        const tensor_meta value{{types[draws(5)], dims{extents[draws(7)], extents[draws(7)]}},
+                                static_cast<std::uint32_t>(draws(3)),
+                                draws(2) ? draws(70) : ~std::uint64_t(0),
+                                draws(2) ? draws(70) : ~std::uint64_t(0)};
+        try {
+            (void)decode_tensor(value, payload);
+        } catch (const error&) {}
+    });
+}
+
+TEST_CASE("hostile bytes: a server outlives any sequence of messages", "[random]") {
+    seeds::each(60, [](std::uint64_t seed) {
+        seeds::draws draws(seed);
+        virtual_environment time(seed);
+        const auto net = std::make_shared<open_net>();
+        const cluster_spec spec{{"ps", {"hostile/ps"}}, {"worker", {"hostile/worker"}}};
+        server node(spec, "ps", 0, {.net = net, .environment = &time});
+        const auto send = [&](transport::connection from, wire_type type, const std::string& meta, bool damages) {
+            wire_message m;
+            m.head.type = type;
+            m.head.flags = static_cast<std::uint8_t>(draws(3) ? 0 : draws(256));
+            m.head.session = {draws(2), draws(2)};
+            m.head.sender = 5 + draws(2);
+            m.head.receiver = type == wire_type::hello ? 0 : draws(10) ? node.incarnation() : draws(9);
+            m.head.request = draws(6);
+            m.head.ack_below = draws(4);
+            m.head.time_left = draws(2) ? wire_header::no_deadline : 1 + static_cast<std::uint32_t>(draws(2000));
+            m.head.method = static_cast<std::uint32_t>(draws(14));
+            m.head.credit = static_cast<std::uint32_t>(draws(2) ? draws(5) : ~std::uint64_t(0));
+            m.meta = meta;
+            for (auto n = draws(3); n > 0; --n) m.payload.emplace_back(random_bytes(draws, 100));
+            auto parts = pack_message(std::move(m), true);
+            if (damages) parts[draws(parts.size())] = message_part(damaged(draws, std::string(parts[0].bytes())));
+            net->receive(from, std::move(parts));
+        };
+        const auto hello = [&](transport::connection from) {
+            send(from, wire_type::hello,
+                 bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", spec.digest()}),
+                 false);
+        };
+        for (int i = 0; i < 60; ++i) {
+            const transport::connection from = 1 + draws(3);
+            if (draws(4) == 0)
+                hello(from);
+            else
+                send(from, static_cast<wire_type>(1 + draws(14)),
+                     draws(2) ? random_meta(draws) : damaged(draws, random_meta(draws)), draws(10) == 0);
+            if (draws(3) == 0) time.run();
+        }
+        time.run();
+        net->answers.clear();
+        hello(99); // somebody who means it
+        time.run();
+        CHECK(std::ranges::find(net->answers, wire_type::welcome) != net->answers.end());
+        node.stop();
+        time.run();
+    });
+}
+
+#if RILL_WITH_ZMQ && defined(__linux__)
+TEST_CASE("hostile bytes: connections that claim long frames or say nothing") {
+    const auto node = create_local_server();
+    const auto port = std::stoi(node.target().substr(node.target().rfind(':') + 1));
+    std::vector<int> held;
+    std::string greeting(64, '\0'); // of ZMTP 3.0, without keys
+    greeting[0] = '\xff', greeting[9] = '\x7f', greeting[10] = '\x03';
+    greeting.replace(12, 4, "NULL");
+    const std::string ready = std::string("\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x06", 24) + "DEALER";
+    const std::string claim = std::string("\x02\x00\x00\x00\x00\x40\x00\x00\x00", 9); // a frame of 1 GiB
+    for (int i = 0; i < 24; ++i) {
+        const int s = socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_port = htons(static_cast<std::uint16_t>(port));
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        REQUIRE(connect(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+        seeds::draws draws(static_cast<std::uint64_t>(i) + 1);
+        const std::string says = i % 3 == 0   ? greeting + ready + claim
+                                 : i % 3 == 1 ? random_bytes(draws, 3000)
+                                              : std::string();
+        (void)!::send(s, says.data(), says.size(), MSG_NOSIGNAL);
+        held.push_back(s);
+    }
+    std::this_thread::sleep_for(100ms);
+    std::size_t ended = 0; // by the server
+    for (int i = 0; i < 24; i += 3) {
+        char bytes[4096];
+        ssize_t n = 1;
+        for (int tries = 0; tries < 100 && n > 0; ++tries)
+            n = recv(held[static_cast<std::size_t>(i)], bytes, sizeof bytes, MSG_DONTWAIT);
+        ended += n == 0 || errno == ECONNRESET;
+    }
+    CHECK(ended == 8); // all that claimed a gigabyte
+    graph g;
+    graph_scope use(g);
+    placeholder<float> x("x");
+    const tensor<float> y(x + 1.f);
+    CHECK(session(g, {.target = node.target()}).run(y, feed(x, 1.f)) == 2.f);
+    for (const int s : held) close(s);
+}
+#endif
+
+} // namespace test_hostile_bytes
