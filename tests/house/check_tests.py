@@ -39,7 +39,8 @@ COVERED_BY |= {"ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/to
                "device/cpu/primitives/windows": "ops/nn/window/max_pool",
                "device/cpu/primitives/convolution": "ops/nn/window/conv2d", "ops/linalg/row_epilogue": "ops/linalg/matmul"}
 COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/array/sequence_mask": "ops/array/reverse_sequence",
-               "train/cell_wrappers": "train/cells"}
+               "train/cell_wrappers": "train/cells", "ops/nn/compute_accidental_hits": "ops/nn/sampled_losses",
+               "ops/random/candidate_sampler": "ops/nn/sampled_losses"}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

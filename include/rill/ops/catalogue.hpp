@@ -181,6 +181,7 @@
 #include <rill/ops/nn/batch_normalization.hpp>
 #include <rill/ops/nn/bias_add.hpp>
 #include <rill/ops/nn/clip.hpp>
+#include <rill/ops/nn/compute_accidental_hits.hpp>
 #include <rill/ops/nn/crelu.hpp>
 #include <rill/ops/nn/dropout.hpp>
 #include <rill/ops/nn/elu.hpp>
@@ -195,6 +196,7 @@
 #include <rill/ops/nn/lrn.hpp>
 #include <rill/ops/nn/moments.hpp>
 #include <rill/ops/nn/relu6.hpp>
+#include <rill/ops/nn/sampled_losses.hpp>
 #include <rill/ops/nn/selu.hpp>
 #include <rill/ops/nn/sigmoid_cross_entropy.hpp>
 #include <rill/ops/nn/silu.hpp>
@@ -240,6 +242,7 @@
 #include <rill/ops/stack/tensor_stack.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
+#include <rill/ops/random/candidate_sampler.hpp>
 #include <rill/ops/random/multinomial.hpp>
 #include <rill/ops/random/random_gamma.hpp>
 #include <rill/ops/random/random_normal.hpp>
@@ -330,6 +333,7 @@ using catalogue = op_list<
     bias_for_op,
     broadcast_to_op,
     call_op,
+    candidate_sampler_op,
     case_op,
     cast_op<bool>,
     cast_op<double>,
@@ -340,6 +344,7 @@ using catalogue = op_list<
     check_numerics_op,
     clip_op,
     complex_op,
+    compute_accidental_hits_op,
     concat_grad_op,
     concat_op,
     conditional_accumulator_op,
