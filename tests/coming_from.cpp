@@ -221,6 +221,19 @@ TEST_CASE("coming from: networks") {
     const auto [values, places] = top_k<3>(flat); // page
     const auto net = sequential(conv<6, window{.size = {3, 3}}>(activation::relu), flatten(), dense<10>(activation::linear)); // page
     const auto y = net("net", dropout(image, 0.5f, training)); // page
+    const placeholder<float, dyn, 8, 8> rows("rows");
+    const placeholder<int, dyn> lengths("lengths");
+    const lstm_cell<8, 5> cell("lstm"); // page
+    const auto [outputs, last] = dynamic_rnn(cell, rows, {.lengths = lengths}); // page
+    const auto [both, ends] = bidirectional_rnn(cell, cell, rows); // page
+    const stacked_cells deep(cell, gru_cell<5, 5>("gru")); // page
+    const auto present = sequence_mask<8>(lengths); // page
+    const auto turned = reverse_sequence(rows, lengths); // page
+    const variable<float, 10, 5> classes("classes", glorot_uniform());
+    const variable<float, 10> offsets("offsets", zeros());
+    const tensor hidden = std::get<1>(last);
+    const auto by_noise = nce_loss<3>(classes, offsets, label, hidden); // page
+    const auto sampled = sampled_softmax_loss<3>(classes, offsets, label, hidden); // page
     const auto normal = batch_normalization(training)("bn", y); // page
     const auto loss = losses::sparse_softmax_cross_entropy(label, normal); // page
     const auto error = losses::mean_squared_error(y, normal, {.weights = 2.f}); // page
@@ -247,6 +260,16 @@ TEST_CASE("coming from: networks") {
     CHECK(run(values).shape(1) == 3);
     CHECK(run(places).shape(1) == 3);
     CHECK(run(wide).shape(1) == 3);
+    const xt::xtensor<float, 3> sequences({2, 8, 8}, 0.5f);
+    const auto read = [&](const auto& what) {
+        return s.run(what, feed(rows, sequences), feed(lengths, std::vector<int>{8, 3}), feed(label, labels));
+    };
+    CHECK(read(outputs)(1, 3, 0) == 0.f);
+    CHECK(read(std::get<1>(std::get<0>(both))).shape(2) == 5);
+    CHECK(read(std::get<0>(std::get<0>(ends))).shape(1) == 5);
+    CHECK(read(std::get<0>(deep(tensor(turned(all, 0)), deep.zero_state(2)))).shape(1) == 5);
+    CHECK(read(present)(1, 2));
+    CHECK(read(tensor(by_noise + sampled))(0) > 0.f);
     CHECK_THROWS_AS(read_idx("no/such/file"), not_found); // page
 }
 

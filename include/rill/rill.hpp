@@ -25,6 +25,7 @@
 #include <rill/summary/event_writer.hpp>
 #include <rill/summary/merged_summaries.hpp>
 #include <rill/train/any_variable.hpp>
+#include <rill/train/attention.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/cell_wrappers.hpp>
 #include <rill/train/cells.hpp>
@@ -47,5 +48,6 @@
 #include <rill/train/replica_device_setter.hpp>
 #include <rill/train/saver.hpp>
 #include <rill/train/schedules.hpp>
+#include <rill/train/sequence_loss.hpp>
 #include <rill/train/sequential.hpp>
 #include <rill/train/start_queue_runners.hpp>

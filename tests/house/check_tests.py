@@ -53,7 +53,8 @@ COVERED_BY |= {part: "ops/quantized/quantize"
                             "device/cpu/primitives/quantized")}
 COVERED_BY |= {"device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
 COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/array/sequence_mask": "ops/array/reverse_sequence",
-               "train/cell_wrappers": "train/cells"}
+               "train/cell_wrappers": "train/cells", "ops/nn/compute_accidental_hits": "ops/nn/sampled_losses",
+               "ops/random/candidate_sampler": "ops/nn/sampled_losses"}
 COVERED_BY |= {f"device/thrust/{part}": "device/thrust/thrust_device"
                for part in ("elementwise", "kernel_starter", "launch", "launch_sequence", "layouts", "lines", "products", "randoms",
                             "reduction", "updates", "window_kernels")}

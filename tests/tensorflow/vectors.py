@@ -77,6 +77,8 @@ WITHOUT = {
     "ScalarSummary": "its bytes are what TensorBoard reads: make check compares them",
     "Send": "a value leaves its part: cut runs are compared with whole ones by tests/session/partitioned_run.cpp",
     "SendBundle": "a part of a cut run: see Send",
+    "CandidateSampler": "the classes are drawn by another generator than TensorFlow's",
+    "ComputeAccidentalHits": "only data decides its extents, and a graph here is told them; its test says what it gives",
     "SequenceLengths": "TensorFlow has no such op: a check of the lengths of sequences",
     "Snapshot": "a copy of a value, made where a run is cut",
     "StandIn": "a shape without values, made where a run is cut",

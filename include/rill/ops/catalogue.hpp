@@ -195,6 +195,7 @@
 #include <rill/ops/nn/batch_normalization.hpp>
 #include <rill/ops/nn/bias_add.hpp>
 #include <rill/ops/nn/clip.hpp>
+#include <rill/ops/nn/compute_accidental_hits.hpp>
 #include <rill/ops/nn/crelu.hpp>
 #include <rill/ops/nn/dropout.hpp>
 #include <rill/ops/nn/elu.hpp>
@@ -209,6 +210,7 @@
 #include <rill/ops/nn/lrn.hpp>
 #include <rill/ops/nn/moments.hpp>
 #include <rill/ops/nn/relu6.hpp>
+#include <rill/ops/nn/sampled_losses.hpp>
 #include <rill/ops/nn/selu.hpp>
 #include <rill/ops/nn/sigmoid_cross_entropy.hpp>
 #include <rill/ops/nn/silu.hpp>
@@ -258,6 +260,7 @@
 #include <rill/ops/quantized/quantized_conv2d.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
+#include <rill/ops/random/candidate_sampler.hpp>
 #include <rill/ops/random/multinomial.hpp>
 #include <rill/ops/random/random_gamma.hpp>
 #include <rill/ops/random/random_normal.hpp>
@@ -348,6 +351,7 @@ using catalogue = op_list<
     bias_for_op,
     broadcast_to_op,
     call_op,
+    candidate_sampler_op,
     case_op,
     cast_op<bool>,
     cast_op<double>,
@@ -359,6 +363,7 @@ using catalogue = op_list<
     cholesky_op,
     clip_op,
     complex_op,
+    compute_accidental_hits_op,
     concat_grad_op,
     concat_op,
     conditional_accumulator_op,

@@ -51,7 +51,8 @@ namespace detail {
 template <int Axis, class X> tensor<std::int64_t> extent_of(const X& x, const std::source_location& where) {
     if (const index_t n = rules::extent_along(type_of(x.end()).shape, Axis); n != dyn)
         return sealed(constant(std::int64_t{n}, where));
-    return squeeze<0>(slice<1>(shape<std::int64_t>(x, where), {Axis}, where), where);
+    return tensor<std::int64_t>(any_tensor(squeeze<0>(slice<1>(shape<std::int64_t>(x, where), {Axis}, where), where)),
+                                where);
 }
 
 /// The lengths in std::int64_t, checked against the extents of x along its axes of time and batch.
