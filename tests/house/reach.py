@@ -65,7 +65,7 @@ KINDS = {
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
     "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
                                    "tests/random_control_flow.hpp", *ENGINE)),
-    "nvcc": (2, 7, lambda c: below("tests/nvcc", "include/rill/config.hpp")(c) or any(
+    "nvcc": (2, 14, lambda c: below("tests/nvcc", "include/rill/config.hpp")(c) or any(
         "RILL_FN" in c.text(f) for f in c.files if f.startswith("include/"))),
     "adding_an_op": (2, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
                                  "tests/house", *HARNESS)),
