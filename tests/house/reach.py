@@ -59,13 +59,13 @@ KINDS = {
     "consumers": (2, 18, lambda c: PACKAGES(c) or added_or_removed(c)),
     "levels": (1, 12, of_kernels),
     "far": (2, 14, lambda c: of_kernels(c) or below("include/rill/passes", "tests/device/far", *ENGINE)(c)),
-    "thrust": (1, 8, below("include/rill/device", "tests/device/far", "tests/device/thrust")),
+    "thrust": (1, 8, below("include/rill/device", "include/rill/thrust.hpp", "tests/device/far", "tests/device/thrust")),
     "python": (1, 6, below("include/rill/io", "include/rill/summary", "include/rill/ops/summary", "include/rill/train/saver.hpp",
                            "include/rill/train/saver.ipp", "examples/tensorboard.cpp", "examples/exchange_weights.cpp", "tests/house")),
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
     "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
                                    "tests/random_control_flow.hpp", *ENGINE)),
-    "nvcc": (2, 7, lambda c: below("tests/nvcc", "include/rill/config.hpp")(c) or any(
+    "nvcc": (2, 14, lambda c: below("tests/nvcc", "include/rill/config.hpp", "include/rill/device/cuda", "include/rill/gpu.hpp")(c) or any(
         "RILL_FN" in c.text(f) for f in c.files if f.startswith("include/"))),
     "adding_an_op": (2, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
                                  "tests/house", *HARNESS)),

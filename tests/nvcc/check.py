@@ -2,7 +2,7 @@
 """Compiles rill with nvcc for sm_75 and sm_90, and reads the PTX of the kernels. A call that crosses from a GPU to the host is an error.
 Exits with 77, which ctest counts as skipped, where nvcc 13 is not found. Nothing runs, and no GPU is needed.
 
-A job takes up to 4.2 GB, most of it cudafe++: run one at a time."""
+A job takes up to 6.2 GB, most of it cudafe++: run one at a time."""
 import re
 import resource
 import subprocess
