@@ -26,6 +26,14 @@ inline int fetch_of(const body& b, std::size_t result) {
     return fetch;
 }
 
+/// Returns true if the slices of a value along axis 0 have one shape, known before the run.
+inline bool has_fixed_slices(const tensor_type& t) {
+    if (!t.shape.known_rank()) return false;
+    for (int k = 1; k < t.shape.rank; ++k)
+        if (t.shape[k] == dyn) return false;
+    return true;
+}
+
 /// Returns the first body whose results are the node's: body 0 of a while loop is the condition.
 inline std::size_t first_with_results(const region_attributes& use) {
     return use.how == region_attributes::form::repeat ? 1 : 0;
@@ -138,8 +146,12 @@ RILL_COLD exchange_insertion::piece exchange_insertion::make_piece(int i, int pa
     const auto is_state = [&](int a) { return a < state; };
     const auto carried = static_cast<int>(std::count_if(share->operands.begin(), share->operands.end(), is_state));
     if (use.how == region_attributes::form::scan && carried == static_cast<int>(share->operands.size())) {
-        take(state, true); // it has no slices to go through, and needs their number
-        share->operands.push_back(state);
+        // it has no slices to go through, and needs their number: best of those that keep their extents
+        int counted = state;
+        for (int a = use.operands; a-- > state;)
+            if (has_fixed_slices(type_of(n.inputs[static_cast<std::size_t>(a)]))) counted = a;
+        take(counted, true);
+        share->operands.push_back(counted);
     }
     auto mine = use;
     mine.operands = static_cast<int>(share->operands.size());
