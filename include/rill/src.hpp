@@ -122,6 +122,8 @@
 #include <rill/passes/functionalize/region_builder.ipp>
 #include <rill/passes/fusion_groups.ipp>
 #include <rill/passes/insert_copies.ipp>
+#include <rill/passes/insert_exchanges.ipp>
+#include <rill/passes/insert_exchanges_in_bodies.ipp>
 #include <rill/passes/merge_region_variants.ipp>
 #include <rill/passes/needed_items.ipp>
 #include <rill/passes/order.ipp>

@@ -3,7 +3,9 @@
 
 #include <rill/distributed.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/state/writes.hpp>
@@ -55,6 +57,37 @@ TEST_CASE("local cluster: a variable on one task, a product on another") {
     CHECK_THROWS_AS(s.run(count), cancelled);
     session after({.target = all.at("worker", 0).target()});
     CHECK_THROWS_AS(after.run(count), failed_precondition);
+}
+
+TEST_CASE("local cluster: a loop runs in the task of its variables, or in several") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const graph g;
+    const graph_scope use(g);
+    const auto sum = [] {
+        const device_scope on("/job:ps");
+        return variable<float>("sum", 0.f);
+    }();
+    const placeholder<float> x("x");
+    const auto own = while_loop([](auto s) { return s < 20.f; },
+                                [&](auto s) { return tensor<float>(sum.assign_add(s) + 1.f); }, tensor<float>(x * 1.f));
+    const auto both = while_loop([](auto s) { return s < 100.f; },
+                                 [](auto s) {
+                                     const auto twice = [&] {
+                                         const device_scope on("/job:worker/task:0");
+                                         return tensor<float>(s * 2.f);
+                                     }();
+                                     const device_scope on("/job:ps");
+                                     return tensor<float>(twice + 1.f);
+                                 },
+                                 tensor<float>(x * 1.f));
+    const session s({.target = all.at("worker", 0).target()});
+    s.run(sum.initializer());
+    CHECK(s.run(own, feed(x, 1.f)) == 32.f);
+    CHECK(s.run(sum) == 31.f);
+    CHECK(s.run(both, feed(x, 3.f)) == 127.f);
+    const auto parts = s.partition({both}, {x});
+    REQUIRE(parts.size() == 2);
+    for (const auto& p : parts) CHECK(p.graph.state().find(both.node()->name));
 }
 
 TEST_CASE("local cluster: a trace has the nodes of all tasks, with what crosses between them") {

@@ -15,6 +15,7 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "runtime/executor/nested_run": "runtime/executor/run_plan",
                "runtime/executor/posted_step": "runtime/executor/step_run",
                "passes/state_groups": "passes/partition",
+               "passes/insert_exchanges": "session/partitioned_run", "passes/region_share": "session/partitioned_run",
                "device/rendezvous": "runtime/executor/local_rendezvous",
                "graph/op/exchange_ops": "ops/exchange/exchange_ops",
                "runtime/executor/partitioned_step": "session/partitioned_run",

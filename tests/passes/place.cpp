@@ -10,12 +10,14 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/where.hpp>
 #include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/state/is_initialized.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/ops/state/writes.hpp>
 #include <rill/passes/prune.hpp>
 
 #include "catch.hpp"
@@ -265,4 +267,57 @@ TEST_CASE_METHOD(test_place_fixture, "place: in a cluster, whatever names no tas
     CHECK(task_of("/job:ps") == "/job:ps/replica:0/task:0");
     CHECK(task_of("/job:ps/cpu:0") == "/job:ps/replica:0/task:0");
     CHECK_THROWS_WITH(task_of("/job:ps/task:1"), contains("/job:ps/task:1"));
+}
+
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: the task that is decided for a node with bodies is that of its bodies' nodes") {
+    const std::vector<device_name> tasks{{"worker", 0, 0, "", -1}, {"ps", 0, 0, "", -1}};
+    placement where({}, tasks, cpu_device(), false, {});
+    const variable<float> v = [] {
+        const device_scope on("/job:ps");
+        return variable<float>("v", 1.f);
+    }();
+    const auto job_of = [&](const node* n) { return where.device_of(*n).full.job; };
+    const auto inner = [&](const any_tensor& made, std::size_t body) {
+        std::vector<const node*> all;
+        for (const auto* n : g.state().nodes_of((*made.node()->bodies)[body].of))
+            if (n->op->role() == op_role::ordinary) all.push_back(n);
+        return all;
+    };
+    // found through the variable that it writes: also the nodes of nested bodies
+    const auto written = while_loop([](auto s) { return s < 8.f; },
+                                    [&](auto s) {
+                                        return cond(
+                                            s > 2.f, [&] { return tensor<float>(v.assign_add(s)); },
+                                            [&] { return tensor<float>(s + 1.f); });
+                                    },
+                                    tensor<float>(x * 1.f));
+    CHECK(job_of(written.node()) == "ps");
+    for (const std::size_t body : {0u, 1u})
+        for (const auto* n : inner(written, body)) {
+            CHECK(job_of(n) == "ps");
+            if (!n->bodies) continue;
+            for (const auto* deeper : inner(any_tensor(endpoint{n, 0}), 1)) CHECK(job_of(deeper) == "ps");
+        }
+    // found through the loop whose values it reads
+    const auto looped = [&] {
+        const device_scope on("/job:ps");
+        return while_loop([](auto s) { return s < 8.f; }, [](auto s) { return s * s + 0.5f; }, tensor<float>(x * 1.f));
+    }();
+    const auto slope = gradients({any_tensor(looped)}, {any_tensor(x)});
+    int backward = 0;
+    for (const auto* n : g.nodes()) {
+        if (!n->bodies || n->inside || n->id <= looped.node()->id) continue;
+        ++backward;
+        CHECK(job_of(n) == "ps");
+        for (const auto* m : inner(any_tensor(endpoint{n, 0}), n->bodies->size() - 1)) CHECK(job_of(m) == "ps");
+    }
+    CHECK(backward > 0);
+    // a request goes before
+    const auto elsewhere = [&] {
+        const device_scope on("/job:worker");
+        return cond(x > 0.f, [&] { return tensor<float>(v.assign_add(x)); }, [&] { return tensor<float>(x * 3.f); });
+    }();
+    CHECK(job_of(elsewhere.node()) == "worker");
+    CHECK(job_of(inner(elsewhere, 1)[0]) == "worker");
 }

@@ -5,6 +5,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -121,6 +122,9 @@ TEST_CASE("partitioned run: random control flow, with writes in bodies and gradi
         const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
         CHECK(t.is(z, t.value.v));
         CHECK(t.is(s.run(b.written), t.written));
+        const session whole(on_threads(0, false));
+        whole.run(global_variables_initializer());
+        CHECK(std::get<0>(b.run(whole, std::tuple(b.z, b.writes), t.x)) == z);
         const auto slopes = b.run(s, std::tuple(dx, dw), t.x);
         CHECK(t.is(std::get<0>(slopes), t.value.d[0]));
         CHECK(t.is(std::get<1>(slopes), t.value.d[1]));
@@ -220,6 +224,70 @@ TEST_CASE("partitioned run: the parts of a run can be looked at") {
     REQUIRE(devices.size() >= 4);
     CHECK(devices[3].name == "/job:localhost/replica:0/task:0/device:CPU:3");
     CHECK(devices[0].memory == devices[3].memory);
+}
+
+/// Three devices: the state of a loop lies on two, its counter and condition on the third.
+struct loop_on_three_devices {
+    graph g;
+    graph_scope here{g};
+    placeholder<float, 3> x{"x"};
+    tensor<int> k;
+    tensor<float, 3> a, b;
+
+    loop_on_three_devices() {
+        std::tie(k, a, b) = while_loop([](auto i, auto, auto) { return on("/cpu:2", [&] { return tensor(i < 4); }); },
+                                       [](auto i, auto p, auto q) {
+                                           const auto next = on("/cpu:2", [&] { return tensor(i + 1); });
+                                           const auto sum = on("/cpu:0", [&] { return tensor(p * 0.5f + q); });
+                                           return std::tuple(next, sum, on("/cpu:1", [&] { return tensor(q - p); }));
+                                       },
+                                       constant(0), tensor(x * 1.f), tensor(x * 2.f));
+    }
+};
+
+TEST_CASE("partitioned run: a loop with nodes of three devices runs on each of them") {
+    const loop_on_three_devices t;
+    const std::vector<any_tensor> all{t.k, t.a, t.b};
+    any_array x(dtype::float32, dims{3});
+    for (int i = 0; i < 3; ++i) static_cast<float*>(x.mutable_data())[i] = 0.3f * static_cast<float>(i + 1);
+    const std::vector<feed_value> fed{feed(any_tensor(t.x), x)};
+    const auto wanted = session(t.g, on_threads(0, false)).run(all, fed);
+    for (const int threads : {0, 1, 3})
+        CHECK(differing(session(t.g, on_threads(threads, true)).run(all, fed), wanted) == 0);
+    const auto parts = session(t.g, on_threads(1, false)).partition({t.k, t.a, t.b}, {t.x});
+    REQUIRE(parts.size() == 3);
+    for (const auto& p : parts) CHECK(p.graph.state().find("while"));
+    // in each of four iterations: a vector to and fro, and in each of five decisions a bool for two parts
+    const cut_run cut({.fetches = {t.k, t.a, t.b}, .targets = {}, .feeds = {t.x}});
+    REQUIRE(cut.plan);
+    std::vector<detail::part_graph> saved;
+    for (const auto& p : cut.plan->parts()) saved.push_back(loaded(p.made));
+    const detail::partitioned_plan again(std::move(saved), cut.plan->edges(), 3, cut.options, cut.resources);
+    auto [values, bytes] = cut_run::run(again, {x});
+    CHECK(differing(values, wanted) == 0);
+    std::sort(bytes.begin(), bytes.end());
+    REQUIRE(bytes.size() >= 4);
+    CHECK(std::vector<std::size_t>(bytes.end() - 2, bytes.end()) == std::vector<std::size_t>{48, 48});
+    CHECK(std::count(bytes.begin(), bytes.end(), std::size_t{5}) == 2);
+}
+
+TEST_CASE("partitioned run: a loop that is cut can't use a resource of another part") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<float>> q;
+    const auto sum = while_loop([](auto s) { return s < 8.f; },
+                                [&](auto s) {
+                                    const auto taken = on("/cpu:1", [&] { return q.dequeue(); });
+                                    return on("/cpu:2", [&] { return tensor(s + taken); });
+                                },
+                                constant(0.f));
+    const session s(on_threads(1, true));
+    try {
+        s.run(sum);
+        FAIL("it ran");
+    } catch (const unimplemented& problem) {
+        CHECK_THAT(problem.what(), contains("cut between devices"));
+        CHECK_THAT(problem.what(), contains(q.name()));
+    }
 }
 
 TEST_CASE("partitioned run: control-flow primitives are refused by name") {

@@ -29,7 +29,9 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
         const auto& it = g.items[i];
         for (const auto& v : it.inputs) before[i] = sets.join(before[i], with[v.item]);
         for (const int a : it.after) before[i] = sets.join(before[i], with[a]);
-        with[i] = it.edge < 0 ? before[i] : sets.join(before[i], sets.number_of({it.edge}));
+        // a share of a node that is cut waits inside for the other parts: it counts as an exchange
+        const int exchange = it.share ? static_cast<int>(edges.size()) + i : it.edge;
+        with[i] = exchange < 0 ? before[i] : sets.join(before[i], sets.number_of({exchange}));
         if (it.edge < 0) continue;
         (it.op->is_async() ? receives : sends)[static_cast<std::size_t>(it.edge)] = i;
         const auto& e = edges[static_cast<std::size_t>(it.edge)];

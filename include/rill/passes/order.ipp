@@ -271,8 +271,10 @@ RILL_COLD int variable_order::version_of(const subgraph::value& v) {
 
 RILL_COLD std::size_t variable_order::asked_version(int i) {
     const auto& before = asked_[i];
+    const auto& it = item(i);
+    const auto end = it.asked < 0 ? before.size() : it.inputs.size() + static_cast<std::size_t>(it.asked);
     std::size_t version = 0;
-    for (std::size_t k = item(i).inputs.size(); k < before.size(); ++k) // control inputs
+    for (std::size_t k = it.inputs.size(); k < end; ++k) // control inputs
         version = std::max(version, writes_before(before[k]));
     return version;
 }

@@ -6,6 +6,7 @@
 
 #include <rill/device/device_set.hpp>
 #include <rill/passes/bundle_edges.hpp>
+#include <rill/passes/region_share.hpp>
 #include <rill/passes/subgraph.hpp>
 
 // From a placed run to its parts. A part is all that runs on one device, or on the devices of one task. Another part reads a value through
@@ -14,11 +15,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// The items that run together.
-struct part {
+struct part : part_items {
     const device* where = nullptr; // stands for the devices of the part
-    subgraph steps;                // sorted; its feeds are those of the run that it reads
-    std::vector<int> feeds;        // per feed of the part: its number in the run
-    std::vector<int> fetches;      // per fetch of the part: its number in the run
 };
 
 /// A run as parts. Every fetch of the run belongs to one part.
@@ -31,14 +29,25 @@ struct partition {
 /// is cut between tasks if it returns one device for each task.
 using part_function = std::function<const device&(const device&)>;
 
+/// A function that returns the run of a body of a node: placed and sorted, as exchange_inserter takes it.
+using body_compiler = std::function<subgraph(const body&)>;
+
+namespace detail {
+class exchange_insertion;
+}
+
 /// Inserts a Send and a Receive for each value that crosses between parts, and numbers the items' parts. One pair serves all readers in
 /// a part; constants and feeds do not cross, since each part has its own. The input is placed and sorted, and its variable accesses
 /// are not ordered yet: then the Send is the reader that comes before the next write. Items that share state (a variable and what
-/// writes it, a resource and its users) form one part.
+/// writes it, a resource and its users) form one part. A node with bodies belongs to the part of their items; if they have several, each
+/// part gets a node of its own with its share of the bodies (region_share). Then run() throws unimplemented if a body uses a resource of
+/// another part.
 class exchange_inserter {
 public:
-    exchange_inserter(part_function part_of, const device_set& devices, wire_format wire = wire_format::as_is)
-        : part_of_(std::move(part_of)), devices_(devices), wire_(wire) {}
+    /// Without `compile_body`, bodies run whole, in the part of the node's device.
+    exchange_inserter(part_function part_of, const device_set& devices, wire_format wire = wire_format::as_is,
+                      body_compiler compile_body = {})
+        : part_of_(std::move(part_of)), devices_(devices), wire_(wire), compile_body_(std::move(compile_body)) {}
 
     /// Returns the subgraph with sends and receives, sorted; unchanged if it is one part.
     subgraph run(subgraph g);
@@ -52,11 +61,19 @@ public:
     std::size_t part_count() const { return where_.size(); }
 
 private:
-    class inserting;
+    friend detail::exchange_insertion;
+
+    /// Returns the number of the part for which a device stands.
+    int number_of(const device& d);
+    /// Returns the CPU of a part: the device itself, or the first CPU of its task.
+    const device* host_of(const device& part) const;
+    /// Returns the items of each part. `fetch_parts`: per fetch the part that gives it; null: the part that computes it.
+    std::vector<part_items> items_of_parts(const subgraph& g, const std::vector<int>* fetch_parts = nullptr) const;
 
     const part_function part_of_;
     const device_set& devices_;
     const wire_format wire_;
+    const body_compiler compile_body_;
     bool takes_turns_ = false;
     std::vector<const device*> where_; // per part
     std::vector<cross_edge> edges_;

@@ -47,6 +47,8 @@ public:
     /// The rules, of which later ones win:
     /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
     /// - the default device, or the one that a placer has chosen, if no type is requested
+    /// - for a node without a request in a body: the device of the node that runs the body, unless that is the default one
+    /// - for a node with bodies and without a request that writes variables of one other task: the default device of that task
     /// - for a loop without a request that reads kept values of another loop: the device of that loop
     /// - the CPU, for ops that host code runs: on strings and resources, with data-dependent shapes, that may wait; and where `soft` allows
     ///   it or no device is requested, for ops without a kernel for the device
@@ -63,7 +65,12 @@ private:
     /// Returns the name that a node requests, with the parts that it inherits from the nodes around it.
     device_name request_of(const node& n) const;
     const device& beside_variables(const node& n, const device& there);
-    void note_regions(const node& n);
+    /// Passes the request of a node on to the nodes of its bodies, and the device that was decided for want of one.
+    void note_regions(const node& n, const device* decided);
+    /// Returns the device that was decided for the node around the node's body; null if that is the default one.
+    const device* around(const node& n) const;
+    /// Returns the default device of the one task that has all variables written in the bodies; null if that is the default task.
+    const device* task_of_variables(const node& n);
 
     const device_set devices_;
     const device& default_;
@@ -75,6 +82,7 @@ private:
     detail::hash_map<const node*, const device*> chosen_;    // by a placer
     detail::hash_set<std::string> replacements_;             // names of nodes in no graph, made in place of others
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
+    detail::hash_map<const region*, const device*> around_;  // per region: the device decided for that node
 };
 
 /// Gives every item the device of its node.

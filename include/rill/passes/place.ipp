@@ -47,6 +47,10 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
 
+inline bool same_task(const device& a, const device& b) {
+    return a.full.job == b.full.job && a.full.replica == b.full.replica && a.full.task == b.full.task;
+}
+
 /// Returns the loop whose kept values the node, a loop, reads; null if there is none. Kept values may be a tensor list, which stays in its
 /// memory.
 inline const node* loop_that_kept_values(const node& n) {
@@ -96,7 +100,7 @@ RILL_COLD bool placement::is_free(const node& n) const {
         const std::lock_guard lock(mutex_);
         if (known_.contains(first_variant(n))) return false;
     }
-    return !requested(n);
+    return !requested(n) && !around(n);
 }
 
 RILL_COLD bool placement::can_run(const node& n, const device& there) const {
@@ -109,8 +113,8 @@ RILL_COLD void placement::choose(const node& n, const device& there) {
 }
 
 RILL_COLD const device& placement::decide(const node& n) {
-    note_regions(n);
     const device* there = requested(n);
+    const bool is_requested = there;
     if (!there) {
         const node* loop = detail::loop_that_kept_values(n);
         const device* chosen = nullptr;
@@ -118,8 +122,12 @@ RILL_COLD const device& placement::decide(const node& n) {
             const std::lock_guard lock(mutex_);
             if (const auto at = chosen_.find(&n); at != chosen_.end()) chosen = at->second;
         }
-        there = loop ? &device_of(*loop) : chosen ? chosen : &default_;
+        there = loop ? &device_of(*loop) : chosen ? chosen : nullptr;
+        if (!there && n.bodies && request_of(n) == device_name{}) there = task_of_variables(n);
+        if (!there) there = around(n);
+        if (!there) there = &default_;
     }
+    note_regions(n, is_requested || there == &default_ ? nullptr : there);
     if (there->space && detail::runs_on_host(n)) there = &cpu_of(there->full);
     if (n.op->writes().empty() && detail::lacks_kernel(n, *there->type)) {
         if (requested(n) && !soft_)
@@ -172,6 +180,8 @@ RILL_COLD const device* placement::requested(const node& n) const {
     if (asked == device_name{}) return nullptr;
     const auto* here = devices_.find({asked.job, asked.replica, asked.task, "", -1});
     if (here && asked.type.empty()) {
+        const auto* outer = around(n);
+        if (outer && detail::same_task(*outer, *here)) return nullptr;
         const auto* of_task = devices_.find({asked.job, asked.replica, asked.task, default_.type->name, -1});
         return of_task == &default_ ? nullptr : of_task;
     }
@@ -192,13 +202,38 @@ RILL_COLD device_name placement::request_of(const node& n) const {
     return at == inherited_.end() ? own : merge(at->second, own);
 }
 
-RILL_COLD void placement::note_regions(const node& n) {
+RILL_COLD void placement::note_regions(const node& n, const device* decided) {
     if (!n.bodies) return;
-    const auto request = request_of(n);
+    auto request = request_of(n);
+    if (decided) request = merge({decided->full.job, decided->full.replica, decided->full.task, "", -1}, request);
     const std::lock_guard lock(mutex_);
-    for (const auto& b : *n.bodies)
-        if (!b.functionalized)
-            inherited_.try_emplace(b.of, request); // functionalized nodes lie in the region around the node
+    for (const auto& b : *n.bodies) {
+        if (b.functionalized) continue; // its nodes lie in the region around the node
+        inherited_.try_emplace(b.of, request);
+        if (decided) around_.try_emplace(b.of, decided);
+    }
+}
+
+RILL_COLD const device* placement::around(const node& n) const {
+    if (!n.inside) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const auto at = around_.find(n.inside);
+    return at == around_.end() ? nullptr : at->second;
+}
+
+RILL_COLD const device* placement::task_of_variables(const node& n) {
+    const device* written = nullptr;
+    for (const int k : n.op->writes()) {
+        const node* v = written_variable(n.inputs[static_cast<std::size_t>(k)]);
+        if (v->op->role() != op_role::variable) continue;
+        const auto& here = device_of(*v);
+        if (written && !detail::same_task(*written, here)) return nullptr;
+        written = &here;
+    }
+    if (!written || detail::same_task(*written, default_)) return nullptr;
+    const auto& task = written->full;
+    const auto* there = devices_.find({task.job, task.replica, task.task, default_.type->name, -1});
+    return there ? there : &cpu_of(task);
 }
 
 RILL_COLD subgraph place(subgraph g, placement& where) {

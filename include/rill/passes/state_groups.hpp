@@ -21,11 +21,13 @@ inline bool is_repeated(const subgraph& g, int i) {
 /// Sets of items that share state, so that one part runs them (union-find).
 class state_groups {
 public:
-    explicit state_groups(const subgraph& g) : parent_(g.items.size()) {
+    explicit state_groups(const subgraph& g) : state_groups(g, [](int) { return false; }) {}
+    /// As above; items for which `is_left_out` returns true join no set.
+    template <class F> state_groups(const subgraph& g, const F& is_left_out) : parent_(g.items.size()) {
         std::iota(parent_.begin(), parent_.end(), 0);
         for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
             const auto& it = g.items[i];
-            if (!it.op) continue;
+            if (!it.op || is_left_out(i)) continue;
             for (const int k : it.op->writes()) unite(g, i, it.inputs[static_cast<std::size_t>(k)].item);
             for (const int k : it.op->may_be_uninitialized()) unite(g, i, it.inputs[static_cast<std::size_t>(k)].item);
             for (const auto& v : it.inputs)

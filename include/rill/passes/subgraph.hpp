@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI {
+
+struct region_share;
 
 /// The part of a graph that one plan runs, on which passes work. Items are nodes, fed edges or copies.
 struct subgraph {
@@ -26,10 +29,13 @@ struct subgraph {
         int feed = -1;                // the number of the feed; -1: none
         small_vector<value, 2> inputs;
         small_vector<int, 4> after; // control inputs: items that run before it
+        int asked = -1;             // how many of them, the first ones, the user asked for; -1: all
         /// The device that it runs on; of a fed edge, the device in whose memory it lies. Null: the host.
         const rill::device* device = nullptr;
         int part = -1; // of a run that is partitioned: the part that runs it; -1: every part that needs it
         int edge = -1; // of a send or receive between parts: the number of its edge
+        /// Of a node with bodies that is cut between parts: the share of this item's part. The node's ports are then those of the share.
+        std::shared_ptr<const region_share> share = {};
 
         bool is_copy() const { return !origin && feed < 0 && !op; }
         bool is_write() const { return op && !op->writes().empty(); }

@@ -23,6 +23,9 @@ struct plan_key {
     };
 };
 
+/// Returns the plan key of a run of the body.
+plan_key plan_key_of(const body& b);
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

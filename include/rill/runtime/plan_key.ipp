@@ -20,4 +20,16 @@ RILL_INLINE std::size_t plan_key::hash::operator()(const plan_key& k) const noex
     return static_cast<std::size_t>(h);
 }
 
+RILL_COLD plan_key plan_key_of(const body& b) {
+    plan_key key;
+    for (const auto& r : b.results)
+        if (r) key.fetches.push_back(r);
+    key.targets = b.effects;
+    key.feeds = b.arguments;
+    key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
+    key.within = b.of;
+    key.functionalized = b.functionalized.get();
+    return key;
+}
+
 }}} // namespace rill::RILL_ABI::detail

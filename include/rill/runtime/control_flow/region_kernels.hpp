@@ -11,9 +11,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns the plan key of a run of the body.
-plan_key plan_key_of(const body& b);
-
 /// Compiles the bodies of an item. Their arguments, captures and results lie in the memory of its device; the result of a loop's condition
 /// lies in the host's.
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,

@@ -26,18 +26,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD plan_key plan_key_of(const body& b) {
-    plan_key key;
-    for (const auto& r : b.results)
-        if (r) key.fetches.push_back(r);
-    key.targets = b.effects;
-    key.feeds = b.arguments;
-    key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
-    key.within = b.of;
-    key.functionalized = b.functionalized.get();
-    return key;
-}
-
 /// Returns the memories of a body's arguments, captures and results.
 inline edge_devices edges_of(const subgraph::item& it, const body& b) {
     edge_devices all;

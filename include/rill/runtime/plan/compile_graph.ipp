@@ -11,6 +11,7 @@
 #include <rill/core/shared.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/passes/prune.hpp>
+#include <rill/passes/region_share.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -43,50 +44,68 @@ RILL_COLD compiled_graph compile_graph(const plan_key& key, const dynamic_runtim
     return made;
 }
 
-/// Throws unimplemented if a body has a node in another task than the node that runs it.
-RILL_COLD void refuse_split_bodies(const node& n, const node& runs, placement& where) {
+/// Throws unimplemented if the item, or one of its share of a node that is cut, is made of control-flow primitives.
+RILL_COLD void refuse_primitives(const subgraph::item& it) {
+    if (it.share) {
+        for (const auto& b : it.share->bodies)
+            for (const auto& inner : b.steps.items) refuse_primitives(inner);
+        return;
+    }
+    if (!it.origin || !it.origin->bodies) return;
+    const node& n = *it.origin;
+    if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
+        throw unimplemented(
+            error_at(n, n.op->label(),
+                     "control-flow primitives can't run beside other parts of a run; use while_loop and "
+                     "cond, or one device for all nodes"));
+}
+
+/// Throws unimplemented if a node that runs whole, in the part of device `there`, has a body with a node in another task.
+RILL_COLD void refuse_other_parts(const node& n, const node& runs, const device& there, const part_function& part_of,
+                                  placement& where) {
     if (!runs.bodies) return;
-    const auto task_of = [](const device& d) { return device_name{d.full.job, d.full.replica, d.full.task, "", -1}; };
-    const auto& there = where.device_of(runs);
     for (const auto& b : *runs.bodies)
         for (const auto* inner : runs.owner->nodes_of(b.of)) {
+            const auto role = inner->op->role();
             const auto& here = where.device_of(*inner);
-            if (task_of(here) != task_of(there))
+            if (role != op_role::constant && role != op_role::placeholder && &part_of(here) != &part_of(there))
                 throw unimplemented(error_at(n, n.op->label(),
                                              "its body runs on " + to_string(there.full) + ", but '" + inner->name +
                                                  "' (made at " + to_string(inner->where) + ") on " +
-                                                 to_string(here.full) + "; the body of a node runs in one task"));
-            refuse_split_bodies(n, *inner, where);
+                                                 to_string(here.full) +
+                                                 "; place the node beside the resource of its body"));
+            refuse_other_parts(n, *inner, there, part_of, where);
         }
 }
 
 RILL_COLD partition compile_partition(const plan_key& key, const dynamic_runtime* control,
                                       const session_options& options, placement& where, const part_function& part_of) {
-    auto made = prune_graph(key, control, options.raise_primitives);
-    auto& g = made.items;
-    const auto run_passes = [&](cut_turn turn) {
+    const auto run_passes = [&](cut_turn turn, subgraph g) {
         for (const auto& pass : graph_passes)
             if (pass.turn == turn) g = checked_pass(pass.run(std::move(g), where), pass.sorted);
+        return g;
     };
-    run_passes(cut_turn::before);
-    exchange_inserter cut(
-        part_of ? part_of : [](const device& d) -> const device& { return d; }, where.devices(), options.wire);
-    g = checked_pass(cut.run(std::move(g)), true);
+    std::vector<std::shared_ptr<const functionalized_graph>> flows; // own nodes of the items
+    const auto items_of = [&](const plan_key& run) {
+        auto made = prune_graph(run, control, options.raise_primitives);
+        flows.push_back(std::move(made.flow));
+        return run_passes(cut_turn::before, std::move(made.items));
+    };
+    const part_function whose = part_of ? part_of : [](const device& d) -> const device& { return d; };
+    exchange_inserter cut(whose, where.devices(), options.wire,
+                          [&](const body& b) { return items_of(plan_key_of(b)); });
+    auto g = checked_pass(cut.run(items_of(key)), true);
     const auto& host = where.devices().cpu().full;
     const bool one_task = detail::none_of(where.devices().all(), [&](const device* d) {
         return d->full.job != host.job || d->full.replica != host.replica || d->full.task != host.task;
     });
     if (cut.part_count() > 1)
         for (const auto& it : g.items) {
-            if (!it.origin || !it.origin->bodies) continue;
-            const node& n = *it.origin;
-            if (detail::any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
-                throw unimplemented(error_at(n, n.op->label(),
-                                             "control-flow primitives can't run beside other parts of a run; use "
-                                             "while_loop and cond, or one device for all nodes"));
-            if (!one_task) refuse_split_bodies(n, n, where);
+            refuse_primitives(it);
+            if (!one_task && it.origin && !it.share)
+                refuse_other_parts(*it.origin, *it.origin, *it.device, whose, where);
         }
-    run_passes(cut_turn::after);
+    g = run_passes(cut_turn::after, std::move(g));
     return cut.take_apart(checked_pass(cut.bundle(std::move(g)), true));
 }
 

@@ -10,13 +10,13 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
+#include <rill/passes/region_share.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class part_graph_maker {
 public:
-    part_graph_maker(const part& p, const graph& of)
-        : part_(p), from_(of), ops_(*registered_exchange_ops.load()), nodes_(p.steps.items.size()) {
+    part_graph_maker(const part& p, const graph& of) : part_(p), from_(of), ops_(*registered_exchange_ops.load()) {
         made_.of.set_seed(of.seed());
         made_.device = to_string(p.where->full);
         made_.feed_numbers = p.feeds;
@@ -25,20 +25,20 @@ public:
 
     part_graph make() && {
         const auto& g = part_.steps;
-        made_.feeds.resize(g.feeds.size());
-        for (std::size_t i = 0; i < g.items.size(); ++i) {
-            const auto& it = g.items[i];
-            nodes_[i] = it.feed >= 0 ? add_feed(static_cast<int>(i)) : add(static_cast<int>(i));
-            if (it.feed >= 0) made_.feeds[static_cast<std::size_t>(it.feed)] = {nodes_[i], 0};
-            if (it.origin) copies_[it.origin] = nodes_[i];
-        }
-        for (const auto& f : g.fetches) made_.fetches.push_back(value(f));
-        for (const int t : g.targets) made_.targets.push_back(nodes_[static_cast<std::size_t>(t)]);
+        for (std::size_t f = 0; f < g.feeds.size(); ++f)
+            made_.feeds.push_back({add_feed(g.feeds[f], part_.feeds[f]), 0});
+        const auto ends = add_items(g, made_.feeds);
+        for (const auto& f : g.fetches) made_.fetches.push_back(value(ends, f));
+        for (const int t : g.targets) made_.targets.push_back(ends[static_cast<std::size_t>(t)].from);
         return std::move(made_);
     }
 
 private:
-    endpoint value(const subgraph::value& v) const { return {nodes_[static_cast<std::size_t>(v.item)], v.port}; }
+    /// Returns the end of a value, from those of outputs 0 of the items.
+    static endpoint value(const std::vector<endpoint>& ends, const subgraph::value& v) {
+        const auto& first = ends[static_cast<std::size_t>(v.item)];
+        return {first.from, first.port + v.port};
+    }
 
     /// Returns a name for an added node that no node of the run has.
     std::string added(const std::string& what, std::int64_t number) const {
@@ -47,23 +47,37 @@ private:
         return name;
     }
 
-    const node* add_feed(int i) {
-        const auto& it = part_.steps.items[static_cast<std::size_t>(i)];
-        const auto& fed = part_.steps.feeds[static_cast<std::size_t>(it.feed)];
+    const node* add_feed(const endpoint& fed, int number) {
         const bool is_placeholder = fed.from->op->role() == op_role::placeholder;
         node_spec spec;
         spec.op = is_placeholder ? fed.from->op : ops_.placeholder(type_of(fed));
-        spec.name = is_placeholder ? fed.from->name : added("feed", part_.feeds[static_cast<std::size_t>(it.feed)]);
+        spec.name = is_placeholder ? fed.from->name : added("feed", number);
         spec.where = fed.from->where;
         return made_.of.state().add(std::move(spec));
     }
 
-    const node* add(int i) {
-        const auto& it = part_.steps.items[static_cast<std::size_t>(i)];
+    /// Adds the items of the part, or of its share of body `of`, and returns the ends of their outputs 0. `fed`: the ends of the feeds.
+    std::vector<endpoint> add_items(const subgraph& g, const std::vector<endpoint>& fed, const region* inside = nullptr,
+                                    const region* of = nullptr) {
+        std::vector<endpoint> ends;
+        for (const auto& it : g.items) {
+            if (it.feed >= 0)
+                ends.push_back(fed[static_cast<std::size_t>(it.feed)]);
+            else if (inside && it.origin && it.origin->inside != of)
+                ends.push_back(itself({it.origin, 0})); // a variable or constant outside of the body
+            else
+                ends.push_back({add(it, ends, inside), 0});
+            if (it.origin) copies_[it.origin] = ends.back().from;
+        }
+        return ends;
+    }
+
+    const node* add(const subgraph::item& it, const std::vector<endpoint>& ends, const region* inside) {
         node_spec spec;
         spec.op = it.op ? it.op : ops_.snapshot();
-        for (const auto& v : it.inputs) spec.inputs.push_back(value(v));
-        for (const int a : it.after) spec.control_inputs.push_back(nodes_[static_cast<std::size_t>(a)]);
+        spec.inside = inside;
+        for (const auto& v : it.inputs) spec.inputs.push_back(value(ends, v));
+        for (const int a : it.after) spec.control_inputs.push_back(ends[static_cast<std::size_t>(a)].from);
         const auto* there = it.device ? it.device : part_.where;
         spec.device = to_string(there->full);
         if (!it.origin) {
@@ -74,7 +88,10 @@ private:
         spec.name = n.name;
         spec.where = n.where;
         if (it.op == n.op) spec.outputs = n.outputs;
-        if (n.bodies) add_bodies(n, spec);
+        if (it.share)
+            add_shares(it, spec);
+        else if (n.bodies)
+            add_bodies(n, spec);
         const node* made = made_.of.state().add(std::move(spec));
         if (n.op->role() == op_role::variable)
             if (auto first = n.owner->value(&n); !first.empty()) made_.of.state().set_value(made, std::move(first));
@@ -82,6 +99,55 @@ private:
     }
 
     // ---- bodies ----------------------------------------------------------------------------------------------------------
+
+    /// Adds the part's share of the bodies of a node that is cut.
+    void add_shares(const subgraph::item& it, node_spec& spec) {
+        const node& n = *it.origin;
+        const auto& share = *it.share;
+        const bool chooses = it.op->regions()->how == region_attributes::form::choose;
+        for (const int port : share.outputs) spec.outputs.push_back(n.output(port));
+        spec.scope_of_its_own = true;
+        for (std::size_t k = 0; k < share.bodies.size(); ++k) {
+            const body& whole = (*n.bodies)[k];
+            const auto& own = share.bodies[k];
+            body made;
+            const auto* in = made_.of.state().add_region(spec.inside, whole.of->name, whole.of->where);
+            made.of = in;
+            std::vector<endpoint> all(whole.arguments.size() + whole.captures.size()); // per feed of the whole body
+            if (!chooses)
+                for (const int a : share.operands) {
+                    const auto& argument = whole.arguments[static_cast<std::size_t>(a)];
+                    node_spec inner; // any value of a body may be one that is fed
+                    const bool is_argument = argument.from->op->role() == op_role::placeholder;
+                    inner.op = is_argument ? argument.from->op : ops_.placeholder(type_of(argument));
+                    inner.name = argument.from->name;
+                    inner.where = argument.from->where;
+                    inner.inside = in;
+                    inner.outputs.push_back(type_of(argument));
+                    made.arguments.push_back({made_.of.state().add(std::move(inner)), 0});
+                    all[static_cast<std::size_t>(a)] = made.arguments.back();
+                }
+            std::vector<endpoint> fed;
+            for (const int f : own.feeds) {
+                auto& end = all[static_cast<std::size_t>(f)];
+                if (!end) {
+                    const int input = whole.captured[static_cast<std::size_t>(f) - whole.arguments.size()];
+                    const auto at = detail::find(share.inputs, input) - share.inputs.begin();
+                    end = spec.inputs[static_cast<std::size_t>(at)];
+                    made.captures.push_back(end);
+                    made.captured.push_back(static_cast<int>(at));
+                }
+                fed.push_back(end);
+            }
+            const auto ends = add_items(own.steps, fed, in, whole.of);
+            for (const int r : own.results)
+                made.results.push_back(r < 0 ? endpoint()
+                                             : value(ends, own.steps.fetches[static_cast<std::size_t>(r)]));
+            for (const int t : own.steps.targets) made.effects.push_back(ends[static_cast<std::size_t>(t)].from);
+            spec.bodies.push_back(std::move(made));
+        }
+        spec.bodies.sized = n.bodies->sized;
+    }
 
     void add_bodies(const node& n, node_spec& spec) {
         if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
@@ -92,7 +158,7 @@ private:
         for (const auto& b : *n.bodies)
             for (std::size_t k = 0; k < b.captures.size(); ++k)
                 outer_[key(b.captures[k])] = inputs[static_cast<std::size_t>(b.captured[k])];
-        spec.bodies = copy_bodies(n, nullptr);
+        spec.bodies = copy_bodies(n, spec.inside);
         spec.scope_of_its_own = true;
     }
 
@@ -189,7 +255,6 @@ private:
     const graph& from_;
     const exchange_ops& ops_;
     part_graph made_;
-    std::vector<const node*> nodes_; // per item
     hash_map<const node*, const node*> copies_;
     endpoint_map outer_; // captures of the current node
     hash_map<const region*, const region*> regions_;
