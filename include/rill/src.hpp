@@ -37,6 +37,12 @@
 #include <rill/core/thread_pool.ipp>
 #include <rill/core/wire_format.ipp>
 #include <rill/data/csv.ipp>
+#include <rill/data/file_sources.ipp>
+#include <rill/data/pipeline.ipp>
+#include <rill/data/pipeline_groups.ipp>
+#include <rill/data/pipeline_joins.ipp>
+#include <rill/data/pipeline_sources.ipp>
+#include <rill/data/pipeline_tasks.ipp>
 #include <rill/device/cpu/fusion/fused_kernel.ipp>
 #include <rill/device/cpu/fusion/fused_kernel_layout.ipp>
 #include <rill/device/cpu/fusion/fused_stages.ipp>
@@ -92,11 +98,14 @@
 #include <rill/graph/serialization/json.ipp>
 #include <rill/graph/serialization/saved_graph.ipp>
 #include <rill/graph/serialization/serialization.ipp>
+#include <rill/io/byte_stream.ipp>
 #include <rill/io/checkpoint.ipp>
+#include <rill/io/csv_record.ipp>
 #include <rill/io/file_system.ipp>
 #include <rill/io/idx.ipp>
 #include <rill/io/npy.ipp>
 #include <rill/io/png.ipp>
+#include <rill/io/record_stream.ipp>
 #include <rill/io/safetensors.ipp>
 #include <rill/io/shard.ipp>
 #include <rill/io/summary_messages.ipp>

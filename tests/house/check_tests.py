@@ -38,6 +38,11 @@ COVERED_BY |= {"ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/to
                "ops/math/reduce_std": "ops/math/count_nonzero",
                "device/cpu/primitives/windows": "ops/nn/window/max_pool",
                "device/cpu/primitives/convolution": "ops/nn/window/conv2d", "ops/linalg/row_epilogue": "ops/linalg/matmul"}
+COVERED_BY |= {header: "data/dataset"
+               for header in ("resources/element_source", "resources/iterator_state", "ops/input/iterator", "ops/input/iterator_op",
+                              "ops/input/iterator_get_next", "ops/input/make_iterator", "data/dataset_of", "data/dataset_iterator",
+                              "data/element_types", "data/graph_function", "data/pipeline")}
+COVERED_BY |= {f"io/{header}": "data/file_sources" for header in ("byte_stream", "csv_record", "record_stream")}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

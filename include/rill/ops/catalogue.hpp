@@ -77,6 +77,10 @@
 #include <rill/ops/exchange/send_bundle.hpp>
 #include <rill/ops/exchange/stand_in.hpp>
 
+#include <rill/ops/input/iterator.hpp>
+#include <rill/ops/input/iterator_get_next.hpp>
+#include <rill/ops/input/make_iterator.hpp>
+
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/dot.hpp>
 #include <rill/ops/linalg/matmul.hpp>
@@ -395,6 +399,8 @@ using catalogue = op_list<
     is_inf_op,
     is_initialized_op,
     is_nan_op,
+    iterator_get_next_op,
+    iterator_op,
     keyed_barrier_close_op,
     keyed_barrier_incomplete_size_op,
     keyed_barrier_insert_many_op,
@@ -421,6 +427,7 @@ using catalogue = op_list<
     lookup_table_insert_op,
     lookup_table_remove_op,
     lookup_table_size_op,
+    make_iterator_op,
     mask_over_op,
     matmul_op,
     matmul_row_op,
