@@ -43,6 +43,7 @@
 #include <rill/data/pipeline_joins.ipp>
 #include <rill/data/pipeline_sources.ipp>
 #include <rill/data/pipeline_tasks.ipp>
+#include <rill/data/progress.ipp>
 #include <rill/device/cpu/fusion/fused_kernel.ipp>
 #include <rill/device/cpu/fusion/fused_kernel_layout.ipp>
 #include <rill/device/cpu/fusion/fused_stages.ipp>
@@ -71,6 +72,9 @@
 #include <rill/device/structure_key.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
+#include <rill/estimator/canned.ipp>
+#include <rill/estimator/estimator_core.ipp>
+#include <rill/estimator/feature_column.ipp>
 #include <rill/expr/adjoint_of.ipp>
 #include <rill/expr/apply.ipp>
 #include <rill/expr/compiled_loop_of.ipp>
@@ -101,8 +105,10 @@
 #include <rill/io/byte_stream.ipp>
 #include <rill/io/checkpoint.ipp>
 #include <rill/io/csv_record.ipp>
+#include <rill/io/example.ipp>
 #include <rill/io/file_system.ipp>
 #include <rill/io/idx.ipp>
+#include <rill/io/image.ipp>
 #include <rill/io/npy.ipp>
 #include <rill/io/png.ipp>
 #include <rill/io/record_stream.ipp>

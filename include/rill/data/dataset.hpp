@@ -49,8 +49,6 @@ element_source_ptr source_of_values(std::vector<any_tensor>& inputs, X&&... x) {
     }
 }
 
-template <class F, class... T> struct generated;
-
 /// Returns a function that gives an element, or false at the end.
 template <class... C, class Next> std::function<bool(element_arrays&)> until_nothing(components<C...> all, Next next) {
     return [all, next = std::move(next)](element_arrays& to) mutable {

@@ -16,8 +16,8 @@
 #include <rill/core/platform.hpp>
 #include <rill/data/dataset_iterator.hpp>
 #include <rill/data/element_types.hpp>
-#include <rill/data/graph_function.hpp>
 #include <rill/data/pipeline.hpp>
+#include <rill/data/traced_function.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -33,8 +33,8 @@ struct map_options {
 /// changes a dataset. Reading begins with an iterator of a graph, or with a range-based for:
 ///
 ///     auto data = dataset::csv<float, float, int>("iris.csv").shuffle(1000, 7).repeat().batch<32>().prefetch(2);
-///     auto [a, b, target] = data.make_one_shot_iterator().get_next();     // in a graph
-///     for (auto [a, b, target] : data.take(3)) …                          // in C++
+///     auto [a, b, target] = data.make_one_shot_iterator().get_next();
+///     for (auto [a, b, target] : data.take(3)) …
 ///
 /// Functions own what they use, or refer to what outlives all readers. An error that one throws ends the pull, not the iterator.
 template <class... T> class dataset_of {
@@ -132,7 +132,7 @@ public:
             std::move(boundaries), std::move(batch_sizes)));
     }
 
-    /// Maps each element to a dataset, by a function of host values, and reads `cycle` of them by turns of `block` elements.
+    /// Maps each element to a dataset, by a function of host values. Reads `cycle` datasets by turns of `block` elements.
     template <class F> auto interleave(F f, index_t cycle, index_t block = 1) const {
         using result = std::invoke_result_t<F&, detail::host_component<T>...>;
         auto make = [f = std::move(f)](detail::element_arrays&& in) mutable {

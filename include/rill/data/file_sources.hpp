@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,8 +19,9 @@ class file_list {
 public:
     template <class Path>
         requires std::convertible_to<const Path&, std::string>
-    file_list(const Path& path) : file_list(std::vector<std::string>{std::string(path)}) {} // NOLINT: is one
-    file_list(const std::vector<std::string>& patterns);                                    // NOLINT
+    file_list(const Path& path) : file_list(std::vector<std::string>{std::string(path)}) {}      // NOLINT: is one
+    file_list(std::initializer_list<std::string> patterns) : file_list(std::vector(patterns)) {} // NOLINT
+    file_list(const std::vector<std::string>& patterns);                                         // NOLINT
 
     const std::vector<std::string>& paths() const noexcept { return paths_; }
 

@@ -63,7 +63,7 @@ element_source_ptr typed_source(element_source_ptr from, std::vector<tensor_type
 /// Returns elements stacked along a new first axis; `pad` fills them up with zeros to the longest.
 element_arrays stack_elements(std::span<const element_arrays> elements, bool pad);
 /// Returns slice k along the first axis.
-any_array slice_of(const any_array& a, index_t k);
+any_array array_slice(const any_array& a, index_t k);
 
 /// A loop over a source in this thread.
 class element_loop {

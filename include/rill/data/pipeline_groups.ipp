@@ -234,8 +234,7 @@ struct cached_elements {
 class cache_iterator final : public counted_iterator {
 public:
     cache_iterator(element_source_ptr from, const iterate_request& request, std::shared_ptr<cached_elements> cached)
-        : source_(std::move(from)), epoch_(request.epoch), inputs_(request.inputs.begin(), request.inputs.end()),
-          cached_(std::move(cached)) {}
+        : source_(std::move(from)), inputs_(request.inputs.begin(), request.inputs.end()), cached_(std::move(cached)) {}
     bool is_ready() override {
         const std::lock_guard lock(cached_->mutex);
         return cached_->is_complete || static_cast<std::size_t>(at_) < cached_->all.size();
@@ -249,7 +248,7 @@ public:
             }
             if (cached_->is_complete) return false;
         }
-        if (!from_) from_ = source_->iterate({epoch_, inputs_});
+        if (!from_) from_ = source_->iterate({0, inputs_}); // the same pass for all
         for (;; context.check()) {
             const bool more = from_->next(to, context);
             const std::lock_guard lock(cached_->mutex);
@@ -267,7 +266,6 @@ public:
 
 private:
     const element_source_ptr source_;
-    const std::uint64_t epoch_;
     const std::vector<any_array> inputs_;
     const std::shared_ptr<cached_elements> cached_;
     std::unique_ptr<element_iterator> from_;

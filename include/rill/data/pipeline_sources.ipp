@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE any_array slice_of(const any_array& a, index_t k) {
+RILL_INLINE any_array array_slice(const any_array& a, index_t k) {
     const dims shape = rules::slice(a.shape());
     const auto* const from =
         static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k * shape.size()) * size_of(a.dtype());

@@ -57,7 +57,7 @@ RILL_INLINE bool csv_record::add_line(std::string_view line) {
         fields_.back() += '\n';
     else
         at = open_field(line, 0);
-    if (line.find('\0') != std::string_view::npos) refuse("or a later one: a NUL byte is not text");
+    if (line.find('\0') != std::string_view::npos) refuse("a NUL byte is not text, here or in a later column");
     for (;;) {
         const auto end = is_open_ ? take_quoted(line, at) : take_bare(line, at);
         if (end == std::string_view::npos) return false;

@@ -77,9 +77,19 @@
 #include <rill/ops/exchange/send_bundle.hpp>
 #include <rill/ops/exchange/stand_in.hpp>
 
+#include <rill/ops/image/decode_image.hpp>
+#include <rill/ops/image/resize_image.hpp>
+
+#include <rill/ops/input/category_ids.hpp>
+#include <rill/ops/input/decode_csv.hpp>
+#include <rill/ops/input/decode_raw.hpp>
 #include <rill/ops/input/iterator.hpp>
 #include <rill/ops/input/iterator_get_next.hpp>
 #include <rill/ops/input/make_iterator.hpp>
+#include <rill/ops/input/parse_example.hpp>
+#include <rill/ops/input/reader.hpp>
+#include <rill/ops/input/reader_counts.hpp>
+#include <rill/ops/input/reader_read.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/dot.hpp>
@@ -337,6 +347,7 @@ using catalogue = op_list<
     cast_op<float>,
     cast_op<std::int32_t>,
     cast_op<std::int64_t>,
+    category_ids_op,
     ceil_op,
     check_numerics_op,
     clip_op,
@@ -356,6 +367,9 @@ using catalogue = op_list<
     count_up_to_op,
     cumprod_op,
     cumsum_op,
+    decode_csv_op,
+    decode_image_op,
+    decode_raw_op,
     depthwise_conv2d_backprop_filter_op,
     depthwise_conv2d_backprop_input_op,
     depthwise_conv2d_op,
@@ -451,6 +465,7 @@ using catalogue = op_list<
     orthogonal_op,
     pad_op,
     padding_fifo_queue_op,
+    parse_example_op,
     placeholder_op,
     polygamma_op,
     pow_op,
@@ -468,6 +483,12 @@ using catalogue = op_list<
     random_uniform_op,
     range_op,
     rank_op,
+    reader_num_records_produced_op,
+    reader_num_work_units_completed_op,
+    reader_op,
+    reader_read_op,
+    reader_read_up_to_op,
+    reader_reset_op,
     real_op,
     reciprocal_op,
     receive_bundle_op,
@@ -479,6 +500,7 @@ using catalogue = op_list<
     relu_op,
     reshape_like_op,
     reshape_op,
+    resize_image_op,
     reverse_op,
     rint_op,
     round_op,

@@ -12,7 +12,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A function over tensors that a dataset calls: a graph and a session of its own. Several threads may call it at once.
-struct graph_function {
+struct traced_function {
     graph home;
     std::vector<any_tensor> inputs, outputs;
     std::unique_ptr<session> runner;
@@ -38,7 +38,7 @@ template <class V> auto sealed_results(const V& result) {
 
 /// Builds the graph of a function. Returns it with the results as typed tensors.
 template <class... C, class F> auto trace_function(components<C...>, const F& f) {
-    auto made = std::make_shared<graph_function>();
+    auto made = std::make_shared<traced_function>();
     const graph_scope here(made->home);
     const std::tuple<typename placeholder_for<C>::type...> in;
     auto results = sealed_results(std::apply([&](const auto&... x) { return f(static_cast<const C&>(x)...); }, in));
