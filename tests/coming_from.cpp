@@ -3,6 +3,7 @@
 #include <rill/rill.hpp>
 
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -175,6 +176,27 @@ TEST_CASE("coming from: control flow") {
     const auto again = recompute([](auto in) { return tanh(in * in); }); // page
     CHECK(s.run(again(a)).size() == 2);
     CHECK(s.run(host_call<float>([](float v) { return v + 1.f; }, p)) == 4.f); // page
+}
+
+TEST_CASE("coming from: datasets and estimators") {
+    const graph_scope here{graph()};
+    const io_test::temporary_directory folder;
+    const std::string run = folder.path();
+    std::ofstream(run + "/some.csv") << "x,y\n1,2\n";
+    const xt::xtensor<float, 2> image_rows{{1, 2}, {3, 4}};
+    const std::vector<int> class_ids{0, 1};
+    const auto pairs = dataset::from_tensor_slices(image_rows, class_ids); // page
+    const auto data = pairs.shuffle(100, 7).repeat().batch<2>().prefetch(1); // page
+    const auto [x, y] = data.make_one_shot_iterator().get_next(); // page
+    const tensor line = constant("1,2");
+    const auto [a, b] = decode_csv<float, int>(line, {0.f, 0}); // page
+    const session s;
+    CHECK(s.run(y).size() == 2);
+    CHECK(s.run(b) == 2);
+    for (const auto [u, v] : dataset::csv<float, int>(run + "/some.csv")) CHECK(u + static_cast<float>(v) == 3); // page
+    const std::vector<feature_column> columns{numeric_column("x")};
+    const dnn_classifier<hidden<10, 10>> model(columns, {.classes = 3}); // page
+    CHECK(model.model_dir().empty());
 }
 
 TEST_CASE("coming from: queues, tables and scopes") {

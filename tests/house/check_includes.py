@@ -23,6 +23,7 @@ MAY_USE = {
     "summary": "core io graph device expr resources ops passes runtime session eager",
     "train": "core io graph device expr resources ops passes runtime session eager summary",
     "data": "core io graph device expr resources ops passes runtime session eager summary train",
+    "estimator": "core io graph device expr resources ops passes runtime session eager summary train data",
 }
 FOR_ALL = {"config.hpp", "options.hpp"}  # the only headers of the top folder that a folder may include
 # above device/, and in its own headers for all devices, none is known in particular; but for the one that names those that a

@@ -59,6 +59,17 @@ COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/
 COVERED_BY |= {f"device/thrust/{part}": "device/thrust/thrust_device"
                for part in ("elementwise", "kernel_starter", "launch", "launch_sequence", "layouts", "lines", "products", "randoms",
                             "reduction", "updates", "window_kernels")}
+COVERED_BY |= {header: "data/dataset"
+               for header in ("resources/element_source", "resources/iterator_state", "ops/input/iterator", "ops/input/iterator_op",
+                              "ops/input/iterator_get_next", "ops/input/make_iterator", "data/dataset_of", "data/dataset_iterator",
+                              "data/element_types", "data/traced_function")}
+COVERED_BY |= {header: "data/input_producers" for header in ("resources/reader_state", "ops/input/reader", "ops/input/reader_counts",
+                                                             "ops/input/reader_read")}
+COVERED_BY |= {f"estimator/{header}": "estimator/canned" for header in ("estimator", "estimator_core", "export_model", "feature_column")}
+COVERED_BY |= {"ops/image/decode_image": "ops/image/resize_image", "ops/image/image_adjustments": "ops/image/resize_image",
+               "io/image": "ops/image/resize_image", "io/example": "ops/input/parse_example", "ops/input/category_ids": "estimator/canned"}
+COVERED_BY["ops/input/decode_raw"] = "ops/input/decode_csv"
+COVERED_BY |= {f"io/{header}": "data/file_sources" for header in ("byte_stream", "csv_record", "record_stream")}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,6 +21,25 @@ std::string inflated(std::string_view stream, std::uint64_t size);
 
 /// Returns a zlib stream with a header (as in PNG files): compressed where zlib is found, otherwise in stored blocks.
 std::string zlib_stream(std::string_view bytes);
+
+/// Returns a gzip stream of one member: compressed where zlib is found, otherwise in stored blocks.
+std::string gzip_stream(std::string_view bytes);
+
+/// A decompressor of gzip streams, of one member or several.
+class gzip_reader {
+public:
+    /// Takes `fill`, which appends the next compressed bytes to an empty text, or none at the end. Throws unimplemented without zlib.
+    explicit gzip_reader(std::function<void(std::string&)> fill);
+    gzip_reader(const gzip_reader&) = delete;
+    ~gzip_reader();
+
+    /// Writes at most `bytes` decompressed bytes and returns their number; 0 at the end. Throws data_loss if the stream is damaged or cut off.
+    std::size_t read(char* to, std::size_t bytes);
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
 
 /// Returns the checksum of zip and PNG files. Goes on from `before`.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);

@@ -31,11 +31,12 @@ struct zlib_state {
 struct zlib_functions {
     int (*inflate_init)(zlib_state*, int bits, const char* version, int size) = nullptr;
     int (*inflate)(zlib_state*, int flush) = nullptr;
+    int (*inflate_reset)(zlib_state*) = nullptr;
     int (*inflate_end)(zlib_state*) = nullptr;
     int (*compress)(unsigned char*, unsigned long*, const unsigned char*, unsigned long, int level) = nullptr;
     unsigned long (*bound)(unsigned long) = nullptr;
 
-    bool complete() const { return inflate_init && inflate && inflate_end && compress && bound; }
+    bool complete() const { return inflate_init && inflate && inflate_reset && inflate_end && compress && bound; }
 
     static zlib_functions find() {
         zlib_functions f;
@@ -43,6 +44,8 @@ struct zlib_functions {
             if (void* library = load_library(file); library && !f.complete()) {
                 f.inflate_init = reinterpret_cast<decltype(f.inflate_init)>(library_function(library, "inflateInit2_"));
                 f.inflate = reinterpret_cast<decltype(f.inflate)>(library_function(library, "inflate"));
+                f.inflate_reset =
+                    reinterpret_cast<decltype(f.inflate_reset)>(library_function(library, "inflateReset"));
                 f.inflate_end = reinterpret_cast<decltype(f.inflate_end)>(library_function(library, "inflateEnd"));
                 f.compress = reinterpret_cast<decltype(f.compress)>(library_function(library, "compress2"));
                 f.bound = reinterpret_cast<decltype(f.bound)>(library_function(library, "compressBound"));
@@ -109,6 +112,64 @@ RILL_COLD std::string zlib_stream(std::string_view bytes) {
     }
     for (const std::uint32_t byte : {b >> 8, b, a >> 8, a}) out.push_back(static_cast<char>(byte & 255));
     return out;
+}
+
+RILL_COLD std::string gzip_stream(std::string_view bytes) {
+    const std::string zlib = zlib_stream(bytes); // a header of 2 bytes, the deflate stream, a checksum of 4 bytes
+    std::string out("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+    out.append(zlib, 2, zlib.size() - 6);
+    for (const auto number : {crc32(bytes), static_cast<std::uint32_t>(bytes.size())})
+        for (int shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(number >> shift & 255));
+    return out;
+}
+
+struct gzip_reader::state {
+    std::function<void(std::string&)> fill;
+    std::string block = {};
+    zlib_state zlib = {};
+    bool in_member = false, is_over = false;
+};
+
+RILL_COLD gzip_reader::gzip_reader(std::function<void(std::string&)> fill)
+    : state_(std::make_unique<state>(state{std::move(fill)})) {
+    if (!has_zlib()) throw unimplemented("it is compressed, and zlib was not found");
+    constexpr int gzip_window = 31;
+    if (zlib_functions::of_process().inflate_init(&state_->zlib, gzip_window, "1",
+                                                  static_cast<int>(sizeof(zlib_state))) != 0)
+        throw internal("zlib can't begin");
+}
+
+RILL_COLD gzip_reader::~gzip_reader() { zlib_functions::of_process().inflate_end(&state_->zlib); }
+
+RILL_INLINE std::size_t gzip_reader::read(char* to, std::size_t bytes) {
+    auto& s = *state_;
+    const auto& zlib = zlib_functions::of_process();
+    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(bytes, 1u << 30));
+    s.zlib.next_out = reinterpret_cast<unsigned char*>(to);
+    s.zlib.available_out = wanted;
+    while (!s.is_over && s.zlib.available_out == wanted && wanted > 0) {
+        if (s.zlib.available_in == 0) {
+            s.block.clear();
+            s.fill(s.block);
+            if (s.block.empty()) {
+                if (s.in_member) throw data_loss("its compressed bytes are cut off");
+                s.is_over = true;
+                break;
+            }
+            s.zlib.next_in = reinterpret_cast<const unsigned char*>(s.block.data());
+            s.zlib.available_in = static_cast<unsigned>(s.block.size());
+        }
+        s.in_member = true;
+        constexpr int ok = 0, stream_end = 1, buffer_error = -5;
+        const int status = zlib.inflate(&s.zlib, 0);
+        if (status != ok && status != stream_end && status != buffer_error)
+            throw data_loss("its compressed bytes are damaged");
+        if (status == stream_end) { // another member may follow
+            s.in_member = false;
+            zlib.inflate_reset(&s.zlib);
+        }
+    }
+    return wanted - s.zlib.available_out;
 }
 
 RILL_COLD std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {

@@ -80,6 +80,20 @@
 #include <rill/ops/exchange/send_bundle.hpp>
 #include <rill/ops/exchange/stand_in.hpp>
 
+#include <rill/ops/image/decode_image.hpp>
+#include <rill/ops/image/resize_image.hpp>
+
+#include <rill/ops/input/category_ids.hpp>
+#include <rill/ops/input/decode_csv.hpp>
+#include <rill/ops/input/decode_raw.hpp>
+#include <rill/ops/input/iterator.hpp>
+#include <rill/ops/input/iterator_get_next.hpp>
+#include <rill/ops/input/make_iterator.hpp>
+#include <rill/ops/input/parse_example.hpp>
+#include <rill/ops/input/reader.hpp>
+#include <rill/ops/input/reader_counts.hpp>
+#include <rill/ops/input/reader_read.hpp>
+
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/cholesky.hpp>
 #include <rill/ops/linalg/diag.hpp>
@@ -358,6 +372,7 @@ using catalogue = op_list<
     cast_op<float>,
     cast_op<std::int32_t>,
     cast_op<std::int64_t>,
+    category_ids_op,
     ceil_op,
     check_numerics_op,
     cholesky_op,
@@ -379,6 +394,9 @@ using catalogue = op_list<
     count_up_to_op,
     cumprod_op,
     cumsum_op,
+    decode_csv_op,
+    decode_image_op,
+    decode_raw_op,
     depthwise_conv2d_backprop_filter_op,
     depthwise_conv2d_backprop_input_op,
     depthwise_conv2d_op,
@@ -426,6 +444,8 @@ using catalogue = op_list<
     is_inf_op,
     is_initialized_op,
     is_nan_op,
+    iterator_get_next_op,
+    iterator_op,
     keyed_barrier_close_op,
     keyed_barrier_incomplete_size_op,
     keyed_barrier_insert_many_op,
@@ -453,6 +473,7 @@ using catalogue = op_list<
     lookup_table_insert_op,
     lookup_table_remove_op,
     lookup_table_size_op,
+    make_iterator_op,
     mask_over_op,
     matmul_op,
     matmul_row_op,
@@ -485,6 +506,7 @@ using catalogue = op_list<
     orthogonal_op,
     pad_op,
     padding_fifo_queue_op,
+    parse_example_op,
     placeholder_op,
     polygamma_op,
     pow_op,
@@ -507,6 +529,12 @@ using catalogue = op_list<
     random_uniform_op,
     range_op,
     rank_op,
+    reader_num_records_produced_op,
+    reader_num_work_units_completed_op,
+    reader_op,
+    reader_read_op,
+    reader_read_up_to_op,
+    reader_reset_op,
     real_op,
     reciprocal_op,
     receive_bundle_op,
@@ -519,6 +547,7 @@ using catalogue = op_list<
     requantize_op,
     reshape_like_op,
     reshape_op,
+    resize_image_op,
     reverse_op,
     rint_op,
     round_op,

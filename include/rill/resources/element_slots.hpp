@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -21,6 +22,9 @@ std::string tuple_text(std::span<const tensor_type> components);
 /// Throws invalid_argument if the component types `are` do not fit `expected`. A check at run time, because a handle may be fed.
 void require_components(const std::string& whose, std::span<const tensor_type> are,
                         std::span<const tensor_type> expected);
+
+/// Copies an array into the leading corner of a larger one of the same rank.
+void copy_into_corner(const any_array& from, const dims& room, std::byte* to);
 
 /// The storage of a queue's elements: tuples of arrays, one slot per element. Components of a small fixed size are packed side by side. A
 /// batch of consecutive elements then leaves in one copy. Other components are separate arrays.
@@ -231,8 +235,7 @@ RILL_INLINE std::vector<any_array> element_slots::stacked(std::span<const std::i
     return all;
 }
 
-/// Copies an array into the leading corner of a larger one of the same rank.
-inline void copy_into_corner(const any_array& from, const dims& room, std::byte* to) {
+RILL_INLINE void copy_into_corner(const any_array& from, const dims& room, std::byte* to) {
     const int rank = room.rank;
     const std::size_t size = size_of(from.dtype());
     const index_t row = rank == 0 ? 1 : from.shape()[rank - 1];

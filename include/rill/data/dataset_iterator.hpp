@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/data/element_types.hpp>
+#include <rill/ops/input/iterator.hpp>
+#include <rill/ops/input/iterator_get_next.hpp>
+#include <rill/ops/input/make_iterator.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+template <class... T> class dataset_of; // data/dataset_of.hpp
+
+struct iterator_options {
+    std::string shared_name = {}; // sessions of this process share the iterator of that name
+    std::string name = {};        // of its node
+};
+
+/// An iterator over datasets, as a node of the graph. T are the components of an element.
+template <class... T> class dataset_iterator {
+public:
+    using components = detail::components<detail::component<T>...>;
+
+    dataset_iterator(any_tensor handle, std::vector<tensor_type> types)
+        : handle_(std::move(handle)), types_(std::move(types)) {}
+
+    /// Adds a node that takes the next element: a tensor, or a tuple of several. A run of it ends with out_of_range at the end of the input.
+    auto get_next(const std::source_location& where = std::source_location::current()) const {
+        iterator_get_next_op op;
+        op.components = types_;
+        return detail::tensors_of_outputs(components(), apply_node(op, where, handle_).node());
+    }
+    /// Adds an operation that begins an iteration over a dataset of the same types.
+    template <class... U>
+    operation make_initializer(const dataset_of<U...>& data,
+                               const std::source_location& where = std::source_location::current()) const {
+        static_assert(sizeof...(U) == sizeof...(T), "make_initializer: the dataset has another number of components");
+        static_assert((fits<detail::component<U>, detail::component<T>> && ...),
+                      "make_initializer: the dataset has components of other types");
+        require_kernel<make_iterator_op, void>();
+        return detail::add_initializer(handle_, data.source(), data.inputs(), where);
+    }
+    /// Returns the handle, which another iterator can be made of: dataset_iterator<T...>::from_handle(fed).
+    tensor<std::int64_t> handle() const { return {detail::unchecked, handle_}; }
+    /// Returns the iterator behind a handle that is fed: a feedable iterator.
+    template <graph_operand H> static dataset_iterator from_handle(const H& handle) {
+        return {sealed(handle), detail::component_types(components())};
+    }
+    /// Returns the name of the iterator's node.
+    const std::string& name() const { return handle_.node()->name; }
+
+private:
+    template <class U, class C>
+    static constexpr bool fits = std::is_same_v<value_type_of<U>, value_type_of<C>> &&
+                                 rules::compatible(extents_of<U>::value, extents_of<C>::value);
+
+    any_tensor handle_;
+    std::vector<tensor_type> types_;
+};
+
+namespace detail {
+
+template <class... T>
+dataset_iterator<T...> add_iterator(std::vector<tensor_type> types, held_source source, const iterator_options& o,
+                                    const std::source_location& where) {
+    iterator_op op;
+    op.components = types;
+    op.source = std::move(source);
+    return {add_resource(std::move(op), o.shared_name, o.name, where), std::move(types)};
+}
+
+} // namespace detail
+
+/// Makes an iterator that any dataset of these types can initialize: make_iterator<tensor<float, dyn>, int>().
+template <class... T>
+dataset_iterator<T...> make_iterator(const iterator_options& o = {},
+                                     const std::source_location& where = std::source_location::current()) {
+    return detail::add_iterator<T...>(detail::component_types(typename dataset_iterator<T...>::components()), {}, o,
+                                      where);
+}
+
+/// An iterator that begins with one dataset each time its initializer runs.
+template <class... T> class initializable_iterator : public dataset_iterator<T...> {
+public:
+    initializable_iterator(dataset_iterator<T...> it, operation initializer)
+        : dataset_iterator<T...>(std::move(it)), initializer_(std::move(initializer)) {}
+    const operation& initializer() const { return initializer_; }
+
+private:
+    operation initializer_;
+};
+
+}} // namespace rill::RILL_ABI

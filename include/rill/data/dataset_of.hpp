@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <rill/core/platform.hpp>
+#include <rill/data/dataset_iterator.hpp>
+#include <rill/data/element_types.hpp>
+#include <rill/data/pipeline.hpp>
+#include <rill/data/traced_function.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The remainder rule of a batch: data.batch<32>(drop_remainder) gives whole batches only.
+struct drop_remainder_t {};
+inline constexpr drop_remainder_t drop_remainder{};
+
+struct map_options {
+    int parallel = 1; // calls at a time, beside the thread that pulls; the order stays
+};
+
+/// A dataset: the description of a pipeline of elements. Components T are tensors, or element types for rank 0. Copies are cheap, and no call
+/// changes a dataset. Reading begins with an iterator of a graph, or with a range-based for:
+///
+///     auto data = dataset::csv<float, float, int>("iris.csv").shuffle(1000, 7).repeat().batch<32>().prefetch(2);
+///     auto [a, b, target] = data.make_one_shot_iterator().get_next();
+///     for (auto [a, b, target] : data.take(3)) …
+///
+/// Functions own what they use, or refer to what outlives all readers. An error that one throws ends the pull, not the iterator.
+template <class... T> class dataset_of {
+    static_assert(sizeof...(T) > 0, "a dataset's elements have one component or more");
+
+public:
+    using components = detail::components<detail::component<T>...>;
+
+    explicit dataset_of(detail::element_source_ptr source, std::vector<any_tensor> inputs = {})
+        : source_(std::move(source)), inputs_(std::move(inputs)) {}
+    /// Takes a dataset of the same components, written otherwise or with extents where these are dyn.
+    template <class... U>
+        requires(detail::components_widen<components, typename dataset_of<U...>::components> &&
+                 !std::is_same_v<dataset_of<U...>, dataset_of>)
+    dataset_of(const dataset_of<U...>& other) : dataset_of(other.source(), other.inputs()) {} // NOLINT: the same
+
+    const detail::element_source_ptr& source() const noexcept { return source_; }
+    /// Returns the tensors of a graph that the dataset is made of.
+    const std::vector<any_tensor>& inputs() const noexcept { return inputs_; }
+    /// Returns the names of the components, from the header of a CSV file; else none.
+    std::vector<std::string> names() const { return source_->names(); }
+
+    /// Maps elements. A function whose parameters have types takes values of the host: [](float x, const xt::xtensor<float, 1>& v). A generic
+    /// one, [](auto x, auto v), takes tensors, as loops and branches do: its graph is built once. Several results are a tuple.
+    template <class F> auto map(F f, const map_options& o = {}) const {
+        if constexpr (detail::takes_host_values<F, T...>) {
+            using result = detail::components_from<std::invoke_result_t<F&, detail::host_component<T>...>>;
+            return mapped(
+                result(),
+                [f = std::move(f)](detail::element_arrays&& in) mutable {
+                    return detail::to_element(result(), detail::call_with(components(), f, in));
+                },
+                o);
+        } else {
+            auto [function, results] = detail::trace_function(components(), f);
+            using result = typename detail::components_of_results<std::decay_t<decltype(results)>>::type;
+            return mapped(
+                result(),
+                [function = std::move(function)](detail::element_arrays&& in) { return (*function)(std::move(in)); },
+                o);
+        }
+    }
+    /// Keeps the elements for which a function of host values returns true.
+    template <class F> dataset_of filter(F f) const {
+        return with(detail::filter_source(source_, [f = std::move(f)](const detail::element_arrays& e) mutable {
+            return static_cast<bool>(detail::call_with(components(), f, e));
+        }));
+    }
+    /// Leaves out elements that can't be read or mapped (invalid_argument, data_loss), and counts them.
+    dataset_of ignore_errors(std::shared_ptr<std::atomic<std::int64_t>> count = nullptr) const {
+        return with(detail::ignore_errors_source(source_, std::move(count)));
+    }
+    /// Draws the next element from a buffer of so many. Each epoch of a repetition has an order of its own, which the seed decides.
+    dataset_of shuffle(index_t buffer, std::uint64_t seed) const {
+        return with(detail::shuffle_source(source_, buffer, seed));
+    }
+    /// Draws by a seed that is drawn now.
+    dataset_of shuffle(index_t buffer) const { return shuffle(buffer, detail::random_bits()); }
+    /// Gives all elements so many times; without end unless a count is given.
+    dataset_of repeat(std::int64_t count = -1) const { return with(detail::repeat_source(source_, count)); }
+    dataset_of take(std::int64_t count) const { return with(detail::take_source(source_, count)); }
+    dataset_of skip(std::int64_t count) const { return with(detail::skip_source(source_, count)); }
+    /// Gives the elements `index`, `index + shards`, …: what one of so many workers reads.
+    dataset_of shard(std::int64_t shards, std::int64_t index) const {
+        return with(detail::shard_source(source_, shards, index));
+    }
+    /// Keeps the elements of the first pass in memory, for later ones.
+    dataset_of cache() const { return with(detail::cache_source(source_)); }
+    /// Reads so many elements ahead, in the background.
+    dataset_of prefetch(index_t buffer) const { return with(detail::prefetch_source(source_, buffer)); }
+    /// Gives the elements of another dataset after these.
+    dataset_of concatenate(const dataset_of& other) const {
+        refuse_inputs(other, "concatenate");
+        return with(detail::concatenate_source(source_, other.source_));
+    }
+
+    /// Stacks N elements, of one shape. The last batch has the rest.
+    template <index_t N> auto batch() const { return batched<dyn>(N, false, false); }
+    /// Leaves the rest out.
+    template <index_t N> auto batch(drop_remainder_t) const { return batched<N>(N, true, false); }
+    auto batch(index_t n) const { return batched<dyn>(n, false, false); }
+    /// Stacks N elements, filled up with zeros to the longest of the batch.
+    template <index_t N> auto padded_batch() const { return batched<dyn>(N, false, true); }
+    template <index_t N> auto padded_batch(drop_remainder_t) const { return batched<N>(N, true, true); }
+    auto padded_batch(index_t n) const { return batched<dyn>(n, false, true); }
+    /// Makes padded batches of elements of like length, which f returns of host values. Bucket i holds lengths from boundaries[i - 1] on, and
+    /// below boundaries[i]; its batches have batch_sizes[i] elements.
+    template <class F>
+    auto bucket_by_length(F f, std::vector<std::int64_t> boundaries, std::vector<index_t> batch_sizes) const {
+        return batched_of<dyn>(detail::bucket_source(
+            source_,
+            [f = std::move(f)](const detail::element_arrays& e) mutable {
+                return static_cast<std::int64_t>(detail::call_with(components(), f, e));
+            },
+            std::move(boundaries), std::move(batch_sizes)));
+    }
+
+    /// Maps each element to a dataset, by a function of host values. Reads `cycle` datasets by turns of `block` elements.
+    template <class F> auto interleave(F f, index_t cycle, index_t block = 1) const {
+        using result = std::invoke_result_t<F&, detail::host_component<T>...>;
+        auto make = [f = std::move(f)](detail::element_arrays&& in) mutable {
+            const result made = detail::call_with(components(), f, in);
+            if (!made.inputs().empty()) throw invalid_argument("interleave: a dataset is made of tensors of a graph");
+            return made.source();
+        };
+        return result(detail::interleave_source(source_, detail::component_types(typename result::components()),
+                                                std::move(make), cycle, block),
+                      inputs_);
+    }
+    /// Maps each element to a dataset, and reads one after the other.
+    template <class F> auto flat_map(F f) const { return interleave(std::move(f), 1, 1); }
+
+    /// States the extents: data.as<tensor<float, 4>, tensor<int>>(). An element of another shape is invalid_argument.
+    template <class... U> dataset_of<detail::component<U>...> as() const {
+        return dataset_of<detail::component<U>...>(
+            detail::typed_source(source_, detail::component_types(detail::components<detail::component<U>...>())),
+            inputs_);
+    }
+
+    /// Makes an iterator that reads the dataset once, in each session of the graph.
+    dataset_iterator<T...>
+    make_one_shot_iterator(const iterator_options& o = {},
+                           const std::source_location& where = std::source_location::current()) const {
+        if (!inputs_.empty())
+            throw invalid_argument(
+                "make_one_shot_iterator: the dataset is made of tensors; take make_initializable_iterator" +
+                detail::at_place(where));
+        return detail::add_iterator<T...>(source_->components(), detail::numbered_source(source_), o, where);
+    }
+    /// Makes an iterator that begins when its initializer() runs.
+    initializable_iterator<T...>
+    make_initializable_iterator(const iterator_options& o = {},
+                                const std::source_location& where = std::source_location::current()) const {
+        const auto it = detail::add_iterator<T...>(source_->components(), {}, o, where);
+        return {it, it.make_initializer(*this, where)};
+    }
+
+    /// A loop over the elements: values of the host, or tuples of several.
+    class host_iterator {
+    public:
+        using value_type = decltype(detail::to_value(components(), detail::element_arrays()));
+        using difference_type = std::ptrdiff_t;
+
+        explicit host_iterator(const detail::element_source_ptr& source)
+            : loop_(std::make_shared<detail::element_loop>(source)) {
+            ++*this;
+        }
+        value_type operator*() const { return detail::to_value(components(), element_); }
+        host_iterator& operator++() {
+            if (!loop_->next(element_)) loop_ = nullptr;
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(std::default_sentinel_t) const { return !loop_; }
+
+    private:
+        std::shared_ptr<detail::element_loop> loop_;
+        detail::element_arrays element_;
+    };
+    host_iterator begin() const {
+        if (!inputs_.empty())
+            throw failed_precondition("dataset: it is made of tensors of a graph; only a session reads it");
+        return host_iterator(source_);
+    }
+    std::default_sentinel_t end() const { return {}; }
+
+private:
+    dataset_of with(detail::element_source_ptr source) const { return dataset_of(std::move(source), inputs_); }
+    static void refuse_inputs(const dataset_of& other, const char* who) {
+        if (!other.inputs_.empty())
+            throw invalid_argument("dataset: " + std::string(who) +
+                                   " takes no dataset that is made of tensors of a graph");
+    }
+    template <class... C, class F> auto mapped(detail::components<C...> result, F f, const map_options& o) const {
+        return dataset_of<C...>(detail::map_source(source_, detail::component_types(result), std::move(f), o.parallel),
+                                inputs_);
+    }
+    template <index_t N> auto batched_of(detail::element_source_ptr source) const {
+        return dataset_of<typename detail::batched_component<detail::component<T>, N>::type...>(std::move(source),
+                                                                                                inputs_);
+    }
+    template <index_t N> auto batched(index_t n, bool drop, bool pad) const {
+        static_assert(N == dyn || N > 0, "batch: a batch has one element or more");
+        return batched_of<N>(detail::batch_source(source_, n, drop, pad));
+    }
+
+    detail::element_source_ptr source_;
+    std::vector<any_tensor> inputs_;
+};
+
+}} // namespace rill::RILL_ABI

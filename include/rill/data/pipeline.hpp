@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/resources/element_source.hpp>
+
+// The transformations of datasets, by run-time types: data/dataset.hpp gives them static ones.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+using element_function = std::function<element_arrays(element_arrays&&)>;
+using names_function = std::function<std::vector<std::string>()>;
+using iterator_maker = std::function<std::unique_ptr<element_iterator>(const iterate_request&)>;
+
+/// Returns a source that a function makes iterators for.
+element_source_ptr make_source(std::vector<tensor_type> components, std::string described, bool may_wait,
+                               iterator_maker make, names_function names = {});
+
+/// Returns a source of one element, or of the slices along the first axes. Throws invalid_argument if the first extents differ.
+element_source_ptr tensor_source(element_arrays values);
+element_source_ptr slices_source(element_arrays values);
+/// Returns a source of tensors that the initializer computes. `types` are those of the tensors.
+element_source_ptr input_source(const std::vector<tensor_type>& types, bool slices);
+element_source_ptr range_source(std::int64_t start, std::int64_t stop, std::int64_t step);
+/// Returns a source that calls what `begin` gives for each epoch, until that returns false.
+element_source_ptr generator_source(std::vector<tensor_type> components,
+                                    std::function<std::function<bool(element_arrays&)>()> begin);
+
+/// Maps elements; `parallel` of them at a time, in order. 1: in the thread that pulls.
+element_source_ptr map_source(element_source_ptr from, std::vector<tensor_type> components, element_function f,
+                              int parallel);
+element_source_ptr filter_source(element_source_ptr from, std::function<bool(const element_arrays&)> keep);
+/// Drops elements whose pull ends with invalid_argument or data_loss, and counts them.
+element_source_ptr ignore_errors_source(element_source_ptr from, std::shared_ptr<std::atomic<std::int64_t>> count);
+element_source_ptr shuffle_source(element_source_ptr from, index_t buffer, std::uint64_t seed);
+element_source_ptr repeat_source(element_source_ptr from, std::int64_t count); // -1: without end
+element_source_ptr take_source(element_source_ptr from, std::int64_t count);   // -1: all
+element_source_ptr skip_source(element_source_ptr from, std::int64_t count);
+element_source_ptr shard_source(element_source_ptr from, std::int64_t shards, std::int64_t index);
+/// Stacks n elements; `pad` fills them up with zeros to the longest of the batch.
+element_source_ptr batch_source(element_source_ptr from, index_t n, bool drop_remainder, bool pad);
+/// Batches elements of one bucket, padded. Bucket i holds lengths below boundaries[i]; the last one all others.
+element_source_ptr bucket_source(element_source_ptr from, std::function<std::int64_t(const element_arrays&)> length,
+                                 std::vector<std::int64_t> boundaries, std::vector<index_t> batch_sizes);
+element_source_ptr cache_source(element_source_ptr from);
+element_source_ptr prefetch_source(element_source_ptr from, index_t buffer);
+element_source_ptr zip_source(std::vector<element_source_ptr> all);
+element_source_ptr concatenate_source(element_source_ptr first, element_source_ptr second);
+/// Reads `cycle` sources that f makes of elements, by turns of `block` elements.
+element_source_ptr interleave_source(element_source_ptr from, std::vector<tensor_type> components,
+                                     std::function<element_source_ptr(element_arrays&&)> f, index_t cycle,
+                                     index_t block);
+/// Gives the components these types. Throws invalid_argument if they can't be.
+element_source_ptr typed_source(element_source_ptr from, std::vector<tensor_type> components);
+
+/// Returns elements stacked along a new first axis; `pad` fills them up with zeros to the longest.
+element_arrays stack_elements(std::span<const element_arrays> elements, bool pad);
+/// Returns slice k along the first axis.
+any_array array_slice(const any_array& a, index_t k);
+
+/// A loop over a source in this thread.
+class element_loop {
+public:
+    explicit element_loop(element_source_ptr source);
+    bool next(element_arrays& to);
+
+private:
+    element_source_ptr source_;
+    std::unique_ptr<element_iterator> iterator_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/data/pipeline.ipp>
+
+#include <rill/data/pipeline_groups.ipp>
+#include <rill/data/pipeline_joins.ipp>
+#include <rill/data/pipeline_sources.ipp>
+#include <rill/data/pipeline_tasks.ipp>
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/gather.hpp>
+#include <rill/ops/array/one_hot.hpp>
+#include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/input/category_ids.hpp>
+#include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/sub.hpp>
+#include <rill/train/get_variable.hpp>
+
+// Feature columns: how the features of an input become the numbers that a model sees.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A description of columns of a model's input. The functions below make them.
+class feature_column {
+public:
+    /// Returns the names of the features that the column is made of.
+    const std::vector<std::string>& keys() const noexcept { return keys_; }
+
+private:
+    friend struct feature_columns_access;
+    std::vector<std::string> keys_;
+    bool is_categorical_ = false;
+    double mean_ = 0, stddev_ = 1; // of a numeric column
+    category_ids_op ids_;          // of a categorical one
+    std::int64_t categories_ = 0;
+    index_t dimension_ = 0; // of an embedding; 0: one column for each category
+};
+
+struct numeric_column_options {
+    double mean = 0, stddev = 1; // the model sees (x - mean) / stddev
+};
+
+/// Describes a feature of numbers, [batch] or [batch, n].
+feature_column numeric_column(const std::string& key, const numeric_column_options& o = {});
+/// Divides a numeric column into ranges: bucketized_column(age, {18, 65}) has three. Throws invalid_argument unless they ascend.
+feature_column bucketized_column(const feature_column& numeric, const std::vector<double>& boundaries);
+/// Makes categories of the words of a list, or of numbers; others are no category. Throws invalid_argument for one that is there twice.
+feature_column categorical_column_with_vocabulary_list(const std::string& key, const std::vector<std::string>& words);
+feature_column categorical_column_with_vocabulary_list(const std::string& key,
+                                                       const std::vector<std::int64_t>& numbers);
+/// Sorts words or whole numbers into categories by a hash.
+feature_column categorical_column_with_hash_bucket(const std::string& key, std::int64_t buckets);
+/// Takes whole numbers below a limit as categories.
+feature_column categorical_column_with_identity(const std::string& key, std::int64_t buckets);
+/// Makes categories of the combinations of several features of text or whole numbers, by a hash.
+feature_column crossed_column(const std::vector<std::string>& keys, std::int64_t buckets);
+/// Shows a categorical column as 0 and 1; a categorical column that stands alone is that too.
+feature_column indicator_column(const feature_column& categorical);
+/// Shows a categorical column as a vector that is learned.
+feature_column embedding_column(const feature_column& categorical, index_t dimension);
+
+/// A feature of a model's input: its name, and its value as it came and as numbers.
+struct input_feature {
+    std::string name;
+    any_tensor value;
+    tensor<float, dyn, dyn> numbers; // [batch, n]; a null handle of text
+};
+
+/// The access of the functions here to a column.
+struct feature_columns_access {
+    static feature_column make(std::vector<std::string> keys, category_ids_op ids, std::int64_t categories);
+    static feature_column numeric(const std::string& key, const numeric_column_options& o);
+    static feature_column bucketized(const feature_column& numeric, const std::vector<double>& boundaries);
+    static feature_column shown_as(const feature_column& categorical, index_t dimension);
+    static const input_feature& find(const std::vector<input_feature>& all, const std::string& key);
+
+    /// Adds the nodes of a column: [batch, width].
+    template <class... Unused>
+    static tensor<float, dyn, dyn> add(const feature_column& c, const std::vector<input_feature>& features,
+                                       int number) {
+        const auto& first = find(features, c.keys_[0]);
+        if (!c.is_categorical_) {
+            if (!first.numbers)
+                throw invalid_argument("numeric_column: the feature '" + first.name + "' is text, not numbers");
+            if (c.mean_ == 0 && c.stddev_ == 1) return first.numbers;
+            return sealed((first.numbers - static_cast<float>(c.mean_)) / static_cast<float>(c.stddev_));
+        }
+        require_kernel<category_ids_op, void>();
+        endpoint_list inputs;
+        for (const auto& key : c.keys_) inputs.push_back(find(features, key).value.end());
+        const any_tensor made(endpoint{detail::add_node(current_graph(), make_op(c.ids_), inputs, {}, false, {}), 0});
+        const tensor<std::int64_t, dyn> ids(detail::unchecked, made);
+        const tensor<float, dyn, dyn> shown(sealed(one_hot(ids, c.categories_)));
+        if (c.dimension_ == 0) return shown;
+        const variable_scope scope("embedding_" + std::to_string(number));
+        const auto table =
+            get_variable<float, dyn, dyn>("weights", dims{c.categories_, c.dimension_}, detail::default_initializer());
+        return sealed(matmul(shown, table)); // a value that is no category is zeros
+    }
+};
+
+/// Returns the columns side by side, [batch, width]. Throws invalid_argument for a feature that the input lacks.
+template <class... Unused> // a template, so that only programs that call it have its kernels
+tensor<float, dyn, dyn> input_layer(const std::vector<input_feature>& features,
+                                    const std::vector<feature_column>& columns) {
+    if (columns.empty()) throw invalid_argument("input_layer: there are no feature columns");
+    std::vector<tensor<float, dyn, dyn>> parts;
+    for (const auto& c : columns)
+        parts.push_back(feature_columns_access::add<Unused...>(c, features, static_cast<int>(parts.size())));
+    if (parts.size() == 1) return parts[0];
+    return tensor<float, dyn, dyn>(detail::unchecked, any_tensor(concat(parts, 1)));
+}
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/estimator/feature_column.ipp>
+#endif

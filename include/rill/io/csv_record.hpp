@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+#include <rill/io/byte_stream.hpp>
+
+// Records of comma-separated values as in RFC 4180: a field in quotes may hold delimiters, line ends and doubled quotes.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+struct csv_syntax {
+    char delimiter = ',';
+    bool quotes = true; // false: a quote is an ordinary character
+};
+
+/// The fields of a record, which is taken line by line.
+class csv_record {
+public:
+    explicit csv_record(const csv_syntax& syntax) : syntax_(syntax) {}
+
+    const std::vector<std::string>& fields() const noexcept { return fields_; }
+    /// Forgets the fields.
+    void clear();
+    /// Adds the next line of the record. Returns false if a field in quotes goes on in the line after it. Throws invalid_argument with the
+    /// column for a quote or a NUL byte where none may be.
+    bool add_line(std::string_view line);
+    /// Throws invalid_argument for a field whose quotes are not closed.
+    [[noreturn]] void refuse_open_quote() const;
+
+private:
+    /// Begins a field, and returns where its text begins.
+    std::size_t open_field(std::string_view line, std::size_t at);
+    // Each takes the text of a field and returns its end: that of the line, a delimiter, or npos if the quotes stay open.
+    std::size_t take_quoted(std::string_view line, std::size_t at);
+    std::size_t take_bare(std::string_view line, std::size_t at);
+    [[noreturn]] void refuse(const std::string& why) const;
+
+    const csv_syntax syntax_;
+    std::vector<std::string> fields_;
+    bool is_open_ = false; // within quotes
+};
+
+/// A file of records. Errors name the file, the line on which the record begins, and the column.
+class csv_stream {
+public:
+    csv_stream(const std::string& path, const csv_syntax& syntax, file_system& files = file_system::real());
+
+    /// Reads the next record that is not blank. Returns false at the end.
+    bool next();
+    const std::vector<std::string>& fields() const noexcept { return record_.fields(); }
+    /// Returns "data.csv:12" of the record that was read last.
+    std::string place() const { return bytes_.path() + ":" + std::to_string(first_line_); }
+    std::uint64_t offset() const noexcept { return bytes_.offset(); }
+    std::int64_t line() const noexcept { return line_; }
+    /// Goes on at an offset, behind so many lines.
+    void skip_to(std::uint64_t offset, std::int64_t line);
+
+private:
+    static constexpr std::size_t most_bytes = std::size_t(1) << 28; // of a line
+
+    byte_stream bytes_;
+    csv_record record_;
+    std::string text_;
+    std::int64_t line_ = 0, first_line_ = 0;
+};
+
+/// Returns true if a field is empty or blank.
+bool is_blank_field(std::string_view field);
+/// Returns true if a field is a value of a column's dtype: float32, float64, int32, int64 or string.
+bool is_csv_value(std::string_view field, dtype type);
+/// Stores the value of a field. Throws invalid_argument if it is none of the dtype.
+void store_csv_value(std::string_view field, dtype type, void* to);
+/// Throws invalid_argument for a dtype that columns can't have.
+void check_csv_type(dtype type);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/io/csv_record.ipp>
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/io/csv_record.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+#include <rill/core/number_text.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE void csv_record::clear() {
+    fields_.clear();
+    is_open_ = false;
+}
+
+RILL_COLD void csv_record::refuse(const std::string& why) const {
+    throw invalid_argument("column " + std::to_string(fields_.size()) + ": " + why);
+}
+
+RILL_COLD void csv_record::refuse_open_quote() const { refuse("the quotes of the field are not closed"); }
+
+RILL_INLINE std::size_t csv_record::open_field(std::string_view line, std::size_t at) {
+    fields_.emplace_back();
+    is_open_ = syntax_.quotes && at < line.size() && line[at] == '"';
+    return at + is_open_;
+}
+
+RILL_INLINE std::size_t csv_record::take_quoted(std::string_view line, std::size_t at) {
+    for (;; ++at) {
+        const auto quote = line.find('"', at);
+        fields_.back().append(line.substr(at, quote == std::string_view::npos ? quote : quote - at));
+        if (quote == std::string_view::npos) return quote;
+        at = quote + 1;
+        if (at == line.size() || line[at] != '"') break;
+        fields_.back() += '"'; // it was doubled
+    }
+    is_open_ = false;
+    if (at < line.size() && line[at] != syntax_.delimiter)
+        refuse("a delimiter is expected behind the closing quote, not " + quoted(line.substr(at)));
+    return at;
+}
+
+RILL_INLINE std::size_t csv_record::take_bare(std::string_view line, std::size_t at) {
+    const auto end = std::min(line.find(syntax_.delimiter, at), line.size());
+    const auto text = line.substr(at, end - at);
+    if (syntax_.quotes && text.find('"') != std::string_view::npos)
+        refuse("a quote is expected only around the field, not in " + quoted(text));
+    fields_.back().append(text);
+    return end;
+}
+
+RILL_INLINE bool csv_record::add_line(std::string_view line) {
+    std::size_t at = 0;
+    if (is_open_)
+        fields_.back() += '\n';
+    else
+        at = open_field(line, 0);
+    if (line.find('\0') != std::string_view::npos) refuse("a NUL byte is not text, here or in a later column");
+    for (;;) {
+        const auto end = is_open_ ? take_quoted(line, at) : take_bare(line, at);
+        if (end == std::string_view::npos) return false;
+        if (end == line.size()) return true;
+        at = open_field(line, end + 1);
+    }
+}
+
+RILL_COLD csv_stream::csv_stream(const std::string& path, const csv_syntax& syntax, file_system& files)
+    : bytes_(path, files), record_(syntax) {}
+
+RILL_INLINE bool csv_stream::next() {
+    record_.clear();
+    const auto read = [&] {
+        const bool more = bytes_.read_line(text_, most_bytes);
+        if (more) ++line_;
+        return more;
+    };
+    do {
+        if (!read()) return false;
+        first_line_ = line_;
+    } while (is_blank_field(text_));
+    try {
+        while (!record_.add_line(text_))
+            if (!read()) record_.refuse_open_quote();
+    } catch (const error& problem) {
+        throw_error(problem.code(), place() + ": " + problem.what());
+    }
+    return true;
+}
+
+RILL_COLD void csv_stream::skip_to(std::uint64_t offset, std::int64_t line) {
+    bytes_.skip_to(offset);
+    line_ = line;
+}
+
+RILL_INLINE bool is_blank_field(std::string_view field) {
+    return field.find_first_not_of(" \t") == std::string_view::npos;
+}
+
+template <class F> auto with_csv_type(dtype type, const F& f) {
+    switch (type) {
+    case dtype::float32: return f(float());
+    case dtype::float64: return f(double());
+    case dtype::int32: return f(std::int32_t());
+    case dtype::int64: return f(std::int64_t());
+    default: return f(std::string());
+    }
+}
+
+RILL_INLINE bool is_csv_value(std::string_view field, dtype type) {
+    return with_csv_type(type, [&]<class T>(const T&) {
+        if constexpr (std::is_same_v<T, std::string>)
+            return true;
+        else
+            return parsed_number<T>(without_blanks(field)).has_value();
+    });
+}
+
+RILL_INLINE void store_csv_value(std::string_view field, dtype type, void* to) {
+    with_csv_type(type, [&]<class T>(const T&) {
+        if constexpr (std::is_same_v<T, std::string>) {
+            *static_cast<T*>(to) = std::string(field);
+        } else {
+            const auto value = parsed_number<T>(without_blanks(field));
+            if (!value) throw invalid_argument(quoted(field) + " is not a valid " + std::string(to_string(type)));
+            *static_cast<T*>(to) = *value;
+        }
+    });
+}
+
+RILL_COLD void check_csv_type(dtype type) {
+    if (type != dtype::float32 && type != dtype::float64 && type != dtype::int32 && type != dtype::int64 &&
+        type != dtype::string)
+        throw invalid_argument("a column of CSV is float32, float64, int32, int64 or string, not " +
+                               std::string(to_string(type)));
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/core/error.hpp>
+
+// tf.train.Example: features by name, as protocol buffers write them.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The value of a feature: a list of one of three kinds. Empty lists have no kind.
+struct example_feature {
+    std::vector<std::string> texts = {};
+    std::vector<float> floats = {};
+    std::vector<std::int64_t> numbers = {};
+};
+using example_features = std::map<std::string, example_feature>;
+
+/// Reads a serialized Example. Throws data_loss, with the offset, for bytes that are none. Of several features of one name the last one counts.
+example_features parse_example_bytes(std::string_view bytes);
+/// Returns the bytes of an Example, as TensorFlow reads them.
+std::string example_bytes(const example_features& features);
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/io/example.ipp>
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/input/iterator_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Takes the next element of an iterator; waits if the dataset does. Fails with `out_of_range` at the end of the input.
+struct iterator_get_next_op : detail::resource_user {
+    static constexpr auto name = "IteratorGetNext", label = "get_next";
+    static constexpr int inputs = 1;
+    static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
+    static constexpr auto no_gradient = "gradients end at a dataset";
+    std::vector<tensor_type> components;
+
+    static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return components; }
+    template <class D, class T> kernel bind(kernel_request&) const { return bound(); }
+
+private:
+    kernel bound() const;
+};
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE kernel iterator_get_next_op::bound() const {
+    return kernel([all = components](const kernel_args& a) {
+        const auto from = detail::resource_of<detail::iterator_state>(a);
+        detail::require_components(from->named(), from->components(), all);
+        from->get_next(*a.wait, a.step, a.sized);
+    });
+}
+
+}} // namespace rill::RILL_ABI
+#endif

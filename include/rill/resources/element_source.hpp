@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/named_array.hpp>
+#include <rill/core/shared.hpp>
+#include <rill/device/kernel.hpp>
+
+// The interface between a dataset and the resource that iterates over it. It knows neither files nor transformations.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// An element of a dataset: one array for each component.
+using element_arrays = std::vector<any_array>;
+
+/// The state of an iterator: numbers, texts and arrays, which are read in the order in which they were written.
+class iterator_archive {
+public:
+    iterator_archive() = default;
+    /// Takes the parts that `parts` has returned. Throws invalid_argument for any others.
+    explicit iterator_archive(std::span<const named_array> parts);
+
+    void put(std::int64_t number) { numbers_.push_back(number); }
+    void put(const std::string& text) { texts_.push_back(text); }
+    void put(const element_arrays& element);
+    /// Returns the parts of a saved resource: "numbers", "texts", and the arrays "0", "1", ….
+    std::vector<named_array> parts() const;
+
+    // Each throws invalid_argument at the end of the archive.
+    std::int64_t number();
+    /// Returns a count, from 0 to `most`.
+    std::size_t count(std::int64_t most = std::int64_t(1) << 40);
+    std::string text();
+    element_arrays element();
+
+private:
+    std::vector<std::int64_t> numbers_;
+    std::vector<std::string> texts_;
+    std::vector<any_array> arrays_;
+    std::size_t number_at_ = 0, text_at_ = 0, array_at_ = 0;
+};
+
+/// The context in which elements are pulled: a step, a loop of the program, or a task in the background.
+struct pull_context {
+    rill::environment& environment;
+    const step_context* step = nullptr;           // the step that waits, if it is on this thread
+    const std::atomic<bool>* abandoned = nullptr; // set once nobody wants the element any more
+
+    /// Throws `cancelled` or `deadline_exceeded` if the element is not wanted any more. Loops that may not end call it.
+    void check() const;
+    /// Returns true if `check` would throw.
+    bool is_over() const;
+};
+
+/// An iteration over a dataset. One thread at a time uses it. After an error the next call goes on behind the element that failed.
+class element_iterator {
+public:
+    virtual ~element_iterator() = default;
+    /// Gives the next element. Returns false at the end, and from then on.
+    virtual bool next(element_arrays& to, const pull_context& context) = 0;
+    /// Returns true if `next` does not wait for another thread or the outside.
+    virtual bool is_ready() { return true; }
+    virtual void save(iterator_archive& to) = 0;
+    /// Takes the state that `save` has written. It is called before the first `next`.
+    virtual void restore(iterator_archive& from, const pull_context& context) = 0;
+};
+
+/// The beginning of an iteration.
+struct iterate_request {
+    std::uint64_t epoch = 0;                // differs between the rounds of a repetition
+    std::span<const any_array> inputs = {}; // the values of the tensors that the dataset is made of
+};
+
+/// A dataset: the description of a pipeline, which any number of iterators may read. It does not change.
+class element_source {
+public:
+    virtual ~element_source() = default;
+    /// Returns the types of an element's components; extents that differ between elements are dyn.
+    virtual const std::vector<tensor_type>& components() const = 0;
+    /// Returns the pipeline as text. A saved state fits a pipeline with the same text.
+    virtual std::string described() const = 0;
+    /// Returns the names of the components, or none.
+    virtual std::vector<std::string> names() const { return {}; }
+    /// Returns true if an iterator may wait for another thread or the outside.
+    virtual bool may_wait() const { return false; }
+    virtual std::unique_ptr<element_iterator> iterate(const iterate_request& request) const = 0;
+};
+using element_source_ptr = std::shared_ptr<const element_source>;
+
+/// The result of a pull: an element, the end, or an error.
+struct pulled_element {
+    bool is_end = false;
+    std::exception_ptr problem = {};
+    element_arrays arrays = {};
+
+    /// Moves the element to `to`. Returns false at the end; throws the error.
+    bool give(element_arrays& to) {
+        if (problem) std::rethrow_exception(problem);
+        if (!is_end) to = std::move(arrays);
+        return !is_end;
+    }
+};
+
+/// Pulls an element. Throws only if the context is over; other errors are part of the result.
+pulled_element pull(element_iterator& from, const pull_context& context);
+
+void save_pulled(iterator_archive& to, const pulled_element& p);
+pulled_element restore_pulled(iterator_archive& from);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <algorithm>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD iterator_archive::iterator_archive(std::span<const named_array> parts) {
+    std::vector<const any_array*> arrays;
+    for (const auto& p : parts) {
+        if (p.name == "numbers") {
+            const auto all = p.value.elements<std::int64_t>();
+            numbers_.assign(all.begin(), all.end());
+        } else if (p.name == "texts") {
+            const auto all = p.value.elements<std::string>();
+            texts_.assign(all.begin(), all.end());
+        } else {
+            const auto at = static_cast<std::size_t>(std::strtoull(p.name.c_str(), nullptr, 10));
+            if (at >= parts.size())
+                throw invalid_argument("the saved state of an iterator has a part '" + p.name + "'");
+            if (at >= arrays.size()) arrays.resize(at + 1);
+            arrays[at] = &p.value;
+        }
+    }
+    for (const auto* a : arrays) {
+        if (!a) throw invalid_argument("the saved state of an iterator lacks an array");
+        arrays_.push_back(*a);
+    }
+}
+
+RILL_COLD void iterator_archive::put(const element_arrays& element) {
+    put(static_cast<std::int64_t>(element.size()));
+    for (const auto& a : element) arrays_.push_back(owned_copy(a));
+}
+
+RILL_COLD std::vector<named_array> iterator_archive::parts() const {
+    std::vector<named_array> all;
+    any_array numbers(dtype::int64, dims{static_cast<index_t>(numbers_.size())});
+    std::copy(numbers_.begin(), numbers_.end(), static_cast<std::int64_t*>(numbers.mutable_data()));
+    all.push_back({"numbers", std::move(numbers)});
+    any_array texts(dtype::string, dims{static_cast<index_t>(texts_.size())});
+    std::copy(texts_.begin(), texts_.end(), static_cast<std::string*>(texts.mutable_data()));
+    all.push_back({"texts", std::move(texts)});
+    for (std::size_t i = 0; i < arrays_.size(); ++i) all.push_back({std::to_string(i), arrays_[i]});
+    return all;
+}
+
+RILL_COLD std::int64_t iterator_archive::number() {
+    if (number_at_ >= numbers_.size()) throw invalid_argument("the saved state of an iterator ends early");
+    return numbers_[number_at_++];
+}
+
+RILL_COLD std::size_t iterator_archive::count(std::int64_t most) {
+    const auto n = number();
+    if (n < 0 || n > most) throw invalid_argument("the saved state of an iterator has a count of " + std::to_string(n));
+    return static_cast<std::size_t>(n);
+}
+
+RILL_COLD std::string iterator_archive::text() {
+    if (text_at_ >= texts_.size()) throw invalid_argument("the saved state of an iterator ends early");
+    return texts_[text_at_++];
+}
+
+RILL_COLD element_arrays iterator_archive::element() {
+    const auto n = count();
+    if (n > arrays_.size() - array_at_) throw invalid_argument("the saved state of an iterator ends early");
+    const auto from = arrays_.begin() + static_cast<std::ptrdiff_t>(array_at_);
+    array_at_ += n;
+    return {from, from + static_cast<std::ptrdiff_t>(n)};
+}
+
+RILL_INLINE void pull_context::check() const {
+    if (step) step->check();
+    if (abandoned && *abandoned) throw cancelled("nobody waits for the element any more");
+}
+
+RILL_INLINE bool pull_context::is_over() const {
+    try {
+        check();
+    } catch (...) {
+        return true;
+    }
+    return false;
+}
+
+RILL_INLINE pulled_element pull(element_iterator& from, const pull_context& context) {
+    pulled_element got;
+    try {
+        got.is_end = !from.next(got.arrays, context);
+    } catch (...) {
+        if (context.is_over()) throw;
+        got.problem = std::current_exception();
+    }
+    return got;
+}
+
+RILL_COLD void save_pulled(iterator_archive& to, const pulled_element& p) {
+    to.put(static_cast<std::int64_t>(p.problem ? 2 : p.is_end ? 1 : 0));
+    if (!p.problem) return to.put(p.arrays);
+    try {
+        std::rethrow_exception(p.problem);
+    } catch (const error& e) {
+        to.put(static_cast<std::int64_t>(e.code()));
+        to.put(std::string(e.what()));
+    } catch (const std::exception& e) {
+        to.put(static_cast<std::int64_t>(error_code::unknown));
+        to.put(std::string(e.what()));
+    }
+}
+
+RILL_COLD pulled_element restore_pulled(iterator_archive& from) {
+    pulled_element p;
+    const auto what = from.number();
+    p.is_end = what == 1;
+    if (what != 2) {
+        p.arrays = from.element();
+        return p;
+    }
+    const auto code = static_cast<error_code>(from.count(16));
+    try {
+        throw_error(code, from.text());
+    } catch (const error&) {
+        p.problem = std::current_exception();
+    }
+    return p;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/resources/element_queue.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The records of one file, as a reader needs them.
+class reader_file {
+public:
+    virtual ~reader_file() = default;
+    /// Reads the next record and its key. Returns false at the end.
+    virtual bool next(std::string& key, std::string& value) = 0;
+    /// Returns the place to go on at, as two numbers.
+    virtual std::pair<std::int64_t, std::int64_t> where() const = 0;
+    virtual void go_to(std::int64_t offset, std::int64_t records) = 0;
+};
+using file_opener = std::function<std::unique_ptr<reader_file>(const std::string& path)>;
+
+/// A reader: it takes names of files from a queue, and gives their records to the steps that wait in a line. The lock is not held while
+/// the queue is called.
+class RILL_EXPORT reader_state final : public resource {
+public:
+    static constexpr auto kind = "reader";
+
+    reader_state(std::string name, std::string format, file_opener open)
+        : name_(std::move(name)), format_(std::move(format)), open_(std::move(open)) {}
+
+    static std::string described_as(const std::string& format) { return "Reader of " + format; }
+    std::string described() const override { return described_as(format_); }
+    std::string named() const { return "reader '" + name_ + "'"; }
+
+    /// Gives at most n records of one file, as keys [k] and values [k]; of rank 0 if n is -1. They are in `out` at once, or complete `wait` later. Throws
+    /// out_of_range if the queue is closed and no file is left.
+    void read(const std::shared_ptr<element_queue>& files, index_t n, async_context& wait, any_array* out);
+    /// Drops the file that is being read, and the counts.
+    void reset();
+    std::int64_t records_produced() const;
+    std::int64_t work_units_completed() const;
+    /// Returns the path and the place in the file that is being read, and the counts.
+    RILL_INLINE std::vector<named_array> saved_parts() const override;
+    RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void abandon() noexcept override;
+
+private:
+    struct attempt {
+        index_t n = -1;
+        std::shared_ptr<element_queue> files = {};
+        completion tell = {};
+    };
+    using attempt_ptr = std::shared_ptr<attempt>;
+    struct outcome {
+        std::exception_ptr problem = {};
+        std::vector<any_array> outputs = {};
+    };
+    /// Asks the queue for a file. The queue's completion calls the reader again.
+    class question final : public async_context {
+    public:
+        explicit question(std::weak_ptr<reader_state> of) : of_(std::move(of)) {}
+        completion defer(std::function<bool()> give_up = {}) override;
+
+    private:
+        std::weak_ptr<reader_state> of_;
+    };
+
+    bool serve(index_t n, outcome& to);
+    void serve_line(std::unique_lock<std::mutex>& lock);
+    void take_file(std::exception_ptr problem, std::vector<any_array> name);
+    bool give_up(const attempt_ptr& a);
+
+    const std::string name_, format_;
+    const file_opener open_;
+    mutable std::mutex mutex_;
+    std::deque<attempt_ptr> line_;
+    std::unique_ptr<reader_file> file_;
+    std::string path_;
+    bool is_asking_ = false;         // the queue owes a file
+    std::exception_ptr no_file_;     // its answer was an error
+    std::function<bool()> withdraw_; // the question
+    std::int64_t records_ = 0, files_ = 0;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE completion reader_state::question::defer(std::function<bool()> give_up) {
+    if (const auto r = of_.lock()) {
+        const std::lock_guard lock(r->mutex_);
+        r->withdraw_ = std::move(give_up);
+    }
+    return [of = of_](std::exception_ptr problem, std::vector<any_array> outputs) {
+        if (const auto r = of.lock()) r->take_file(std::move(problem), std::move(outputs));
+    };
+}
+
+/// Reads records for one attempt. Returns false if another file is needed first.
+RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
+    std::vector<std::string> keys, values;
+    try {
+        const auto wanted = static_cast<std::size_t>(n < 0 ? 1 : n);
+        std::string key, value;
+        while (file_ && values.size() < wanted) {
+            if (!file_->next(key, value)) {
+                file_ = nullptr;
+                ++files_;
+            } else {
+                keys.push_back(std::move(key));
+                values.push_back(std::move(value));
+            }
+        }
+        if (values.empty() && wanted > 0) return false;
+    } catch (...) {
+        if (values.empty()) {
+            to.problem = std::current_exception();
+            return true;
+        }
+        // the records before it are given; what is damaged was passed over, and its error with it
+        file_ = nullptr;
+    }
+    records_ += static_cast<std::int64_t>(values.size());
+    for (auto* const all : {&keys, &values}) {
+        any_array one(dtype::string, n < 0 ? dims{} : dims{static_cast<index_t>(all->size())});
+        std::move(all->begin(), all->end(), static_cast<std::string*>(one.mutable_data()));
+        to.outputs.push_back(std::move(one));
+    }
+    return true;
+}
+
+RILL_INLINE void reader_state::read(const std::shared_ptr<element_queue>& files, index_t n, async_context& wait,
+                                    any_array* out) {
+    if (n < -1) throw invalid_argument(named() + ": " + std::to_string(n) + " records are asked for");
+    std::unique_lock lock(mutex_);
+    outcome now;
+    if (line_.empty() && serve(n, now)) {
+        lock.unlock();
+        if (now.problem) std::rethrow_exception(now.problem);
+        std::move(now.outputs.begin(), now.outputs.end(), out);
+        return;
+    }
+    const auto mine = std::make_shared<attempt>(attempt{n, files, {}});
+    mine->tell = wait.defer([self = std::weak_ptr(std::static_pointer_cast<reader_state>(shared_from_this())), mine] {
+        const auto of = self.lock();
+        return of && of->give_up(mine);
+    });
+    line_.push_back(mine);
+    serve_line(lock);
+}
+
+/// Serves the line as far as the file goes, and asks for the next file.
+RILL_INLINE void reader_state::serve_line(std::unique_lock<std::mutex>& lock) {
+    while (!line_.empty()) {
+        const auto first = line_.front();
+        outcome now;
+        bool done = serve(first->n, now);
+        if (!done && no_file_) {
+            now.problem = std::exchange(no_file_, nullptr);
+            done = true;
+        }
+        if (done) {
+            line_.pop_front();
+            lock.unlock();
+            first->tell(std::move(now.problem), std::move(now.outputs));
+            lock.lock();
+            continue;
+        }
+        if (std::exchange(is_asking_, true)) return;
+        lock.unlock();
+        any_array name;
+        std::exception_ptr problem;
+        bool is_there = false;
+        question ask(std::static_pointer_cast<reader_state>(shared_from_this()));
+        try {
+            is_there = first->files->dequeue(ask, &name);
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        if (is_there || problem) take_file(std::move(problem), {std::move(name)});
+        lock.lock();
+        if (!is_there && !problem) return;
+    }
+}
+
+RILL_INLINE void reader_state::take_file(std::exception_ptr problem, std::vector<any_array> name) {
+    std::unique_lock lock(mutex_);
+    is_asking_ = false;
+    withdraw_ = nullptr;
+    if (!problem) {
+        try {
+            path_ = name.at(0).value<std::string>();
+            file_ = open_(path_);
+        } catch (...) {
+            problem = std::current_exception();
+        }
+    }
+    no_file_ = std::move(problem);
+    serve_line(lock);
+    no_file_ = nullptr; // an error is for those who waited
+}
+
+RILL_INLINE bool reader_state::give_up(const attempt_ptr& a) {
+    std::unique_lock lock(mutex_);
+    const bool waited = std::erase(line_, a) > 0;
+    if (!line_.empty() || !withdraw_) return waited;
+    const auto withdraw = std::exchange(withdraw_, nullptr);
+    lock.unlock();
+    const bool is_withdrawn = withdraw(); // else the file comes, and stays for the next step
+    lock.lock();
+    if (!is_withdrawn) return waited;
+    is_asking_ = false;
+    serve_line(lock); // a step that came meanwhile asks anew
+    return waited;
+}
+
+RILL_COLD void reader_state::reset() {
+    const std::lock_guard lock(mutex_);
+    file_ = nullptr;
+    records_ = files_ = 0;
+}
+
+RILL_INLINE std::int64_t reader_state::records_produced() const {
+    const std::lock_guard lock(mutex_);
+    return records_;
+}
+
+RILL_INLINE std::int64_t reader_state::work_units_completed() const {
+    const std::lock_guard lock(mutex_);
+    return files_;
+}
+
+RILL_COLD std::vector<named_array> reader_state::saved_parts() const {
+    const std::lock_guard lock(mutex_);
+    any_array path(dtype::string, dims{}), numbers(dtype::int64, dims{5});
+    *static_cast<std::string*>(path.mutable_data()) = path_;
+    const auto place = file_ ? file_->where() : std::pair<std::int64_t, std::int64_t>();
+    const std::int64_t all[] = {file_ != nullptr, place.first, place.second, records_, files_};
+    std::copy(std::begin(all), std::end(all), static_cast<std::int64_t*>(numbers.mutable_data()));
+    return {{"path", std::move(path)}, {"numbers", std::move(numbers)}};
+}
+
+RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
+    const any_array *path = nullptr, *numbers = nullptr;
+    for (const auto& p : parts) (p.name == "path" ? path : numbers) = &p.value;
+    if (!path || !numbers || numbers->size() != 5)
+        throw invalid_argument(named() + ": the saved state is of another reader");
+    const auto all = numbers->elements<std::int64_t>();
+    const auto from = path->value<std::string>();
+    std::unique_ptr<reader_file> file;
+    if (all[0] != 0) {
+        file = open_(from);
+        file->go_to(all[1], all[2]);
+    }
+    const std::lock_guard lock(mutex_);
+    path_ = from;
+    file_ = std::move(file);
+    records_ = all[3];
+    files_ = all[4];
+}
+
+RILL_COLD void reader_state::abandon() noexcept {
+    std::deque<attempt_ptr> told;
+    {
+        const std::lock_guard lock(mutex_);
+        told.swap(line_);
+    }
+    for (const auto& a : told)
+        a->tell(std::make_exception_ptr(cancelled(named() + " is gone: its container was reset")), {});
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

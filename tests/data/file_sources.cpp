@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/data/file_sources.hpp>
+
+#include <fstream>
+
+#include <rill/data/dataset.hpp>
+#include <rill/io/idx.hpp>
+#include <rill/io/npy.hpp>
+#include <rill/io/tf_record.hpp>
+#include <rill/io/zlib.hpp>
+
+#include "catch.hpp"
+#include "io/temporary.hpp"
+
+using namespace rill;
+
+namespace test_data_file_sources {
+
+const io_test::temporary_directory& folder() {
+    static const io_test::temporary_directory made;
+    return made;
+}
+
+std::string file(const std::string& name, const std::string& bytes) {
+    const auto path = folder() / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+}
+
+template <class Data> std::string message_of(const Data& make) {
+    try {
+        for (const auto& x : make()) (void)x;
+    } catch (const error& problem) {
+        return std::string(to_string(problem.code())) + ": " + problem.what();
+    }
+    return "none";
+}
+
+std::vector<std::string> texts(const dataset_of<tensor<std::string>>& data) {
+    std::vector<std::string> all;
+    for (const auto& t : data) all.push_back(t);
+    return all;
+}
+
+TEST_CASE("file_sources: CSV with a header or without, quotes, line ends, several files, gzip") {
+    const auto sum = [](const auto& data) {
+        double all = 0;
+        std::string names;
+        for (const auto& [a, name] : data) all += static_cast<double>(a), names += name + "|";
+        return names + std::to_string(static_cast<int>(all));
+    };
+    const struct {
+        std::string text, result;
+        csv_dataset_options options = {};
+    } rows[] = {
+        {"x,name\n1,a\n2,b\n", "a|b|3"},
+        {"1,a\n2,b", "a|b|3"},
+        {"\xef\xbb\xbfx,name\r\n1,a\r\n\r\n2,b\r\n", "a|b|3"},
+        {"\xef\xbb\xbf"
+         "1,a\r2,b\r",
+         "a|b|3"},
+        {"1,\"a,\"\"b\"\"\"\n2,\"c\nd\"\n 3 ,\n", "a,\"b\"|c\nd||6"},
+        {"5,6\n1,7\n", "7|1", {.header = true}},
+        {"1;a\"\n", "a\"|1", {.delimiter = ';', .quotes = false}},
+        {"", "0"},
+    };
+    for (const auto& row : rows) {
+        CHECK(sum(dataset::csv<float, std::string>(file("row.csv", row.text), row.options)) == row.result);
+        if (detail::has_zlib())
+            CHECK(sum(dataset::csv<float, std::string>(file("row.csv.gz", detail::gzip_stream(row.text)),
+                                                       row.options)) == row.result);
+    }
+    file("part-0.csv", "a,b\n1,x\n");
+    file("part-1.csv", "a,b\n2,y\n");
+    const auto both = dataset::csv<float, std::string>(folder() / "part-?.csv");
+    CHECK(sum(both) == "x|y|3");
+    CHECK(both.shuffle(3, 1).batch<2>().names() == std::vector<std::string>{"a", "b"});
+    CHECK(glob(folder() / "part-[0-9].csv").size() == 2);
+    CHECK_THROWS_AS(glob(folder() / "*.none"), not_found);
+}
+
+TEST_CASE("file_sources: bad CSV names file, line and column") {
+    const struct {
+        std::string text, message;
+    } rows[] = {
+        {"1,2\n3\n", ".csv:2: column 2: 1 fields, 2 expected"},
+        {"1,2\n3,4,5\n", ".csv:2: column 3: 3 fields, 2 expected"},
+        {"1,2\n\n3,x\n", ".csv:3: column 2: 'x' is not a valid int32"},
+        {"1,2\n3,1e99\n", "column 2: '1e99' is not a valid int32"},
+        {"1,2\n3,\n", "column 2: '' is not a valid int32"},
+        {"1,2\n\"3,4\n5", ".csv:2: column 1: the quotes of the field are not closed"},
+        {"1,2\n\"3\"x,4\n", ".csv:2: column 1: a delimiter is expected behind the closing quote, not 'x,4'"},
+        {"1,2\n3,4\"\n", ".csv:2: column 2: a quote is expected only around the field"},
+        {std::string("1,2\n3,\0\n", 8), "a NUL byte is not text"},
+        {std::string("1,2\n") + std::string(1000000, ',') + "\n", "1000001 fields, 2 expected"},
+    };
+    for (const auto& row : rows) {
+        const auto path = file("bad.csv", row.text + "\n7,8\n");
+        const auto data = dataset::csv<float, int>(path);
+        const auto message = message_of([&] { return data; });
+        CHECK(message.find("invalid argument: ") == 0);
+        CHECK_THAT(message, contains(row.message));
+        CHECK(message.find(path) != std::string::npos);
+        INFO(row.message);
+        float sum = 0;
+        for (const auto [a, b] : data.ignore_errors()) sum += a;
+        CHECK((sum == 8 || (sum == 1 && row.text.find("\"3,4") != std::string::npos))); // an open quote takes the rest
+    }
+    const auto csv = [](const std::string& path) { return dataset::csv<float>(path); };
+    CHECK(message_of([&] { return csv(folder() / "none.csv"); }).find("not found: ") == 0);
+    CHECK(message_of([&] { return csv(folder().path()); }).find("data loss: open") == 0);
+    if (detail::has_zlib()) {
+        const auto whole = detail::gzip_stream("1\n2\n3\n");
+        auto cut = whole.substr(0, whole.size() - 5), damaged = whole;
+        damaged[14] = static_cast<char>(damaged[14] ^ 64);
+        CHECK(message_of([&] { return csv(file("cut.gz", cut)); }).find("cut.gz': its compressed bytes are cut off") !=
+              std::string::npos);
+        CHECK(message_of([&] { return csv(file("bad.gz", damaged)); }).find("data loss: ") == 0);
+    }
+}
+
+TEST_CASE("file_sources: lines, records of fixed length, TFRecord, and their damage") {
+    CHECK(texts(dataset::text_lines(file("lines.txt", "head\na\r\n\nb\0c\n" + std::string()),
+                                    {.skip_header_lines = 1})) == std::vector<std::string>{"a", "", "b"});
+    const auto fixed = file("fixed.bin", "HHabcdefF");
+    CHECK(texts(dataset::fixed_length_records(fixed, 3, {.header_bytes = 2, .footer_bytes = 1})) ==
+          std::vector<std::string>{"abc", "def"});
+    CHECK_THROWS_WITH(texts(dataset::fixed_length_records(fixed, 4)),
+                      contains("fixed.bin': a record at byte 8 is cut off: 1 bytes of 4 are there"));
+    CHECK_THROWS_AS(dataset::fixed_length_records(fixed, 0), invalid_argument);
+    const std::string first = detail::tf_record("one"), second = detail::tf_record(std::string(300, 'x')),
+                      third = detail::tf_record("");
+    const auto all = first + second + third;
+    CHECK(texts(dataset::tfrecord(file("all.tfrecord", all))) ==
+          std::vector<std::string>{"one", std::string(300, 'x'), ""});
+    const auto flipped = [&](std::size_t at) {
+        auto bytes = all;
+        bytes[at] = static_cast<char>(bytes[at] ^ 1);
+        return bytes;
+    };
+    const struct {
+        std::string bytes, message;
+        std::size_t left; // when bad ones are left out
+    } rows[] = {
+        {all.substr(0, all.size() - 1), "a record's checksum at byte 347 is cut off", 2},
+        {all.substr(0, first.size() + 100), "a record at byte 31 is cut off: 88 bytes of 300 are there", 1},
+        {all.substr(0, first.size() + 5), "a record's length at byte 19 is cut off", 1},
+        {flipped(first.size() + 20), "record 1 at byte 19: its checksum is wrong", 2},
+        {flipped(first.size() + 1), "record 1 at byte 19: the checksum of its length is wrong", 1},
+    };
+    for (const auto& row : rows) {
+        const auto data = dataset::tfrecord(file("bad.tfrecord", row.bytes));
+        const auto message = message_of([&] { return data; });
+        CHECK(message.find("data loss: ") == 0);
+        CHECK_THAT(message, contains("bad.tfrecord': " + row.message));
+        CHECK(texts(data.ignore_errors()).size() == row.left);
+    }
+}
+
+TEST_CASE("file_sources: NPY and IDX") {
+    any_array images(dtype::uint8, dims{3, 2, 2}), labels(dtype::uint8, dims{3});
+    for (int i = 0; i < 12; ++i) static_cast<std::uint8_t*>(images.mutable_data())[i] = static_cast<std::uint8_t>(i);
+    for (int i = 0; i < 3; ++i) static_cast<std::uint8_t*>(labels.mutable_data())[i] = static_cast<std::uint8_t>(i);
+    write_idx(folder() / "images", images);
+    write_idx(folder() / "labels", labels);
+    write_npy(folder() / "images.npy", images);
+    write_npy(folder() / "labels.npy", labels);
+    int sum = 0;
+    for (const auto& [image, label] :
+         dataset::idx<tensor<std::uint8_t, 2, 2>, std::uint8_t>(folder() / "images", folder() / "labels"))
+        sum += image(1, 1) * label;
+    CHECK(sum == 7 + 22);
+    for (const auto& [image, label] :
+         dataset::npy<tensor<std::uint8_t, dyn, 2>, std::uint8_t>(folder() / "images.npy", folder() / "labels.npy"))
+        sum -= image(1, 1) * label;
+    CHECK(sum == 0);
+    CHECK_THROWS_WITH((dataset::idx<tensor<std::uint8_t, 3>>(folder() / "images")), contains("uint8 [2, 2]"));
+}
+
+} // namespace test_data_file_sources

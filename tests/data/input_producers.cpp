@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/data/input_producers.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <set>
+
+#include <rill/io/tf_record.hpp>
+#include <rill/ops/input/decode_csv.hpp>
+#include <rill/ops/input/reader.hpp>
+#include <rill/train/coordinator.hpp>
+#include <rill/train/saver.hpp>
+#include <rill/train/start_queue_runners.hpp>
+
+#include "catch.hpp"
+#include "io/temporary.hpp"
+
+using namespace rill;
+using namespace std::chrono_literals;
+
+namespace test_data_input_producers {
+
+std::vector<std::string> write_files(const io_test::temporary_directory& folder, int count) {
+    std::vector<std::string> names;
+    for (int f = 0; f < count; ++f) {
+        names.push_back(folder / ("part-" + std::to_string(f) + ".csv"));
+        std::ofstream out(names.back());
+        out << "x,y\n";
+        for (int i = 0; i < 5; ++i) out << f * 5 + i << "," << (f * 5 + i) * 2 << "\n";
+    }
+    return names;
+}
+
+TEST_CASE("reader: lines of files that a queue names, counts, reset, and where it is in a checkpoint") {
+    const io_test::temporary_directory folder;
+    const auto names = write_files(folder, 2);
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<std::string>> files;
+    const text_line_reader reader({.skip_header_lines = 1});
+    const auto [key, line] = reader.read(files);
+    const auto [x, y] = decode_csv<int, int>(line, {0, 0});
+    const auto [keys, some] = reader.read_up_to(files, 3);
+    const auto put = files.enqueue_many(constant(names)), end = files.close();
+    const auto produced = reader.num_records_produced(), finished = reader.num_work_units_completed();
+    const session s;
+    CHECK_THROWS_AS(s.run(line, {.timeout = 10ms}), deadline_exceeded);
+    s.run(put);
+    const auto [k, xv, yv] = s.run(std::tuple(key, x, y));
+    CHECK(k == names[0] + ":2");
+    CHECK((xv == 0 && yv == 0));
+    const auto three = s.run(some);
+    CHECK((three.size() == 3 && three(2) == "3,6"));
+    CHECK(s.run(produced) == 4);
+    const session resumed;
+    saver keep;
+    keep.restore(resumed, keep.save(s, folder / "model", 1));
+    for (const session* each : {&s, &resumed}) {
+        CHECK(each->run(some).size() == 1); // of this file only
+        CHECK(each->run(x) == 5);
+        CHECK(each->run(finished) == 1);
+        CHECK(each->run(some).size() == 3);
+        each->run(end);
+        CHECK(each->run(x) == 9);
+        CHECK_THROWS_AS(each->run(x), out_of_range);
+        CHECK(each->run(produced) == 10);
+        each->run(reader.reset());
+        CHECK(each->run(produced) == 0);
+    }
+}
+
+TEST_CASE("reader: the other kinds, and files that can't be read") {
+    const io_test::temporary_directory folder;
+    const auto file = [&](const char* name, const std::string& bytes) {
+        std::ofstream(folder / name, std::ios::binary) << bytes;
+        return folder / name;
+    };
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<std::string>> files;
+    placeholder<std::string> name("name");
+    const auto put = files.enqueue(name);
+    const auto whole = std::get<1>(whole_file_reader().read(files)),
+               only_name = std::get<1>(identity_reader().read(files));
+    const auto record = std::get<1>(tf_record_reader().read(files));
+    const auto [key, fixed] = fixed_length_record_reader({.record_bytes = 2, .header_bytes = 1}).read(files);
+    const session s;
+    const auto read = [&](const auto& what, const std::string& path) {
+        s.run(put, feed(name, path));
+        return s.run(what);
+    };
+    CHECK(read(whole, file("a", std::string("x\ny\0z", 5))) == std::string("x\ny\0z", 5));
+    CHECK(read(only_name, "nothing is opened") == "nothing is opened");
+    CHECK(read(record, file("b", detail::tf_record("one") + detail::tf_record("two"))) == "one");
+    CHECK(s.run(record) == "two");
+    CHECK(read(fixed, file("c", "Habcd")) == "ab");
+    CHECK(s.run(key) == folder / "c" + ":1");
+    CHECK_THROWS_WITH(read(whole, folder / "none"), contains("none'") && contains("node 'read"));
+    CHECK_THROWS_AS(read(whole, folder.path()), data_loss); // a directory
+    CHECK(read(whole, folder / "c") == "Habcd");            // the reader goes on
+    auto damaged = detail::tf_record("one");
+    damaged[13] = 'X';
+    CHECK_THROWS_WITH(read(record, file("d", damaged + detail::tf_record("two"))),
+                      contains("record 0 at byte 0: its checksum is wrong"));
+    CHECK(s.run(record) == "two");
+}
+
+TEST_CASE("input producers: one reader or several, some threads, all records once an epoch") {
+    const io_test::temporary_directory folder;
+    const auto names = write_files(folder, 4);
+    const struct {
+        int readers, threads;
+        bool shuffled;
+    } ways[] = {{1, 1, false}, {1, 3, false}, {3, 1, false}, {1, 2, true}};
+    for (const auto& way : ways) {
+        const graph_scope here{graph()};
+        const auto files = string_input_producer(names, {.num_epochs = 2, .seed = 3});
+        std::vector<std::tuple<tensor<int>, tensor<int>>> rows;
+        for (int r = 0; r < way.readers; ++r) {
+            const auto [key, line] = text_line_reader({.skip_header_lines = 1}).read(files);
+            rows.push_back(decode_csv<int, int>(line, {0, 0}));
+        }
+        const auto [xs, ys] =
+            way.shuffled
+                ? shuffle_batch<7>(rows[0], {.capacity = 20, .min_after_dequeue = 5, .num_threads = way.threads})
+                : batch_join<7>(rows, {.num_threads = way.threads});
+        const session s;
+        const coordinator c;
+        auto threads = start_queue_runners(s, c);
+        std::multiset<int> seen;
+        try {
+            for (;;) {
+                const auto [x, y] = s.run(std::tuple(xs, ys));
+                for (std::size_t i = 0; i < x.size(); ++i) {
+                    CHECK(y(i) == 2 * x(i));
+                    seen.insert(x(i));
+                }
+            }
+        } catch (const out_of_range&) {}
+        c.request_stop();
+        c.join(threads);
+        CHECK(seen.size() == 40);
+        for (int i = 0; i < 20; ++i) CHECK(seen.count(i) == 2);
+    }
+}
+
+} // namespace test_data_input_producers

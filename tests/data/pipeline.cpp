@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/data/pipeline.hpp>
+
+#include <fstream>
+
+#include <rill/data/dataset.hpp>
+#include <rill/train/saver.hpp>
+
+#include "catch.hpp"
+#include "io/temporary.hpp"
+
+using namespace rill;
+
+namespace test_data_pipeline {
+
+using numbers = dataset_of<tensor<std::int64_t>>;
+
+std::vector<std::int64_t> rest_of(const session& s, const tensor<std::int64_t>& next, std::size_t most) {
+    std::vector<std::int64_t> all;
+    try {
+        while (all.size() < most) all.push_back(s.run(next));
+    } catch (const out_of_range&) {}
+    return all;
+}
+
+numbers sums(const dataset_of<tensor<std::int64_t, dyn>>& batches) {
+    return batches.map([](const xt::xtensor<std::int64_t, 1>& b) {
+        std::int64_t sum = 0;
+        for (const auto x : b) sum = sum * 31 + x;
+        return sum;
+    });
+}
+
+TEST_CASE("pipeline: a restored iterator gives exactly what the saved one would have given") {
+    const io_test::temporary_directory folder;
+    for (const char* name : {"a.csv", "b.csv"}) {
+        std::ofstream out(folder / name);
+        out << "number,text\n";
+        for (int i = 0; i < 9; ++i) out << i + name[0] * 100 << ",\"x\ny\"\n";
+    }
+    const auto n = dataset::range(30);
+    const auto first = [](std::int64_t x, const std::string&) { return x; };
+    const numbers pipelines[] = {
+        n,
+        n.shuffle(8, 3).repeat(3),
+        n.repeat().shuffle(50, 3).skip(2).take(40),
+        sums(n.shuffle(8, 3).batch<4>()).prefetch(3),
+        n.map([](std::int64_t x) { return x * x; }, {.parallel = 3}).prefetch(2),
+        n.filter([](std::int64_t x) { return x % 3 != 0; }).cache().repeat(2),
+        n.shard(3, 1).concatenate(n.take(5)).repeat(2),
+        n.interleave([](std::int64_t x) { return dataset::range(x, x + 3).shuffle(2, 5); }, 3, 2),
+        dataset::zip(n.shuffle(9, 1), n.shuffle(9, 2)).map([](std::int64_t a, std::int64_t b) { return a * 100 + b; }),
+        n.bucket_by_length([](std::int64_t x) { return x % 5; }, {2}, {2, 3})
+            .map([](const xt::xtensor<std::int64_t, 1>& b) { return b(0); }),
+        dataset::generator([i = std::int64_t(0)]() mutable {
+            return i < 20 ? std::optional(i++) : std::nullopt;
+        }).repeat(2),
+        dataset::csv<std::int64_t, std::string>(folder / "?.csv").map(first).shuffle(4, 1),
+        dataset::text_lines(folder / "?.csv", {.skip_header_lines = 1}).map([](const std::string& t) {
+            return static_cast<std::int64_t>(t.size() * 7 + static_cast<unsigned char>(t[0]));
+        }),
+        n.map([](std::int64_t x) { return x % 4 == 1 ? throw invalid_argument("odd one") : x; }, {.parallel = 2})
+            .ignore_errors()
+            .prefetch(2),
+    };
+    int which = 0;
+    for (const auto& data : pipelines)
+        for (const int taken : {0, 1, 7, 19}) {
+            INFO("pipeline " << which << ": " << data.source()->described() << ", " << taken << " taken");
+            const graph_scope here{graph()};
+            const auto next = data.make_one_shot_iterator().get_next();
+            const session s, resumed;
+            for (int i = 0; i < taken; ++i) try {
+                    s.run(next);
+                } catch (const out_of_range&) {}
+            saver keep;
+            const auto path = keep.save(s, folder / "model", which++);
+            const auto expected = rest_of(s, next, 60);
+            keep.restore(resumed, path);
+            CHECK(rest_of(resumed, next, 60) == expected);
+            if (taken == 0) continue; // it was not made when the state was saved
+            keep.restore(s, path);    // an iterator that is in use goes back
+            CHECK(rest_of(s, next, 60) == expected);
+        }
+}
+
+TEST_CASE("pipeline: state goes to an initializer, and not to another pipeline") {
+    const io_test::temporary_directory folder;
+    std::string path;
+    {
+        const graph_scope here{graph()};
+        const auto it = dataset::range(10).make_initializable_iterator({.name = "it"});
+        const auto next = it.get_next();
+        const session s, resumed;
+        s.run(it.initializer());
+        s.run(next);
+        path = saver().save(s, folder / "model", 1);
+        saver().restore(resumed, path);
+        CHECK_THROWS_AS(resumed.run(next), failed_precondition);
+        resumed.run(it.initializer()); // goes on
+        CHECK(resumed.run(next) == 1);
+        resumed.run(it.initializer()); // begins anew
+        CHECK(resumed.run(next) == 0);
+    }
+    const graph_scope here{graph()};
+    const auto next = dataset::range(11).make_one_shot_iterator({.name = "it"}).get_next();
+    const session s;
+    saver().restore(s, path);
+    CHECK_THROWS_WITH(s.run(next),
+                      contains("the saved state is of the pipeline range(0, 10, 1), this one is range(0, 11, 1)"));
+}
+
+} // namespace test_data_pipeline

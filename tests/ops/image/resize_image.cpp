@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/image/resize_image.hpp>
+
+#include <numeric>
+
+#include <rill/io/png.hpp>
+#include <rill/io/zlib.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/catalogue.hpp>
+#include <rill/ops/image/decode_image.hpp>
+#include <rill/ops/image/image_adjustments.hpp>
+#include <rill/session/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_ops_image_resize_image {
+
+TEST_CASE("resize_image: bilinear, nearest and area by hand") {
+    const graph_scope here{graph()};
+    const auto x = reshape<1, 2, 2, 1>(constant({0.f, 10.f, 20.f, 30.f}));
+    const auto up = resize_bilinear<4, 4>(x);
+    const auto near = resize_nearest_neighbor<4, 2>(x);
+    static_assert(std::is_same_v<decltype(up), const tensor<float, 1, 4, 4, 1>>);
+    const session s;
+    const auto u = s.run(up), n = s.run(near), a = s.run(resize_area<1, 1>(x));
+    CHECK(
+        (u(0, 0, 1, 0) == 5 && u(0, 1, 1, 0) == 15 && u(0, 3, 3, 0) == 30)); // as TensorFlow 1: the last pixel repeats
+    CHECK((n(0, 0, 0, 0) == 0 && n(0, 1, 1, 0) == 10 && n(0, 2, 0, 0) == 20));
+    CHECK(a(0, 0, 0, 0) == 15);
+    const auto third =
+        s.run(resize_area<2, 2>(reshape<3, 3, 1>(constant({0.f, 1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f}))));
+    CHECK(third(0, 0, 0) == Approx((0 + 0.5 * 1 + 0.5 * 3 + 0.25 * 4) / 2.25));
+}
+
+TEST_CASE("images: flips, crops, brightness, contrast, standardization") {
+    const graph_scope here{graph()};
+    const auto x = sealed(reshape<2, 3, 1>(constant({1, 2, 3, 4, 5, 6})));
+    const session s;
+    CHECK(s.run(flip_left_right(x))(0, 0, 0) == 3);
+    CHECK(s.run(flip_up_down(x))(0, 0, 0) == 4);
+    CHECK(s.run(crop<1, 2, 1>(x, 1, 1))(0, 1, 0) == 6);
+    CHECK(s.run(adjust_brightness(x, 0.5f))(1, 2, 0) == 6.5f);
+    CHECK(s.run(adjust_contrast(x, 2.f))(0, 0, 0) == Approx(3.5 - 5));
+    const auto z = s.run(per_image_standardization(x));
+    float sum = 0, squares = 0;
+    for (const float v : z) sum += v, squares += v * v;
+    CHECK(sum == Approx(0).margin(1e-5));
+    CHECK(squares == Approx(6).epsilon(1e-4));
+    const auto flat = s.run(per_image_standardization(sealed(reshape<2, 2, 1>(constant({5.f, 5.f, 5.f, 5.f})))));
+    CHECK(flat(0, 0, 0) == 0);
+}
+
+TEST_CASE("decode_image: PNG files as they were written, and damaged ones") {
+    const graph_scope here{graph()};
+    placeholder<std::string> bytes("bytes");
+    const auto image = decode_png(bytes);
+    const auto grey = decode_image<1>(bytes);
+    const session s;
+    CHECK_THROWS_WITH(s.run(image, feed(bytes, "GIF89a")), contains("neither a PNG nor a JPEG image"));
+    if (!detail::has_turbojpeg()) CHECK_THROWS_AS(s.run(image, feed(bytes, "\xff\xd8\xff\xe0")), unimplemented);
+    if (!detail::has_libpng()) return;
+    for (const int channels : {1, 2, 3, 4}) {
+        std::vector<std::uint8_t> samples(static_cast<std::size_t>(5 * 7 * channels));
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            samples[i] =
+                channels % 2 == 0 && i % static_cast<std::size_t>(channels) == static_cast<std::size_t>(channels) - 1
+                    ? 255
+                    : static_cast<std::uint8_t>(i * 7);
+        const std::string file = detail::png_bytes(samples, 5, 7, channels);
+        const auto got = s.run(image, feed(bytes, file));
+        REQUIRE((got.shape(0) == 5 && got.shape(1) == 7 && got.shape(2) == static_cast<std::size_t>(channels)));
+        CHECK(std::equal(samples.begin(), samples.end(), got.begin()));
+        CHECK(s.run(grey, feed(bytes, file)).shape(2) == 1);
+        for (std::size_t cut = 9; cut < file.size() - 40; cut += 5)
+            CHECK_THROWS_AS(s.run(image, feed(bytes, file.substr(0, cut))), data_loss);
+        auto damaged = file;
+        damaged[file.size() / 2] = static_cast<char>(damaged[file.size() / 2] ^ 32);
+        CHECK_THROWS_AS(s.run(image, feed(bytes, damaged)), data_loss);
+    }
+    std::string huge = detail::png_bytes(std::vector<std::uint8_t>(4), 2, 2, 1);
+    huge[16] = huge[20] = 0x7f;
+    const std::uint32_t crc = detail::crc32(std::string_view(huge).substr(12, 17));
+    for (std::size_t i = 0; i < 4; ++i) huge[29 + i] = static_cast<char>(crc >> (24 - 8 * i));
+    CHECK_THROWS_AS(s.run(image, feed(bytes, huge)), data_loss);
+}
+
+} // namespace test_ops_image_resize_image

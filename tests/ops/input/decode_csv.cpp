@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/input/decode_csv.hpp>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/catalogue.hpp>
+#include <rill/ops/input/decode_raw.hpp>
+#include <rill/session/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_ops_input_decode_csv {
+
+TEST_CASE("decode_csv: columns by type, defaults of empty fields, quotes") {
+    const graph_scope here{graph()};
+    placeholder<std::string, dyn> lines("lines");
+    const auto [a, b, c, d] = decode_csv<float, int, std::string, std::int64_t>(lines, {0.5f, 7, "none", required});
+    static_assert(std::is_same_v<decltype(c), const tensor<std::string, dyn>>);
+    const session s;
+    const auto [av, bv, cv, dv] =
+        s.run(std::tuple(a, b, c, d),
+              feed(lines, std::vector<std::string>{"1.5,2,\"x,\"\"y\"\"\nz\",4", " , ,\t,-9000000000\r\n"}));
+    CHECK((av(0) == 1.5f && av(1) == 0.5f && bv(0) == 2 && bv(1) == 7 && dv(0) == 4 && dv(1) == -9000000000));
+    CHECK((cv(0) == "x,\"y\"\nz" && cv(1) == "none"));
+    const auto one = decode_csv<double>(constant("2;5"), {0.}, {.delimiter = '|'});
+    CHECK_THROWS_WITH(s.run(one), contains("'2;5'") && contains("column 1: '2;5' is not a valid float64"));
+    const auto [p, q] = decode_csv<int, int>(constant("2;5"), {0, 0}, {.delimiter = ';'});
+    CHECK(s.run(std::tuple(p, q)) == std::tuple(2, 5));
+}
+
+TEST_CASE("decode_csv: bad records name the record and the column") {
+    const graph_scope here{graph()};
+    placeholder<std::string, dyn> lines("lines");
+    const auto [a, b] = decode_csv<int, float>(lines, {required, 0.f});
+    const session s;
+    const struct {
+        std::string line, message;
+    } rows[] = {
+        {"1", "1 fields, 2 expected"},
+        {"1,2,3", "3 fields, 2 expected"},
+        {"", "1 fields, 2 expected"},
+        {",1", "column 1 is empty, and required"},
+        {"x,1", "column 1: 'x' is not a valid int32"},
+        {"99999999999,1", "column 1: '99999999999' is not a valid int32"},
+        {"1,\"2", "column 2: the quotes of the field are not closed"},
+        {"1,\"2\"3", "column 2: a delimiter is expected behind the closing quote"},
+        {"1,2\"", "column 2: a quote is expected only around the field"},
+        {std::string("1,\0", 3), "a NUL byte is not text"},
+    };
+    for (const auto& row : rows)
+        CHECK_THROWS_WITH(s.run(b, feed(lines, std::vector<std::string>{"1,2", row.line})),
+                          contains("record 1 ") && contains(row.message) && contains("decode_csv"));
+}
+
+TEST_CASE("decode_raw: numbers of either byte order") {
+    const graph_scope here{graph()};
+    placeholder<std::string, dyn> bytes("bytes");
+    const auto little = decode_raw<std::int16_t>(bytes), big = decode_raw<std::int16_t>(bytes, false);
+    const session s;
+    const std::vector<std::string> two{std::string("\1\0\2\0", 4), std::string("\0\1\0\3", 4)};
+    const auto l = s.run(little, feed(bytes, two)), b = s.run(big, feed(bytes, two));
+    CHECK((l.shape(0) == 2 && l.shape(1) == 2 && l(0, 0) == 1 && l(0, 1) == 2 && b(1, 0) == 1 && b(1, 1) == 3));
+    CHECK_THROWS_WITH(s.run(little, feed(bytes, std::vector<std::string>{"abc"})),
+                      contains("3 bytes are no whole number of int16"));
+    CHECK_THROWS_WITH(s.run(little, feed(bytes, std::vector<std::string>{"ab", "abcd"})), contains("2 and 4 bytes"));
+}
+
+} // namespace test_ops_input_decode_csv
