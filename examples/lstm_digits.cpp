@@ -16,8 +16,7 @@ template <class Cell> double learn(const Cell& cell, const digit_images& train_s
     const auto [outputs, state] = dynamic_rnn(cell, reshape<dyn, 28, 28>(image));
     const tensor logits = dense<10>("logits", outputs(all, -1)); // the output of the last row
     const auto loss = losses::sparse_softmax_cross_entropy(label, logits);
-    const adam by(2e-3f);
-    const auto train = by.apply_gradients(clip_by_global_norm(by.compute_gradients(loss), 5.f));
+    const auto train = adam(2e-3f).minimize(loss);
     const auto answers = argmax<1>(logits);
 
     session s;

@@ -15,8 +15,8 @@ using namespace rill;
 
 namespace {
 
-constexpr int letters = 12, end = letters, start = letters + 1;
-constexpr index_t symbols = letters + 2, longest = 7, width = 16, units = 64;
+constexpr int letters = 10, end = letters, start = letters + 1;
+constexpr index_t symbols = letters + 2, longest = 6, width = 16, units = 64;
 constexpr std::size_t batch = 64;
 
 struct words {
@@ -89,10 +89,10 @@ int main() {
     s.run(global_variables_initializer());
     const auto step = s.make_callable(std::tuple(loss, train), read, lengths, given, asked);
     std::mt19937 random(5);
-    for (int i = 0; i <= 800; ++i) {
+    for (int i = 0; i <= 350; ++i) {
         const words w = draw(random);
         const auto [l] = step(w.read, w.lengths, w.given, w.asked);
-        if (i % 200 == 0) std::printf("step %3d: loss %.4f\n", i, static_cast<double>(l));
+        if (i % 50 == 0) std::printf("step %3d: loss %.4f\n", i, static_cast<double>(l));
     }
 
     int right = 0;

@@ -287,7 +287,7 @@ TEST_CASE("coming from: networks") {
         return s.run(what, feed(rows, sequences), feed(lengths, std::vector<int>{8, 3}), feed(label, labels));
     };
     CHECK(read(outputs)(1, 3, 0) == 0.f);
-    CHECK(read(std::get<1>(std::get<0>(both))).shape(2) == 5);
+    CHECK(read(std::get<1>(both)).shape(2) == 5);
     CHECK(read(std::get<0>(std::get<0>(ends))).shape(1) == 5);
     CHECK(read(std::get<0>(deep(tensor(turned(all, 0)), deep.zero_state(2)))).shape(1) == 5);
     CHECK(read(present)(1, 2));
