@@ -71,7 +71,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> bitcast_op::outputs(std::span<const tensor_type> in) const {
     const auto bytes_of = [](dtype type) {
         std::size_t bytes = 0;
-        visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
             if constexpr (has_bits<T>) bytes = sizeof(T);
         });
         return bytes;
