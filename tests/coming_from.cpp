@@ -61,6 +61,14 @@ TEST_CASE("coming from: tensors and ops") {
     CHECK(text(tile<2>(a)) == "float32 [4] {1, 2, 1, 2}"); // page
     CHECK(text(pad<padding{1, 1}>(a)) == "float32 [4] {0, 1, 2, 0}"); // page
     CHECK(text(gather(a, ids)) == "float32 [3] {2, 1, 2}"); // page
+    const tensor at = constant({{1, 0}, {0, 2}, {1, 0}});
+    const tensor u = constant({1.f, 2.f, 4.f});
+    CHECK(text(gather_nd(x, at)) == "float32 [3] {8, 3, 8}"); // page
+    CHECK(text(scatter_nd<2, 3>(at, u)) == "float32 [2, 3] {{0, 0, 2}, {5, 0, 0}}"); // page
+    CHECK(text(unsorted_segment_sum<3>(u, ids)) == "float32 [3] {2, 5, 0}"); // page
+    CHECK(text(bincount(ids)) == "int32 [2] {1, 2}"); // page
+    CHECK(text(roll<0>(u, 1)) == "float32 [3] {4, 1, 2}"); // page
+    CHECK(text(u(all, new_axis)) == "float32 [3, 1] {{1}, {2}, {4}}"); // page
     CHECK(text(one_hot<3>(ids)) == "float32 [3, 3] {{0, 1, 0}, {1, 0, 0}, {0, 1, 0}}"); // page
     CHECK(text(select(a > 1.f, a, b)) == "float32 [2] {3, 2}"); // page
     CHECK(text(boolean_mask(a, a > 1.f)) == "float32 [1] {2}"); // page

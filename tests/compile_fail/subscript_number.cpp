@@ -1,4 +1,4 @@
-// expect: x\(i\): whole numbers and slice_range are expected
+// expect: x\(i\): whole numbers, slice_range, all and new_axis are expected
 #include <rill/rill.hpp>
 
 int main() {

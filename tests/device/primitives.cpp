@@ -31,6 +31,12 @@ struct no_strided_add : cpu {
 struct no_gather : cpu {
     static void gather();
 };
+struct no_segments : cpu {
+    static void combine_segments();
+};
+struct no_flat_indices : cpu {
+    static void flat_indices();
+};
 struct no_rows : cpu {
     static void rows();
 };
@@ -78,6 +84,8 @@ TEST_CASE("primitives: a device has all of them, under these names") {
     STATIC_REQUIRE_FALSE(device_primitives<no_flat_copy>);
     STATIC_REQUIRE_FALSE(device_primitives<no_strided_add>);
     STATIC_REQUIRE_FALSE(device_primitives<no_gather>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_segments>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_flat_indices>);
     STATIC_REQUIRE_FALSE(device_primitives<no_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<no_convolution>);
     STATIC_REQUIRE_FALSE(device_primitives<no_matrices>);
@@ -107,6 +115,8 @@ TEST_CASE("primitives: what checks accept") {
     CHECK_FALSE(index_inside<std::int64_t>(3)(-1));
     CHECK(index_inside<int>(index_t(1) << 40)(std::numeric_limits<int>::max()));
     CHECK_FALSE(index_inside<int>(index_t(1) << 40)(-1));
+    CHECK(index_below<int>(3)(-7));
+    CHECK_FALSE(index_below<std::int64_t>(3)(3));
     CHECK(finite_number()(1.f));
     CHECK_FALSE(finite_number()(std::numeric_limits<double>::quiet_NaN()));
     CHECK_FALSE(finite_number()(-std::numeric_limits<float>::infinity()));

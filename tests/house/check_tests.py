@@ -70,6 +70,18 @@ COVERED_BY |= {"ops/image/decode_image": "ops/image/resize_image", "ops/image/im
                "io/image": "ops/image/resize_image", "io/example": "ops/input/parse_example", "ops/input/category_ids": "estimator/canned"}
 COVERED_BY["ops/input/decode_raw"] = "ops/input/decode_csv"
 COVERED_BY |= {f"io/{header}": "data/file_sources" for header in ("byte_stream", "csv_record", "record_stream")}
+COVERED_BY |= {f"ops/{op}": "ops/array/gather_nd"
+               for op in ("array/nd_indices", "array/scatter_nd", "array/sparse_to_dense", "array/tensor_scatter",
+                          "array/tensor_scatter_add", "array/tensor_scatter_sub", "array/tensor_scatter_update",
+                          "state/scatter_div", "state/scatter_max", "state/scatter_min", "state/scatter_mul",
+                          "state/scatter_nd", "state/scatter_nd_add", "state/scatter_nd_sub", "state/scatter_nd_update")}
+COVERED_BY |= {f"ops/array/{op}": "ops/array/roll"
+               for op in ("bitcast", "dynamic_partition", "dynamic_stitch", "invert_permutation", "list_diff", "meshgrid")}
+COVERED_BY |= {f"ops/math/{op}": "ops/math/segment"
+               for op in ("bincount", "bucketize", "segment_gather", "unsorted_segment", "unsorted_segment_max", "unsorted_segment_mean",
+                          "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum")}
+COVERED_BY |= {"ops/array/index_count": "ops/math/segment", "ops/math/mul_no_nan": "ops/math/div_no_nan",
+               "ops/math/xdivy": "ops/math/div_no_nan", "ops/math/xlogy": "ops/math/div_no_nan"}
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

@@ -202,9 +202,14 @@ WITHOUT["CountUpTo"] = "a write of a variable, which has no gradient; its test s
 WITHOUT["IsVariableInitialized"] = "it asks for a variable's state, not for a value"
 WITHOUT["DropoutRate"] = "TensorFlow has no such op: a check of the rate that a run gives dropout"
 WITHOUT["Range"] = "its operands are numbers that decide its extent; its test counts along"
+WITHOUT["IndexCount"] = "TensorFlow has no such op; segment_sum, bincount and dynamic_stitch are made of it"
+WITHOUT["PartitionPlaces"] = "TensorFlow has no such op; dynamic_partition is made of it, and only data decides its extents"
+WITHOUT["SegmentGather"] = "the gradient of UnsortedSegmentSum, which is compared"
+WITHOUT["ListDiff"] = "only data decides its extents, and a graph here is told them; its test says what it gives"
 WITHOUT["SliceGrad"] = "the gradient of Slice, which is compared"
 WITHOUT["TileGrad"] = "the gradient of Tile, which is compared"
 WRITES = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignMovingAverage")
+WRITES += ("ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterNdAdd", "ScatterNdSub", "ScatterNdUpdate")
 for name in WRITES:
     WITHOUT[name] = "a write of a variable, which has no gradient; its test says what the variable holds"
 for name in ("Adadelta", "Adagrad", "CenteredRMSProp", "Ftrl", "GradientDescent", "LazyAdam", "LazyAdamW",
@@ -328,6 +333,14 @@ for op, f in {
     beside(op, f)
 for op, f in {"Div": tf.divide, "Atan2": tf.atan2, "Pow": tf.pow}.items():
     elementwise(op, f, 2, here_dx={"Atan2": atan2_slopes, "Pow": pow_slopes}.get(op))
+    beside(op, f)
+for op, f in {
+    "DivNoNan": tf.math.divide_no_nan,
+    "MulNoNan": tf.math.multiply_no_nan,
+    "Xdivy": tf.math.xdivy,
+    "Xlogy": tf.math.xlogy,
+}.items():
+    elementwise(op, f, 2, ulps=8)
     beside(op, f)
 for op, f in {"FloorDiv": tf.math.floordiv, "FloorMod": tf.math.floormod}.items():
     if op == "FloorDiv":
@@ -671,6 +684,54 @@ for dtype in NUMBERS:
         [varied((2, 4), dtype), ids],
         lambda x, i: tf.gather(x, i, batch_dims=1),
     )
+
+# ---- rows of indices, segments ----------------------------------------------------------------------------------------
+def counted(op, operands, count, f, **fields):
+    """The last operand is a number that decides the first extent."""
+    d = described(f"{op} {name_of(operands[0].dtype)}{list(operands[0].shape)} {count}", 8, 8)
+    inputs = [d.input(x) for x in operands] + [d.const(np.array(count, "int64"))]
+    y = d.op(op, inputs, f, **fields)
+    value = d.values[y[0]]
+    graphs.append(d.finish(y, {y[0]: seed_of(value)} if value.dtype.is_floating else None))
+
+
+for dtype in NUMBERS:
+    for ids in (
+        np.array([[1, 3], [0, 0], [2, 1]], "int32"),
+        np.array([[2], [0]], "int64"),
+        np.zeros((0, 2), "int32"),
+    ):
+        x = varied((3, 4), dtype)
+        graph("GatherNd", "GatherNd", [x, ids], tf.gather_nd, label=f" {ids.tolist()}", ulps=8, near=1)
+        updates = varied(tf.gather_nd(x, ids).shape, dtype, 1)
+        for op, f in {
+            "TensorScatterAdd": tf.tensor_scatter_nd_add,
+            "TensorScatterSub": tf.tensor_scatter_nd_sub,
+            "TensorScatterUpdate": tf.tensor_scatter_nd_update,
+        }.items():
+            graph(op, op, [x, ids, updates], f, label=f" {ids.tolist()}", ulps=8, near=1)
+    for op, f in {
+        "UnsortedSegmentSum": tf.math.unsorted_segment_sum,
+        "UnsortedSegmentProd": tf.math.unsorted_segment_prod,
+        "UnsortedSegmentMax": tf.math.unsorted_segment_max,
+        "UnsortedSegmentMin": tf.math.unsorted_segment_min,
+    }.items():
+        x = varied((5, 2), dtype, steps=2)
+        x[2, 1] = 0
+        for ids, count in (([0, 2, 2, -1, 0], 4), ([1, 1, 1, 1, 1], 2)):
+            counted(op, [x, np.array(ids, "int32")], count, f)
+    x = varied((4, 2), dtype)
+    counted(
+        "DynamicStitch", [np.array([1, 3, 0, 2], "int32"), x], 4, lambda i, x, n: tf.dynamic_stitch([i], [x])
+    )
+    for shift, axis in ((1, 0), (-5, 1), (0, -1)):
+        x, label = varied((3, 4), dtype), f" {shift} {axis}"
+        graph("Roll", "Roll", [x], lambda x: tf.roll(x, shift, axis), shift=shift, axis=axis, label=label)
+for whole in WHOLE:
+    graph("InvertPermutation", "InvertPermutation", [np.array([2, 0, 3, 1], whole)], tf.math.invert_permutation)
+floats = varied((2, 2), "float32")
+graph("Bitcast", "Bitcast", [floats], lambda x: tf.bitcast(x, tf.int32), type="int32", gradient=False)
+graph("Bitcast", "Bitcast", [varied((2, 2), "int32")], lambda x: tf.bitcast(x, tf.int64), type="int64", label=" wider")
 
 # ---- products, losses ------------------------------------------------------------------------------------------------
 for dtype in NUMBERS:

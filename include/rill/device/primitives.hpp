@@ -36,6 +36,14 @@ private:
     static constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
 };
 
+/// Accepts an index below an extent. Segments leave out what has a negative one.
+template <class I> struct index_below {
+    index_t end;
+
+    RILL_FN explicit index_below(index_t extent) : end(extent) {}
+    RILL_FN bool operator()(I id) const { return static_cast<index_t>(id) < end; }
+};
+
 /// Accepts a number that is neither infinite nor NaN.
 struct finite_number {
     template <class T> RILL_FN bool operator()(const T& v) const {
@@ -154,7 +162,11 @@ concept device_primitives =
         { D::known_finite(x, n) } -> std::same_as<bool>;
         D::gather(on, x, ids, y, n, n, n, n);
         D::scatter_add(on, x, ids, y, n, n, n, n);
-        D::one_hot(on, ids, y, n, n, 1.f, 0.f);
+        D::flat_indices(on, ids, classes, n, dims{}, where);
+        D::template combine_segments<combine::sum>(on, x, ids, y, n, n, n, 0.f);
+        { D::template combine_segments_scratch<combine::max>(n) } -> std::same_as<std::size_t>;
+        D::gather_segments(on, x, ids, y, n, n);
+        D::one_hot(on, ids, y, n, n, n, 1.f, 0.f);
         D::template arg_extreme<true>(on, x, to, n, n, n);
         D::top_k(on, x, y, to, n, n, n); // rows, columns, k
         { D::top_k_scratch(n) } -> std::same_as<std::size_t>;

@@ -7,19 +7,27 @@
 
 #include <rill/ops/array/add_rows.hpp>
 #include <rill/ops/array/add_slice.hpp>
+#include <rill/ops/array/bitcast.hpp>
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/concat_grad.hpp>
+#include <rill/ops/array/dynamic_partition.hpp>
+#include <rill/ops/array/dynamic_stitch.hpp>
 #include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/eye.hpp>
 #include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/gather_nd.hpp>
 #include <rill/ops/array/gradient_rows.hpp>
 #include <rill/ops/array/identity.hpp>
+#include <rill/ops/array/index_count.hpp>
 #include <rill/ops/array/indices.hpp>
+#include <rill/ops/array/invert_permutation.hpp>
 #include <rill/ops/array/linspace.hpp>
+#include <rill/ops/array/list_diff.hpp>
 #include <rill/ops/array/mask_over.hpp>
+#include <rill/ops/array/meshgrid.hpp>
 #include <rill/ops/array/one_hot.hpp>
 #include <rill/ops/array/ones.hpp>
 #include <rill/ops/array/ones_like.hpp>
@@ -33,11 +41,14 @@
 #include <rill/ops/array/reverse_sequence.hpp>
 #include <rill/ops/array/sequence_lengths.hpp>
 #include <rill/ops/array/sequence_mask.hpp>
+#include <rill/ops/array/roll.hpp>
+#include <rill/ops/array/scatter_nd.hpp>
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/slice.hpp>
 #include <rill/ops/array/slice_grad.hpp>
 #include <rill/ops/array/snapshot.hpp>
+#include <rill/ops/array/sparse_to_dense.hpp>
 #include <rill/ops/array/split.hpp>
 #include <rill/ops/array/split_v.hpp>
 #include <rill/ops/array/squeeze.hpp>
@@ -48,6 +59,9 @@
 #include <rill/ops/array/subscript.hpp>
 #include <rill/ops/array/take_along.hpp>
 #include <rill/ops/array/tensor_array_write.hpp>
+#include <rill/ops/array/tensor_scatter_add.hpp>
+#include <rill/ops/array/tensor_scatter_sub.hpp>
+#include <rill/ops/array/tensor_scatter_update.hpp>
 #include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/tile_grad.hpp>
 #include <rill/ops/array/transpose.hpp>
@@ -129,6 +143,8 @@
 #include <rill/ops/math/atan.hpp>
 #include <rill/ops/math/atan2.hpp>
 #include <rill/ops/math/atanh.hpp>
+#include <rill/ops/math/bincount.hpp>
+#include <rill/ops/math/bucketize.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/ceil.hpp>
 #include <rill/ops/math/check_numerics.hpp>
@@ -142,6 +158,7 @@
 #include <rill/ops/math/derivative.hpp>
 #include <rill/ops/math/digamma.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/div_no_nan.hpp>
 #include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/erf.hpp>
 #include <rill/ops/math/erfc.hpp>
@@ -172,6 +189,7 @@
 #include <rill/ops/math/minimum.hpp>
 #include <rill/ops/math/mod.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/mul_no_nan.hpp>
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/polygamma.hpp>
@@ -194,6 +212,8 @@
 #include <rill/ops/math/rint.hpp>
 #include <rill/ops/math/round.hpp>
 #include <rill/ops/math/rsqrt.hpp>
+#include <rill/ops/math/segment.hpp>
+#include <rill/ops/math/segment_gather.hpp>
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sigmoid.hpp>
 #include <rill/ops/math/sign.hpp>
@@ -205,6 +225,13 @@
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tan.hpp>
 #include <rill/ops/math/tanh.hpp>
+#include <rill/ops/math/unsorted_segment_max.hpp>
+#include <rill/ops/math/unsorted_segment_mean.hpp>
+#include <rill/ops/math/unsorted_segment_min.hpp>
+#include <rill/ops/math/unsorted_segment_prod.hpp>
+#include <rill/ops/math/unsorted_segment_sum.hpp>
+#include <rill/ops/math/xdivy.hpp>
+#include <rill/ops/math/xlogy.hpp>
 
 #include <rill/ops/nn/batch_normalization.hpp>
 #include <rill/ops/nn/bias_add.hpp>
@@ -290,6 +317,13 @@
 #include <rill/ops/state/count_up_to.hpp>
 #include <rill/ops/state/is_initialized.hpp>
 #include <rill/ops/state/scatter_add.hpp>
+#include <rill/ops/state/scatter_div.hpp>
+#include <rill/ops/state/scatter_max.hpp>
+#include <rill/ops/state/scatter_min.hpp>
+#include <rill/ops/state/scatter_mul.hpp>
+#include <rill/ops/state/scatter_nd_add.hpp>
+#include <rill/ops/state/scatter_nd_sub.hpp>
+#include <rill/ops/state/scatter_nd_update.hpp>
 #include <rill/ops/state/scatter_sub.hpp>
 #include <rill/ops/state/scatter_update.hpp>
 #include <rill/ops/state/variable.hpp>
@@ -363,6 +397,7 @@ using catalogue = op_list<
     barrier_wait_op,
     batch_matmul_op,
     bias_for_op,
+    bitcast_op,
     broadcast_to_op,
     call_op,
     candidate_sampler_op,
@@ -407,8 +442,10 @@ using catalogue = op_list<
     diag_op,
     diag_part_op,
     digamma_op,
+    div_no_nan_op,
     div_op,
     dropout_rate_op,
+    dynamic_stitch_op,
     einsum_op,
     elu_op,
     enqueue_many_op,
@@ -429,6 +466,7 @@ using catalogue = op_list<
     floordiv_op,
     fused_op,
     gather_grad_op,
+    gather_nd_op,
     gather_op,
     gelu_op,
     greater_equal_op,
@@ -439,7 +477,9 @@ using catalogue = op_list<
     identity_op,
     imag_op,
     image_summary_op,
+    index_count_op,
     initialize_table_op,
+    invert_permutation_op,
     is_finite_op,
     is_inf_op,
     is_initialized_op,
@@ -459,6 +499,7 @@ using catalogue = op_list<
     less_op,
     lgamma_op,
     linear_recurrence_op,
+    list_diff_op,
     log1p_op,
     log_matrix_determinant_op,
     log_op,
@@ -493,6 +534,7 @@ using catalogue = op_list<
     merge_op,
     minimum_op,
     mod_op,
+    mul_no_nan_op,
     mul_op,
     multinomial_op,
     mutex_acquire_op,
@@ -507,6 +549,7 @@ using catalogue = op_list<
     pad_op,
     padding_fifo_queue_op,
     parse_example_op,
+    partition_places_op,
     placeholder_op,
     polygamma_op,
     pow_op,
@@ -550,13 +593,22 @@ using catalogue = op_list<
     resize_image_op,
     reverse_op,
     rint_op,
+    roll_op,
     round_op,
     rsqrt_op,
     scalar_summary_op,
     scan_slices_op,
     scatter_add_op,
+    scatter_div_op,
+    scatter_max_op,
+    scatter_min_op,
+    scatter_mul_op,
+    scatter_nd_add_op,
+    scatter_nd_sub_op,
+    scatter_nd_update_op,
     scatter_sub_op,
     scatter_update_op,
+    segment_gather_op,
     select_op,
     self_adjoint_eig_op,
     selu_op,
@@ -608,6 +660,9 @@ using catalogue = op_list<
     tan_op,
     tanh_op,
     tensor_array_write_op,
+    tensor_scatter_add_op,
+    tensor_scatter_sub_op,
+    tensor_scatter_update_op,
     tensor_stack_op,
     text_summary_op,
     tile_grad_op,
@@ -616,9 +671,15 @@ using catalogue = op_list<
     transpose_op,
     truncated_normal_op,
     unique_op,
+    unsorted_segment_max_op,
+    unsorted_segment_min_op,
+    unsorted_segment_prod_op,
+    unsorted_segment_sum_op,
     variable_op,
     where_op,
-    while_op>;
+    while_op,
+    xdivy_op,
+    xlogy_op>;
 // clang-format on
 
 }} // namespace rill::RILL_ABI

@@ -181,7 +181,10 @@ TEST_CASE("far: ops that are nodes") {
         tensor a(x), t = transpose(x);
         const std::tuple all(matmul(x, t), matmul(t, x), softmax(x), log_softmax(x), gather<0>(x, ids), concat<1>(x, x),
                              one_hot<7>(ids), reduce_sum<0>(x), reduce_mean(x), reduce_max<1>(x), reshape<dyn>(x),
-                             cast<float>(argmax<1>(x)), expand_dims<0>(x), select(x > 0.f, x, 0.f));
+                             cast<float>(argmax<1>(x)), expand_dims<0>(x), select(x > 0.f, x, 0.f),
+                             gather_nd(x, expand_dims<1>(ids)), one_hot<7, float, 0>(ids), roll<0>(x, 2),
+                             tensor_scatter_add(x, expand_dims<1>(ids), gather<0>(x, ids)),
+                             unsorted_segment_max<6>(gather<0>(x, ids), ids), bincount(ids, cast<float>(ids)));
         const session s;
         const xt::xtensor<float, 2> value = matrix(5, 7, 3);
         const std::vector<int> chosen{4, 0, 1, 1};

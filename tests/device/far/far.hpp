@@ -213,8 +213,28 @@ public:
         if (const auto here = at(on)) cpu::scatter_add(*here, at(from), at(ids), at(to), outer, extent, inner, count);
     }
     template <class T, class I>
-    static void one_hot(const execution_context& on, const I* ids, T* to, index_t count, index_t depth, T one, T zero) {
-        if (const auto here = at(on)) cpu::one_hot(*here, at(ids), at(to), count, depth, one, zero);
+    static void one_hot(const execution_context& on, const I* ids, T* to, index_t outer, index_t depth, index_t inner,
+                        T one, T zero) {
+        if (const auto here = at(on)) cpu::one_hot(*here, at(ids), at(to), outer, depth, inner, one, zero);
+    }
+    template <class I>
+    static void flat_indices(const execution_context& on, const I* ids, std::int64_t* to, index_t count,
+                             const dims& shape, const error_site& where) {
+        if (const auto here = at(on)) cpu::flat_indices(*here, at(ids), at(to), count, shape, where);
+    }
+    template <combine How, class T, class I>
+    static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
+                                 index_t segments, index_t inner, T empty) {
+        if (const auto here = at(on))
+            cpu::combine_segments<How>(*here, at(x), at(ids), at(to), count, segments, inner, empty);
+    }
+    template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
+        return cpu::combine_segments_scratch<How>(segments);
+    }
+    template <class T, class I>
+    static void gather_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t inner,
+                                index_t count) {
+        if (const auto here = at(on)) cpu::gather_segments(*here, at(x), at(ids), at(to), inner, count);
     }
     template <bool Largest, class T, class Out>
     static void arg_extreme(const execution_context& on, const T* x, Out* to, index_t outer, index_t extent,

@@ -14,6 +14,10 @@ static_assert(std::is_same_v<ten<any_tensor>, any_tensor>);
 static_assert(
     std::is_same_v<decltype(one_hot<3, bool>(std::declval<const tensor<int, 2, 2>&>())), tensor<bool, 2, 2, 3>>);
 
+static_assert(
+    std::is_same_v<decltype(one_hot<3, float, 1>(std::declval<const tensor<int, 2, 5>&>())), tensor<float, 2, 3, 5>>);
+static_assert(!axis_of_result<extents<2, 5>, 3> && axis_of_result<extents<2, 5>, -3>);
+
 template <class T> xt::xarray<T> reference(const xt::xarray<int>& ids, int depth, T on, T off) {
     xt::xarray<T> out(std::vector<std::size_t>{ids.shape(0), static_cast<std::size_t>(depth)});
     for (std::size_t i = 0; i < ids.shape(0); ++i)
@@ -28,6 +32,9 @@ TEST_CASE("one_hot: values, with ids outside") {
                           [](const auto& x) { return reference<double>(x, 4, 5, -1); }, {{7}}, {.in = {{0, 4}}});
     op_test::node<int, 1>([](const auto& x) { return one_hot(x, 3); },
                           [](const auto& x) { return reference<float>(x, 3, 1, 0); }, {{7}}, {.in = {{0, 3}}});
+    const auto first = [](const auto& x) { return xt::xarray<float>(xt::transpose(reference<float>(x, 4, 1, 0))); };
+    op_test::node<int, 1>([](const auto& x) { return one_hot<4, float, 0>(x); }, first, {{7}}, {.in = {{-1, 5}}});
+    op_test::node<int, 1>([](const auto& x) { return one_hot(x, 4, 1.f, 0.f, -2); }, first, {{7}}, {.in = {{-1, 5}}});
     const graph g;
     const graph_scope here(g);
     const session s(g);
@@ -42,6 +49,7 @@ TEST_CASE("one_hot: refusals") {
     CHECK_THROWS_WITH(one_hot(tensor(constant({1})), -2), contains("one_hot: the depth is negative"));
     CHECK_THROWS_WITH(one_hot<3>(any_tensor(tensor(constant({1.f})))),
                       contains("one_hot: the ids must be int32 or int64"));
+    CHECK_THROWS_WITH(one_hot(tensor(constant({1})), 2, 1.f, 0.f, 2), contains("one_hot: the axis is out of range"));
     const any_tensor deep = any_placeholder("deep", dtype::int32, {1, 1, 1, 1, 1, 1, 1, 1});
     CHECK_THROWS_WITH(one_hot<3>(deep), contains("one_hot: the result would have more than 8 dimensions"));
 }

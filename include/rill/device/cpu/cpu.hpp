@@ -242,8 +242,36 @@ struct cpu {
         scatter_add_slices(from, ids, to, outer, extent, inner, count);
     }
     template <class T, class I>
-    static void one_hot(const execution_context&, const I* ids, T* to, index_t count, index_t depth, T on, T off) {
-        one_hot_rows(ids, to, count, depth, on, off);
+    static void one_hot(const execution_context&, const I* ids, T* to, index_t outer, index_t depth, index_t inner,
+                        T on, T off) {
+        one_hot_rows(ids, to, outer, depth, inner, on, off);
+    }
+    /// Turns rows of indices, one for each axis of `shape`, into places in row-major order. Refuses the first that is outside its axis: at its
+    /// position among all indices.
+    template <class I>
+    static void flat_indices(const execution_context& on, const I* ids, std::int64_t* to, index_t count,
+                             const dims& shape, const error_site& where) {
+        if (const index_t at = flatten_indices(ids, to, count, shape); at >= 0)
+            on.refuse(where, refused_element::of(at, ids[at]));
+    }
+    /// Combines slices by segment; see indexing.hpp. Ids are below `segments`, or negative. Only extremes need scratch memory.
+    template <combine How, class T, class I>
+    static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
+                                 index_t segments, index_t inner, T empty) {
+        using Combine =
+            std::conditional_t<How == combine::sum, sum_combine,
+                               std::conditional_t<How == combine::prod, prod_combine,
+                                                  std::conditional_t<How == combine::max, max_combine, min_combine>>>;
+        combine_slices<Combine>(x, ids, to, count, segments, inner, empty, static_cast<std::uint8_t*>(on.scratch));
+    }
+    template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
+        return How == combine::max || How == combine::min ? static_cast<std::size_t>(segments) : 0;
+    }
+    /// Gathers the slices of segments; zeros where an id is negative.
+    template <class T, class I>
+    static void gather_segments(const execution_context&, const T* x, const I* ids, T* to, index_t inner,
+                                index_t count) {
+        gather_segment_slices(x, ids, to, inner, count);
     }
     /// Writes the index along `extent` of the largest (or smallest) element.
     template <bool Largest, class T, class Out>

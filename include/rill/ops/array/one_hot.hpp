@@ -5,29 +5,33 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A last axis is added, with `on` at the place that the id says and `off` elsewhere. An id outside it gives all `off`, as
+/// An axis is added, with `on` at the place that the id says and `off` elsewhere. An id outside it gives all `off`, as
 /// in TensorFlow.
 struct one_hot_op {
     static constexpr auto name = "OneHot";
+    static constexpr int version = 2; // 1 had no axis
     static constexpr int inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::common;
     static constexpr auto no_gradient = ""; // ids have none
     index_t depth = 0;
     any_array values; // off, on
+    int axis = -1;    // of the result
 
     static void fields(auto& op, auto& visit) {
         visit("depth", op.depth);
         visit("values", op.values);
+        visit("axis", op.axis);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return values.dtype(); }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const T off = values.elements<T>()[0], on = values.elements<T>()[1];
+        const detail::axis_view view(request.outputs[0].shape, axis);
         return detail::with_index_type(request.inputs[0].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, n = request.inputs[0].shape.size(), wide = depth](const kernel_args& a) {
-                D::one_hot(a.on, a.in<I>(0), a.out<T>(0), n, wide, on, off);
+            return kernel([=](const kernel_args& a) {
+                D::one_hot(a.on, a.in<I>(0), a.out<T>(0), view.outer, view.extent, view.inner, on, off);
             });
         });
     }
@@ -38,11 +42,11 @@ template <class E> inline constexpr bool rank_below_most = E::rank < max_rank;
 
 namespace detail {
 
-template <class T> one_hot_op make_one_hot(index_t depth, const T& on, const T& off) {
+template <class T> one_hot_op make_one_hot(index_t depth, const T& on, const T& off, int axis) {
     any_array values(dtype_of<T>, dims{2});
     static_cast<T*>(values.mutable_data())[0] = off;
     static_cast<T*>(values.mutable_data())[1] = on;
-    return {depth, std::move(values)};
+    return {depth, std::move(values), axis};
 }
 /// Ids of any kind.
 template <class X> inline constexpr bool are_classes = true;
@@ -50,16 +54,22 @@ template <typed_operand X> inline constexpr bool are_classes<X> = is_index_type<
 
 } // namespace detail
 
-/// one_hot<10>(ids) in float; one_hot<10, T>(ids, on, off).
-template <index_t Depth, element T = float, graph_operand X>
+/// The result has that axis.
+template <class E, int Axis> inline constexpr bool axis_of_result = rules::insert_axis(E::value, Axis, 1).ok();
+
+/// one_hot<10>(ids) in float; one_hot<10, T>(ids, on, off); one_hot<10, float, 0>(ids) puts the new axis first.
+template <index_t Depth, element T = float, int Axis = -1, graph_operand X>
 auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::type_identity_t<T>& off = T(0),
              const std::source_location& where = std::source_location::current()) {
     static_assert(is_depth<Depth>, "one_hot: the depth is 0 or more");
     static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
-    if constexpr (typed_operand<X>)
+    if constexpr (typed_operand<X>) {
         static_assert(rank_below_most<extents_of<X>>, "one_hot: the result would have more than 8 dimensions");
-    constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, -1, Depth < 0 ? 0 : Depth); };
-    return apply_node<T, T>(detail::make_one_hot<T>(Depth, on, off), rule, where, ids);
+        static_assert(!rank_below_most<extents_of<X>> || axis_of_result<extents_of<X>, Axis>,
+                      "one_hot: the axis is out of range");
+    }
+    constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, Axis, Depth < 0 ? 0 : Depth); };
+    return apply_node<T, T>(detail::make_one_hot<T>(Depth, on, off, Axis), rule, where, ids);
 }
 /// To a depth known at run time only.
 template <element T = float, graph_operand X>
@@ -68,7 +78,15 @@ auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(
              const std::source_location& where = std::source_location::current()) {
     static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
     constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, -1, dyn); };
-    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off), rule, where, ids);
+    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, -1), rule, where, ids);
+}
+/// Along an axis of the result that is known at run time only.
+template <element T = float, graph_operand X>
+auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on, const std::type_identity_t<T>& off,
+             int axis, const std::source_location& where = std::source_location::current()) {
+    static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
+    constexpr auto rule = [](const dims& x) { return rules::change_rank(x, 1); };
+    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, axis), rule, where, ids);
 }
 
 }} // namespace rill::RILL_ABI
@@ -79,7 +97,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[0].type, "the ids");
     if (depth < 0) throw invalid_argument("the depth is negative");
-    const auto deeper = rules::insert_axis(in[0].shape, -1, depth);
+    const auto deeper = rules::insert_axis(in[0].shape, axis, depth);
     if (!deeper.ok()) throw invalid_argument(deeper.reason());
     return {{values.dtype(), deeper.shape}};
 }

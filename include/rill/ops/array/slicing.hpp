@@ -18,6 +18,10 @@ struct slice_range {
 /// A whole axis, as an index: x(all, 1). A function, so that programs may still name their variables so.
 constexpr slice_range all() { return {}; }
 
+/// A new axis of extent 1, as an index: x(all, new_axis). A function, as `all` is.
+struct added_axis {};
+constexpr added_axis new_axis() { return {}; }
+
 namespace rules {
 
 /// Ranges of the first axes; the others are taken whole.

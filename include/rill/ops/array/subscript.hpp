@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 
-// x(1), x(1, slice_range{2, 5}), x(all, 0): rows, elements, blocks and columns of a tensor, as NumPy's x[i], x[1, 2:5] and x[:, 0].
+// x(1), x(1, slice_range{2, 5}), x(all, 0), x(all, new_axis): rows, elements, blocks, columns and new axes of a tensor, as NumPy's x[i],
+// x[1, 2:5], x[:, 0] and x[:, None]. One of the indices may be a tensor: x(all, ids).
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -13,28 +15,51 @@ namespace rill { inline namespace RILL_ABI {
 template <class I>
 concept whole_axis = std::same_as<std::remove_pointer_t<I>, decltype(all)>;
 
-/// An index of one axis: a whole number drops the axis, a range keeps it.
+/// `new_axis` itself, which takes no axis of the tensor.
 template <class I>
-concept axis_index = host_integer<I> || std::same_as<I, slice_range> || whole_axis<I>;
+concept new_axis_index = std::same_as<std::remove_pointer_t<I>, decltype(new_axis)>;
 
-/// Whole numbers and ranges; or one tensor of indices of axis 0.
-template <class... I> inline constexpr bool are_indices = (axis_index<I> && ...);
-template <class I> inline constexpr bool are_indices<I> = axis_index<I> || graph_operand<I>;
+/// An index of one axis: a whole number drops the axis, a range keeps it, a tensor of indices puts its own axes there.
+template <class I>
+concept axis_index = host_integer<I> || std::same_as<I, slice_range> || whole_axis<I> || graph_operand<I>;
+
+/// Whole numbers, ranges, new axes, and one tensor of indices at most.
+template <class... I>
+inline constexpr bool are_indices = ((axis_index<I> || new_axis_index<I>) && ...) && (0 + ... + graph_operand<I>) <= 1;
+/// The indices that take an axis of the tensor.
+template <class... I> inline constexpr int indexed_axes = (0 + ... + !new_axis_index<I>);
 
 namespace rules {
 
 /// The shape that indices of types I leave; what a range takes is known at run time only.
 template <class... I> constexpr shape_result subscript(const dims& x) {
-    constexpr int count = static_cast<int>(sizeof...(I));
-    constexpr std::array<bool, sizeof...(I)> drops{host_integer<I>...}, keeps{whole_axis<I>...};
     if (!x.known_rank()) return {dims::unknown()};
-    if (count > x.rank) return {x, "there are more indices than axes"};
+    if (indexed_axes<I...> > x.rank) return {x, "there are more indices than axes"};
+    index_list extents; // of the result
+    int axis = 0, rank = 0;
+    bool known = true;
+    const auto push = [&](index_t extent) {
+        if (rank++ < max_rank) extents.push(extent);
+    };
+    const auto take = [&]<class J>(std::type_identity<J>) {
+        if constexpr (new_axis_index<J>)
+            return push(1);
+        else if constexpr (whole_axis<J>)
+            push(x[axis]);
+        else if constexpr (typed_operand<J>)
+            for (int i = 0; i < extents_of<J>::rank; ++i) push(extents_of<J>::value[i]);
+        else if constexpr (graph_operand<J>)
+            known = false;
+        else if constexpr (!host_integer<J>)
+            push(dyn);
+        ++axis;
+    };
+    (take(std::type_identity<I>{}), ...);
+    for (; axis < x.rank; ++axis) push(x[axis]);
+    if (!known) return {dims::unknown()};
+    if (rank > max_rank) return {x, "the result would have more than 8 dimensions"};
     dims r;
-    for (int i = 0; i < x.rank; ++i)
-        if (i >= count || keeps[static_cast<std::size_t>(i)])
-            r.push(x[i]);
-        else if (!drops[static_cast<std::size_t>(i)])
-            r.push(dyn);
+    for (int i = 0; i < extents.rank; ++i) r.push(extents[i]);
     return {r};
 }
 
@@ -47,32 +72,53 @@ namespace detail {
 
 /// The range of one element; a negative index counts from the end. Throws invalid_argument if the axis is known to be shorter.
 slice_range range_of_one(const tensor_type& x, int axis, index_t index);
+/// The number of axes of a tensor of indices. Throws invalid_argument if it is unknown.
+int subscript_rank(const tensor_type& ids);
 
 template <class X, class... I> auto subscript(const X& x, const I&... at) {
-    static_assert(are_indices<I...>, "x(i): whole numbers, slice_range and all are expected, or one tensor of indices; "
-                                     "gather<Axis>(x, indices) takes them along another axis");
-    if constexpr ((graph_operand<I> || ...)) {
+    static_assert(are_indices<I...>,
+                  "x(i): whole numbers, slice_range, all and new_axis are expected, and one tensor of "
+                  "indices at most; gather_nd(x, indices) takes rows of indices");
+    if constexpr (sizeof...(I) == 1 && (graph_operand<I> && ...)) {
         return gather(x, at...);
     } else {
         if constexpr (typed_operand<X>)
             static_assert(an_axis_for_each_index<extents_of<X>, I...>, "x(i): there are more indices than axes");
         if (is_null(x)) refuse_null("x(i)");
         rules::slicing ranges;
-        axis_list dropped;
+        axis_list dropped, added;
+        any_tensor ids;
+        int ids_axis = 0, place = 0; // of the result
         const auto take = [&]<class J>(const J& index) {
-            if constexpr (host_integer<J>) {
+            if constexpr (new_axis_index<J>) {
+                added.push(place++);
+            } else if constexpr (host_integer<J>) {
                 const int axis = ranges.begin.rank;
                 dropped.push(axis);
                 ranges.push(range_of_one(operand_type(x), axis, static_cast<index_t>(index)));
-            } else if constexpr (whole_axis<J>) {
-                ranges.push(index());
-            } else if constexpr (std::same_as<J, slice_range>) {
-                ranges.push(index);
+            } else if constexpr (graph_operand<J>) {
+                static_assert(are_ids<J>, "x(i): a tensor of indices is of int or std::int64_t");
+                ids = any_tensor(sealed(index));
+                ids_axis = place - added.count;
+                place += subscript_rank(operand_type(index));
+                ranges.push(slice_range{});
+            } else {
+                ++place;
+                if constexpr (whole_axis<J>)
+                    ranges.push(index());
+                else
+                    ranges.push(index);
             }
         };
         (take(at), ...);
         any_tensor taken = apply_node(strided_slice_op{ranges}, {}, x);
         if (dropped.count > 0) taken = apply_node(squeeze_op{dropped}, {}, taken);
+        if constexpr ((graph_operand<I> || ...)) {
+            require_kernel_for<gather_op, X>();
+            taken =
+                any_tensor(add_op_node(make_op(gather_op{ids_axis}), taken_untyped<gather_op, X>(), {}, taken, ids));
+        }
+        for (int i = 0; i < added.count; ++i) taken = apply_node(expand_dims_op{added[i]}, {}, taken);
         constexpr auto rule = [](const dims& shape) { return rules::subscript<I...>(shape); };
         return typed_result<void, X>(rule, taken);
     }
@@ -109,6 +155,11 @@ RILL_INLINE slice_range range_of_one(const tensor_type& x, int axis, index_t ind
         throw invalid_argument("x(i): index " + std::to_string(index) + " is outside axis " + std::to_string(axis) +
                                " of " + to_string(x));
     return {index, index == -1 ? slice_range::all : index + 1, 1};
+}
+
+RILL_INLINE int subscript_rank(const tensor_type& ids) {
+    if (!ids.shape.known_rank()) throw invalid_argument("x(i): the rank of a tensor of indices must be known");
+    return ids.shape.rank;
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -18,6 +18,9 @@ namespace detail {
 /// The output is the variable after the write. `Step` joins old and new elements.
 template <class Step> struct scatter {
     static constexpr int inputs = 3;
+    /// Updates of that shape fit the variable and the ids.
+    template <class Variable, class Ids, class Updates>
+    static constexpr bool fits = updates_fit<Variable, Ids, Updates>;
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";

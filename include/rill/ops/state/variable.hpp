@@ -9,6 +9,13 @@
 #include <rill/ops/state/assign_sub.hpp>
 #include <rill/ops/state/count_up_to.hpp>
 #include <rill/ops/state/scatter_add.hpp>
+#include <rill/ops/state/scatter_div.hpp>
+#include <rill/ops/state/scatter_max.hpp>
+#include <rill/ops/state/scatter_min.hpp>
+#include <rill/ops/state/scatter_mul.hpp>
+#include <rill/ops/state/scatter_nd_add.hpp>
+#include <rill/ops/state/scatter_nd_sub.hpp>
+#include <rill/ops/state/scatter_nd_update.hpp>
 #include <rill/ops/state/scatter_sub.hpp>
 #include <rill/ops/state/scatter_update.hpp>
 #include <rill/ops/state/variables.hpp>
@@ -238,6 +245,45 @@ public:
         return scatter<scatter_update_op>(ids, updates, where);
     }
 
+    /// Multiplies, divides, lowers or raises slices, where ids say.
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_mul(const Ids& ids, const Updates& updates,
+                                const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_mul_op>(ids, updates, where);
+    }
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_div(const Ids& ids, const Updates& updates,
+                                const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_div_op>(ids, updates, where);
+    }
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_min(const Ids& ids, const Updates& updates,
+                                const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_min_op>(ids, updates, where);
+    }
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_max(const Ids& ids, const Updates& updates,
+                                const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_max_op>(ids, updates, where);
+    }
+    /// The same by rows of indices along the first axes: v.scatter_nd_add(ids, updates) of ids [.., r] and updates of the shape that
+    /// gather_nd(v, ids) has.
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_nd_add(const Ids& ids, const Updates& updates,
+                                   const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_nd_add_op>(ids, updates, where);
+    }
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_nd_sub(const Ids& ids, const Updates& updates,
+                                   const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_nd_sub_op>(ids, updates, where);
+    }
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_nd_update(const Ids& ids, const Updates& updates,
+                                      const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_nd_update_op>(ids, updates, where);
+    }
+
     /// Gives the variable its first value.
     operation initializer() const { return operation(this->graph().state().initializer(this->node())); }
 
@@ -292,8 +338,9 @@ private:
         static_assert(are_ids<Ids>, "scatter: the ids must be int or std::int64_t");
         if constexpr (typed_operand<Updates>)
             static_assert(same_dtype<value_type_of<Updates>, T>, "scatter: the dtypes differ; convert with cast<T>()");
+        static_assert(op_takes<Op, T>, "scatter: the op does not take the variable's element type");
         if constexpr (typed_operand<Ids> && typed_operand<Updates>)
-            static_assert(updates_fit<extents<D...>, extents_of<Ids>, extents_of<Updates>>,
+            static_assert(Op::template fits<extents<D...>, extents_of<Ids>, extents_of<Updates>>,
                           "scatter: the updates don't fit the variable and the ids");
         return {detail::unchecked, any_tensor(apply_node(Op{}, where, tensor<T, D...>(*this), ids, updates))};
     }

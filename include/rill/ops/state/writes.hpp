@@ -97,5 +97,42 @@ any_tensor scatter_update(const any_tensor& v, const Ids& ids, const Updates& up
                           const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_update_op>(v, ids, updates, "scatter_update", where);
 }
+/// Multiplies, divides, lowers or raises slices, where ids say.
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_mul(const any_tensor& v, const Ids& ids, const Updates& updates,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_mul_op>(v, ids, updates, "scatter_mul", where);
+}
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_div(const any_tensor& v, const Ids& ids, const Updates& updates,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_div_op>(v, ids, updates, "scatter_div", where);
+}
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_min(const any_tensor& v, const Ids& ids, const Updates& updates,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_min_op>(v, ids, updates, "scatter_min", where);
+}
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_max(const any_tensor& v, const Ids& ids, const Updates& updates,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_max_op>(v, ids, updates, "scatter_max", where);
+}
+/// By rows of indices along the first axes: ids [.., r], updates of the shape that gather_nd(v, ids) has.
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_nd_add(const any_tensor& v, const Ids& ids, const Updates& updates,
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_nd_add_op>(v, ids, updates, "scatter_nd_add", where);
+}
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_nd_sub(const any_tensor& v, const Ids& ids, const Updates& updates,
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_nd_sub_op>(v, ids, updates, "scatter_nd_sub", where);
+}
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_nd_update(const any_tensor& v, const Ids& ids, const Updates& updates,
+                             const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_nd_update_op>(v, ids, updates, "scatter_nd_update", where);
+}
 
 }} // namespace rill::RILL_ABI

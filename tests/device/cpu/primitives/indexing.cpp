@@ -49,8 +49,51 @@ TEST_CASE("indexing: gather and scatter_add undo one another") {
 
 TEST_CASE("indexing: one_hot") {
     std::vector<int> out(8, 7);
-    one_hot_rows(std::vector<std::int64_t>{1, -1, 2, 0}.data(), out.data(), 4, 2, 5, -5);
+    one_hot_rows(std::vector<std::int64_t>{1, -1, 2, 0}.data(), out.data(), 4, 2, 1, 5, -5);
     CHECK(out == std::vector<int>{-5, 5, -5, -5, -5, -5, 5, -5});
+}
+
+TEST_CASE("indexing: one_hot along a first axis") {
+    std::vector<int> out(6, 7);
+    one_hot_rows(std::vector<int>{1, -1}.data(), out.data(), 1, 3, 2, 1, 0);
+    CHECK(out == std::vector<int>{0, 0, 1, 0, 0, 0});
+}
+
+TEST_CASE("indexing: rows of indices become places, and the first one outside is found") {
+    const auto flat = [](const std::vector<int>& ids, index_t count, const dims& shape) {
+        std::vector<std::int64_t> to(static_cast<std::size_t>(count), -7);
+        const index_t refused = flatten_indices(ids.data(), to.data(), count, shape);
+        if (refused >= 0) to = {refused};
+        return to;
+    };
+    using places = std::vector<std::int64_t>;
+    CHECK(flat({2, 0}, 2, {3}) == places{2, 0});
+    CHECK(flat({1, 2, 0, 1}, 2, {2, 4}) == places{6, 1});
+    CHECK(flat({1, 0, 1}, 1, {2, 2, 2}) == places{5});
+    CHECK(flat({1, 0, 1, 2}, 1, {2, 2, 2, 3}) == places{17});
+    CHECK(flat({}, 2, {}) == places{0, 0});
+    CHECK(flat({1, 2, 0, 4}, 2, {2, 4}) == places{3});
+    CHECK(flat({0, 0, -1, 9}, 2, {2, 4}) == places{2});
+}
+
+TEST_CASE("indexing: segments are combined, and gathered back") {
+    const std::vector<int> ids{1, 1, -1, 3, 1};
+    const auto combined = [&]<class C>(std::type_identity<C>, index_t inner, float empty) {
+        const std::vector<float> x{5, 2, 9, 4, 3, 50, 20, 90, 40, 30};
+        std::vector<float> to(static_cast<std::size_t>(4 * inner), -1.f);
+        std::vector<std::uint8_t> seen(4, 9);
+        combine_slices<C>(x.data(), ids.data(), to.data(), 5, 4, inner, empty, seen.data());
+        return to;
+    };
+    using floats = std::vector<float>;
+    CHECK(combined(std::type_identity<sum_combine>{}, 1, 0.f) == floats{0, 10, 0, 4});
+    CHECK(combined(std::type_identity<prod_combine>{}, 1, 1.f) == floats{1, 30, 1, 4});
+    CHECK(combined(std::type_identity<max_combine>{}, 1, -8.f) == floats{-8, 5, -8, 4});
+    CHECK(combined(std::type_identity<min_combine>{}, 1, 8.f) == floats{8, 2, 8, 4});
+    CHECK(combined(std::type_identity<sum_combine>{}, 2, 0.f) == floats{0, 0, 54, 36, 0, 0, 20, 90});
+    floats back(10, 7);
+    gather_segment_slices(floats{1, 2, 3, 4, 5, 6, 7, 8}.data(), ids.data(), back.data(), 2, 5);
+    CHECK(back == floats{3, 4, 3, 4, 0, 0, 7, 8, 3, 4});
 }
 
 TEST_CASE("indexing: where extremes are") {

@@ -34,11 +34,81 @@ void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index
         }
 }
 
-/// Writes rows of `off` with one `on` at the row's id; a row whose id is outside [0, depth) gets no `on`.
-template <class T, class I> void one_hot_rows(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
-    std::fill_n(to, count * depth, off);
-    for (index_t k = 0; k < count; ++k, to += depth)
-        if (ids[k] >= 0 && static_cast<index_t>(ids[k]) < depth) to[ids[k]] = on;
+/// Writes [outer, depth, inner] of `off` with one `on` along the middle axis, at the id; an id outside [0, depth) gives no `on`.
+template <class T, class I>
+void one_hot_rows(const I* ids, T* to, index_t outer, index_t depth, index_t inner, T on, T off) {
+    std::fill_n(to, outer * depth * inner, off);
+    for (index_t o = 0; o < outer; ++o, ids += inner, to += depth * inner)
+        for (index_t i = 0; i < inner; ++i)
+            if (ids[i] >= 0 && static_cast<index_t>(ids[i]) < depth) to[static_cast<index_t>(ids[i]) * inner + i] = on;
+}
+
+/// Turns rows of indices, one for each axis of `shape`, into places in row-major order. Returns where the first index lies that is outside its
+/// axis, or -1.
+template <class I> index_t flatten_indices(const I* ids, std::int64_t* to, index_t count, const dims& shape) {
+    const int depth = shape.rank;
+    bool all = true; // branch-free but for the rows' length
+    const auto rows = [&]<int Depth>(std::integral_constant<int, Depth>) {
+        const int n = Depth > 0 ? Depth : depth;
+        for (index_t k = 0; k < count; ++k) {
+            index_t flat = 0;
+            for (int j = 0; j < n; ++j) {
+                const auto id = static_cast<index_t>(ids[k * n + j]);
+                all &= static_cast<std::uint64_t>(id) < static_cast<std::uint64_t>(shape[j]);
+                flat = static_cast<index_t>(static_cast<std::uint64_t>(flat) * static_cast<std::uint64_t>(shape[j]) +
+                                            static_cast<std::uint64_t>(id)); // a refused id may overflow
+            }
+            to[k] = flat;
+        }
+    };
+    switch (depth) {
+    case 1: rows(std::integral_constant<int, 1>{}); break;
+    case 2: rows(std::integral_constant<int, 2>{}); break;
+    case 3: rows(std::integral_constant<int, 3>{}); break;
+    default: rows(std::integral_constant<int, 0>{});
+    }
+    if (all) return -1;
+    index_t at = 0;
+    while (ids[at] >= 0 && static_cast<index_t>(ids[at]) < shape[static_cast<int>(at % depth)]) ++at;
+    return at;
+}
+
+/// Combines slices of one id: to[ids[k], :] = merge of x[k, :] over k. Slices with a negative id are left out; segments without a slice are
+/// `empty`. Of extremes, `seen` holds a flag for each segment.
+template <class Combine, class T, class I>
+void combine_slices(const T* x, const I* ids, T* to, index_t count, index_t segments, index_t inner, T empty,
+                    std::uint8_t* seen) {
+    constexpr bool starts_empty = std::is_same_v<Combine, sum_combine> || std::is_same_v<Combine, prod_combine>;
+    std::fill_n(to, segments * inner, empty);
+    if constexpr (!starts_empty) std::fill_n(seen, segments, std::uint8_t(0));
+    for (index_t k = 0; k < count; ++k) {
+        if (ids[k] < 0) continue;
+        const auto id = static_cast<index_t>(ids[k]);
+        if constexpr (!starts_empty) {
+            if (!seen[id]) {
+                seen[id] = 1;
+                std::copy_n(x + k * inner, inner, to + id * inner);
+                continue;
+            }
+        }
+        if (inner == 1) {
+            lane<T> all(x[k]); // a run of one id stays in a register
+            while (k + 1 < count && ids[k + 1] == ids[k]) all = Combine::merge(all, lane<T>(x[++k]));
+            to[id] = Combine::merge(lane<T>(to[id]), all).v;
+        } else {
+            detail::combine_merge<Combine, T>(to + id * inner, x + k * inner, inner);
+        }
+    }
+}
+
+/// Gathers slices: to[k, :] = x[ids[k], :], or zeros where the id is negative.
+template <class T, class I> void gather_segment_slices(const T* x, const I* ids, T* to, index_t inner, index_t count) {
+    for (index_t k = 0; k < count; ++k, to += inner) {
+        if (ids[k] < 0)
+            std::fill_n(to, inner, T(0));
+        else
+            std::copy_n(x + static_cast<index_t>(ids[k]) * inner, inner, to);
+    }
 }
 
 }}} // namespace rill::RILL_ABI::RILL_ISA

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/broadcast_to.hpp>
+#include <rill/ops/array/tensor_scatter_add.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// A zero in the type of a tensor, of rank 0.
+template <class X> auto zero_of(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>)
+        return constant(value_type_of<X>(0), where);
+    else
+        return constant(filled_array(operand_type(x).type, dims{}, 0), where);
+}
+
+} // namespace detail
+
+/// scatter_nd<4, 3>(ids, updates): zeros of that shape, to which slices are added where rows of indices say; a row that occurs twice adds twice.
+/// The updates have the shape that gather_nd of the result has. Gradient by the updates: gather_nd of g.
+template <index_t... D, graph_operand Ids, graph_operand Updates>
+    requires(sizeof...(D) > 0)
+auto scatter_nd(const Ids& ids, const Updates& updates,
+                const std::source_location& where = std::source_location::current()) {
+    return tensor_scatter_add(broadcast_to<D...>(detail::zero_of(updates, where), where), ids, updates, where);
+}
+/// To a shape known at run time only: dims, or a tensor of whole numbers.
+template <graph_operand Ids, graph_operand Updates, class S>
+    requires(graph_operand<S> || std::same_as<S, dims>)
+auto scatter_nd(const Ids& ids, const Updates& updates, const S& shape,
+                const std::source_location& where = std::source_location::current()) {
+    return tensor_scatter_add(broadcast_to(detail::zero_of(updates, where), shape, where), ids, updates, where);
+}
+
+}} // namespace rill::RILL_ABI

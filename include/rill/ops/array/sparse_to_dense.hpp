@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/broadcast_to.hpp>
+#include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/tensor_scatter_update.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// Ids as rows of indices: of rank 0 or 1, each number is a row.
+template <class Ids> auto index_rows(const Ids& ids, const std::source_location& where) {
+    if constexpr (typed_operand<Ids>) {
+        static_assert(extents_of<Ids>::rank <= 2, "sparse_to_dense: the ids have two axes at most");
+        if constexpr (extents_of<Ids>::rank == 2)
+            return sealed(ids);
+        else if constexpr (extents_of<Ids>::rank == 1)
+            return expand_dims<1>(ids, where);
+        else
+            return reshape<1, 1>(ids, where);
+    } else {
+        const int rank = rank_of(ids);
+        if (rank < 0 || rank > 2)
+            throw invalid_argument("sparse_to_dense: ids of rank 0, 1 or 2 are expected" + at_place(where));
+        return rank == 2 ? any_tensor(ids) : reshape(ids, dims{dyn, 1}, where);
+    }
+}
+
+} // namespace detail
+
+/// sparse_to_dense(ids, dims{5, 4}, values, otherwise): a tensor of that shape with values where the ids say and the value `otherwise`
+/// elsewhere. Ids are a number, a vector, or rows of indices [n, r]; values are [n]. Of ids that occur twice the last value
+/// stays. The shape is dims or a tensor. Gradient: by the values those of g at the ids; by a tensor `otherwise` the sum of the rest.
+template <graph_operand Ids, class S, graph_operand V, class O>
+    requires((graph_operand<S> || std::same_as<S, dims>) && (graph_operand<O> || literal<O>))
+auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& otherwise,
+                     const std::source_location& where = std::source_location::current()) {
+    if constexpr (literal<O>) {
+        static_assert(typed_operand<V>, "sparse_to_dense: beside values of unknown type, `otherwise` must be a tensor");
+        return sparse_to_dense(ids, shape, values,
+                               constant(literal_value<value_type_of<V>>(otherwise, "sparse_to_dense"), where), where);
+    } else {
+        return tensor_scatter_update(broadcast_to(otherwise, shape, where), detail::index_rows(ids, where), values,
+                                     where);
+    }
+}
+/// Zeros elsewhere.
+template <graph_operand Ids, class S, graph_operand V>
+    requires(graph_operand<S> || std::same_as<S, dims>)
+auto sparse_to_dense(const Ids& ids, const S& shape, const V& values,
+                     const std::source_location& where = std::source_location::current()) {
+    return sparse_to_dense(ids, shape, values, constant(value_type_of<V>(0), where), where);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/ones_like.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/size.hpp>
+#include <rill/ops/array/unique.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/less.hpp>
+#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/unsorted_segment_sum.hpp>
+#include <rill/ops/nn/clip.hpp>
+
+// Counting: bincount, histogram_fixed_width and unique_with_counts are sums by segments.
+
+namespace rill { inline namespace RILL_ABI {
+
+struct bincount_options {
+    index_t minlength = 0;  // the result has so many elements at least
+    index_t maxlength = -1; // and at most; larger numbers are left out. -1: any number
+};
+
+/// bincount(x, weights, {.maxlength = 10}): element i of the result is the sum of the weights where x is i. It has as many elements as the largest
+/// number of x says, and one more. A negative number is invalid_argument. Gradient by the weights: g of their numbers.
+template <typed_operand X, typed_operand W>
+auto bincount(const X& x, const W& weights, const bincount_options& how = {},
+              const std::source_location& where = std::source_location::current()) {
+    static_assert(is_index_type<value_type_of<X>>, "bincount: int or std::int64_t are counted");
+    static_assert(sizes_agree<extents_of<X>, extents_of<W>>, "bincount: there must be a weight for each number");
+    using I = value_type_of<X>;
+    const tensor ids = reshape<dyn>(x, where);
+    const auto count = index_count(ids, {.least = how.minlength, .most = how.maxlength}, where);
+    const auto flat = reshape<dyn>(weights, where);
+    if (how.maxlength < 0) return unsorted_segment_sum(flat, ids, count, where);
+    const tensor kept = select(cast<std::int64_t>(ids) < static_cast<std::int64_t>(how.maxlength), ids, I(-1));
+    return unsorted_segment_sum(flat, kept, count, where);
+}
+/// bincount(x): how often each number comes, as int.
+template <typed_operand X>
+auto bincount(const X& x, const bincount_options& how = {},
+              const std::source_location& where = std::source_location::current()) {
+    const auto all = sealed(x); // read twice
+    return bincount(all, cast<int>(ones_like(all)), how, where);
+}
+
+/// histogram_fixed_width<10>(x, low, high): how many elements lie in each of 10 equal parts of [low, high), as int; elements outside count to the
+/// first or the last part.
+template <index_t Bins, typed_operand X>
+auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_type_of<X>& high,
+                           const std::source_location& where = std::source_location::current()) {
+    static_assert(is_segment_count<Bins - 1>, "histogram_fixed_width: there is one part at least");
+    static_assert(is_real_floating<value_type_of<X>>, "histogram_fixed_width: the elements must be floating");
+    using T = value_type_of<X>;
+    if (!(low < high))
+        throw invalid_argument("histogram_fixed_width: the range is empty or reversed" + detail::at_place(where));
+    const auto part = floor((x - low) / static_cast<T>(high - low) * static_cast<T>(Bins));
+    const tensor ids = reshape<dyn>(cast<int>(clip(part, T(0), static_cast<T>(Bins - 1))), where);
+    return unsorted_segment_sum<Bins>(cast<int>(ones_like(ids)), ids, where);
+}
+
+/// auto [values, numbers, counts] = unique_with_counts(x): as unique, and how often each value comes, as int.
+template <typed_operand X>
+auto unique_with_counts(const X& x, const std::source_location& where = std::source_location::current()) {
+    const auto [values, numbers] = unique(x, where);
+    return std::tuple(values, numbers,
+                      unsorted_segment_sum(cast<int>(ones_like(numbers)), numbers, size(values), where));
+}
+
+}} // namespace rill::RILL_ABI

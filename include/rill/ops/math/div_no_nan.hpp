@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/select.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// a / b, and 0 where b is 0. Shape: a and b broadcast. Gradient: g / conj(b) and -g conj(a / b^2), likewise 0 where b is 0.
+struct div_no_nan_op {
+    static constexpr auto name = "DivNoNan";
+    using domain_type = domains::floating;
+    using compiled_types = types::common;
+    template <class V> RILL_FN static auto value(const V& a, const V& b) { return select(equal(b, V(0)), V(0), a / b); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& b, const V& y, const V& g) {
+        return adjoints<V, V>(select(equal(b, V(0)), V(0), g / conj(b)),
+                              select(equal(b, V(0)), V(0), -(g * conj(y)) / conj(b)));
+    }
+};
+
+template <class A, class B>
+    requires elementwise_pair<A, B>
+RILL_FRONT auto div_no_nan(const A& a, const B& b) {
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "div_no_nan: the dtypes differ; convert with cast<T>()");
+    static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "div_no_nan: the shapes do not broadcast");
+    return apply<div_no_nan_op>(a, b);
+}
+
+}} // namespace rill::RILL_ABI

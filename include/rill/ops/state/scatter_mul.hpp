@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/scatter.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+struct scatter_mul_step {
+    template <class V>
+    RILL_FN static void run(std::array<V, 1>& old, const std::array<V, 1>& given, const std::array<V, 0>&) {
+        old[0] = old[0] * given[0];
+    }
+};
+
+} // namespace detail
+
+/// Multiplies slices of a variable, where ids say: an id that occurs twice multiplies twice.
+struct scatter_mul_op : detail::scatter<detail::scatter_mul_step> {
+    static constexpr auto name = "ScatterMul";
+};
+
+}} // namespace rill::RILL_ABI
