@@ -80,7 +80,9 @@ TEST_CASE("reader: the other kinds, and files that can't be read") {
     const auto put = files.enqueue(name);
     const auto whole = std::get<1>(whole_file_reader().read(files)),
                only_name = std::get<1>(identity_reader().read(files));
-    const auto record = std::get<1>(tf_record_reader().read(files));
+    const tf_record_reader records;
+    const auto record = std::get<1>(records.read(files));
+    const auto three = std::get<1>(records.read_up_to(files, 3));
     const auto [key, fixed] = fixed_length_record_reader({.record_bytes = 2, .header_bytes = 1}).read(files);
     const session s;
     const auto read = [&](const auto& what, const std::string& path) {
@@ -101,6 +103,9 @@ TEST_CASE("reader: the other kinds, and files that can't be read") {
     CHECK_THROWS_WITH(read(record, file("d", damaged + detail::tf_record("two"))),
                       contains("record 0 at byte 0: its checksum is wrong"));
     CHECK(s.run(record) == "two");
+    CHECK(read(three, file("e", detail::tf_record("one") + damaged + detail::tf_record("two"))).size() == 1);
+    CHECK_THROWS_AS(s.run(three), data_loss); // after the records before it
+    CHECK(s.run(three)(0) == "two");
 }
 
 TEST_CASE("input producers: one reader or several, some threads, all records once an epoch") {

@@ -84,6 +84,7 @@ private:
     std::string path_;
     bool is_asking_ = false;         // the queue owes a file
     std::exception_ptr no_file_;     // its answer was an error
+    std::exception_ptr later_;       // the error of the record behind those of a read_up_to
     std::function<bool()> withdraw_; // the question
     std::int64_t records_ = 0, files_ = 0;
 };
@@ -105,6 +106,10 @@ RILL_INLINE completion reader_state::question::defer(std::function<bool()> give_
 
 /// Reads records for one attempt. Returns false if another file is needed first.
 RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
+    if (later_) {
+        to.problem = std::exchange(later_, nullptr);
+        return true;
+    }
     std::vector<std::string> keys, values;
     try {
         const auto wanted = static_cast<std::size_t>(n < 0 ? 1 : n);
@@ -124,8 +129,7 @@ RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
             to.problem = std::current_exception();
             return true;
         }
-        // the records before it are given; what is damaged was passed over, and its error with it
-        file_ = nullptr;
+        later_ = std::current_exception(); // the records before it come first
     }
     records_ += static_cast<std::int64_t>(values.size());
     for (auto* const all : {&keys, &values}) {
@@ -224,6 +228,7 @@ RILL_INLINE bool reader_state::give_up(const attempt_ptr& a) {
 RILL_COLD void reader_state::reset() {
     const std::lock_guard lock(mutex_);
     file_ = nullptr;
+    later_ = nullptr;
     records_ = files_ = 0;
 }
 
