@@ -6,6 +6,7 @@
 
 #include <rill/distributed.hpp>
 #include <rill/distributed/tensor_frame.hpp>
+#include <rill/distributed/wire_message.hpp>
 #include <rill/distributed/wire_meta.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
