@@ -10,6 +10,7 @@
 #include <rill/data/pipeline.hpp>
 #include <rill/io/idx.hpp>
 #include <rill/io/npy.hpp>
+#include <rill/resources/element_slots.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -123,6 +123,7 @@ private:
 struct cuda_backend {
     /// Complex numbers and text stay on the CPU.
     template <class T> static constexpr bool takes = std::is_trivially_copyable_v<T> && !detail::is_std_complex<T>;
+    static constexpr bool runs_on_host = false;
 
     template <class T> static T* at(T* p) { return p; }
     static std::optional<execution_context> enter(const execution_context& on) { return on; }

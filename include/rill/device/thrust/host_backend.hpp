@@ -60,6 +60,8 @@ struct omp_system {
 template <class System> struct host_backend {
     /// True if the device has kernels for elements of T.
     template <class T> static constexpr bool takes = true;
+    /// True if code of the host may use the addresses of `at`.
+    static constexpr bool runs_on_host = true;
 
     /// Returns where the device finds a block.
     template <class T> static T* at(T* p) { return p; }

@@ -184,6 +184,19 @@ template <class T> struct ordered_element {
     }
 };
 
+/// One element of f.run(x, numbers, y), with the same numbers for all.
+template <class F, class X, class Y, std::size_t N> struct transform_element {
+    F f;
+    const X* x;
+    std::array<const float*, N> numbers;
+    Y* y;
+    RILL_FN void operator()(index_t i) const {
+        std::array<float, N> all{};
+        for (std::size_t n = 0; n < N; ++n) all[n] = *numbers[n];
+        f.run(x[i], all, y[i]);
+    }
+};
+
 /// A few numbers computed from a few others, in double.
 template <class F, class T, std::size_t N> struct scalar_function {
     F f;

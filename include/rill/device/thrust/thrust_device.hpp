@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <rill/device/cpu/fusion/fused_kernel.hpp>
+#include <rill/device/cpu/linalg/matrices.hpp>
 #include <rill/device/primitives.hpp>
 #include <rill/device/thrust/kernel_starter.hpp>
 #include <rill/device/thrust/layouts.hpp>
@@ -69,6 +70,26 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
         return false;
     }
 
+    // ---- functions of matrices ---------------------------------------------------------------------------------------------
+
+    /// The CPU's algorithms, on the host's threads: a device with memory of its own has none yet.
+    template <matrix_function F, class T>
+    static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
+                         const std::array<T*, 3>& out, const error_site& where) {
+        if constexpr (B::runs_on_host) {
+            if (const auto here = B::enter(on)) detail::each_matrix<F>(*here, t, at(in), at(out), where);
+        } else {
+            throw unimplemented("device '" + std::string(Device::type) + "' has no kernels for functions of matrices");
+        }
+    }
+    template <matrix_function F, class T>
+    static std::size_t matrix_scratch(const execution_context& on, const matrix_task& t) {
+        return static_cast<std::size_t>(detail::parts_of_batch(on.pool, t)) * detail::scratch_of_matrix<F, T>(t);
+    }
+    static bool matrices_are_shared(const execution_context& on, const matrix_task& t) {
+        return detail::parts_of_batch(on.pool, t) > 1;
+    }
+
     // ---- convolutions and pools --------------------------------------------------------------------------------------------
 
     template <class T>
@@ -116,6 +137,14 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
                                    [&] { return detail::depthwise_filter_element<T>{s, at(x), at(g), at(df)}; });
     }
     template <class T> static std::size_t depthwise_scratch(const convolution_shape&) { return 0; }
+    template <class Q>
+    static void quantized_convolve(const execution_context& on, const convolution_shape& s, const Q* x, const Q* f,
+                                   const std::array<const float*, 4>& ranges, qint32* y) {
+        starter::template start<Q>(on, windows(s.window) * s.out, [&] {
+            return detail::quantized_convolution_element<Q>{s, at(x), at(f), at(ranges), at(y)};
+        });
+    }
+    static std::size_t quantized_scratch(const convolution_shape&) { return 0; }
     template <class T>
     static void max_pool(const execution_context& on, const window_shape& w, index_t channels, const T* x, T* y) {
         starter::template start<T>(on, windows(w) * channels,
@@ -270,6 +299,12 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
         auto* const wide = static_cast<typename function::C*>(function::widens ? on.scratch : nullptr);
         starter::template start<T>(on, count > 0 && function::widens ? 1 : count,
                                    [&] { return function{count, columns, at(in), at(out), at(numbers), f, at(wide)}; });
+    }
+    template <class F, class X, class Y, std::size_t N>
+    static void transform(const execution_context& on, index_t n, const F& f, const X* x,
+                          const std::array<const float*, N>& numbers, Y* y) {
+        starter::template start<X, Y>(
+            on, n, [&] { return detail::transform_element<F, X, Y, N>{f, at(x), at(numbers), at(y)}; });
     }
     template <class F, class T, std::size_t N>
     static void compute_scalars(const execution_context& on, const F& f, const std::array<const T*, N>& from, T* to) {

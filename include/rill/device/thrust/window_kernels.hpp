@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include <rill/device/cpu/primitives/windows.hpp>
+#include <rill/device/quantization.hpp>
 #include <rill/device/thrust/products.hpp>
 
 // Pools and convolutions as kernels: one thread computes one element of the result. Gradients by the image gather from the windows that
@@ -186,6 +190,26 @@ template <class T> struct convolution_element {
                                 lane<C>(static_cast<C>(f[(position * s.in + c) * s.out + out])));
         });
         y[i] = finish(sum.value(), out);
+    }
+};
+
+/// One element of a quantised convolution [windows, out]; sums wrap around. `ranges`: the ends of the image's range, then of the filter's.
+template <class Q> struct quantized_convolution_element {
+    convolution_shape s;
+    const Q *x, *f;
+    std::array<const float*, 4> ranges;
+    qint32* y;
+    RILL_FN void operator()(index_t i) const {
+        const index_t out = i % s.out;
+        const auto x0 = static_cast<std::int32_t>(quantized_range{*ranges[0], *ranges[1]}.template zero_point<Q>()),
+                   f0 = static_cast<std::int32_t>(quantized_range{*ranges[2], *ranges[3]}.template zero_point<Q>());
+        std::uint32_t sum = 0;
+        window_at(s.window, i / s.out).each([&](index_t pixel, index_t position) { // a padded 0 adds nothing
+            for (index_t c = 0; c < s.in; ++c)
+                sum += static_cast<std::uint32_t>(x[pixel * s.in + c].value - x0) *
+                       static_cast<std::uint32_t>(f[(position * s.in + c) * s.out + out].value - f0);
+        });
+        y[i].value = static_cast<std::int32_t>(sum);
     }
 };
 
