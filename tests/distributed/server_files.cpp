@@ -6,6 +6,9 @@
 
 #include <rill/core/error.hpp>
 #include <rill/distributed.hpp>
+#include <rill/ops/array/constant.hpp>
+#include <rill/ops/input/reader.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/table/vocabulary.hpp>
 
 #include "catch.hpp"
@@ -52,11 +55,18 @@ TEST_CASE("server files: a table of a server reads a file only where its options
         graph_scope use(g);
         const auto words = index_table_from_file((d.root / "data" / "words.txt").string());
         const tensor<std::int64_t> b = words.lookup(constant(std::string("b")));
+        const fifo_queue<tensor<std::string>> names({.capacity = 2});
+        const operation put = names.enqueue(constant((d.root / "data" / "words.txt").string()));
+        const text_line_reader reader;
+        const auto [key, line] = reader.read(names);
         const session s(g, {.target = node.target()});
+        s.run(put);
         if (!allowed) {
             CHECK_THROWS_AS(s.run(tables_initializer()), permission_denied);
+            CHECK_THROWS_AS(s.run(line), permission_denied);
             continue;
         }
+        CHECK(s.run(line) == "a");
         s.run(tables_initializer());
         CHECK(s.run(b) == 1);
         const auto secret = index_table_from_file((d.root / "secret.txt").string());

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/file_access.hpp>
 #include <rill/resources/element_queue.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -38,9 +39,10 @@ public:
     std::string described() const override { return described_as(format_); }
     std::string named() const { return "reader '" + name_ + "'"; }
 
-    /// Gives at most n records of one file, as keys [k] and values [k]; of rank 0 if n is -1. They are in `out` at once, or complete `wait` later. Throws
-    /// out_of_range if the queue is closed and no file is left.
-    void read(const std::shared_ptr<element_queue>& files, index_t n, async_context& wait, any_array* out);
+    /// Gives at most n records of one file, as keys [k] and values [k]; of rank 0 if n is -1. They are in `out` at once, or complete `wait`
+    /// later. Throws out_of_range if the queue is closed and no file is left. `allowed` says which files may be opened; null: all.
+    void read(const std::shared_ptr<element_queue>& files, index_t n, const file_access* allowed, async_context& wait,
+              any_array* out);
     /// Drops the file that is being read, and the counts.
     void reset();
     std::int64_t records_produced() const;
@@ -82,10 +84,11 @@ private:
     std::deque<attempt_ptr> line_;
     std::unique_ptr<reader_file> file_;
     std::string path_;
-    bool is_asking_ = false;         // the queue owes a file
-    std::exception_ptr no_file_;     // its answer was an error
-    std::exception_ptr later_;       // the error of the record behind those of a read_up_to
-    std::function<bool()> withdraw_; // the question
+    bool is_asking_ = false;               // the queue owes a file
+    std::exception_ptr no_file_;           // its answer was an error
+    std::exception_ptr later_;             // the error of the record behind those of a read_up_to
+    std::function<bool()> withdraw_;       // the question
+    const file_access* allowed_ = nullptr; // the files that the task may open; null: all
     std::int64_t records_ = 0, files_ = 0;
 };
 
@@ -140,10 +143,11 @@ RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
     return true;
 }
 
-RILL_INLINE void reader_state::read(const std::shared_ptr<element_queue>& files, index_t n, async_context& wait,
-                                    any_array* out) {
+RILL_INLINE void reader_state::read(const std::shared_ptr<element_queue>& files, index_t n, const file_access* allowed,
+                                    async_context& wait, any_array* out) {
     if (n < -1) throw invalid_argument(named() + ": " + std::to_string(n) + " records are asked for");
     std::unique_lock lock(mutex_);
+    allowed_ = allowed;
     outcome now;
     if (line_.empty() && serve(n, now)) {
         lock.unlock();
@@ -201,6 +205,7 @@ RILL_INLINE void reader_state::take_file(std::exception_ptr problem, std::vector
     if (!problem) {
         try {
             path_ = name.at(0).value<std::string>();
+            if (allowed_) allowed_->check(path_);
             file_ = open_(path_);
         } catch (...) {
             problem = std::current_exception();

@@ -56,11 +56,14 @@ inline std::shared_ptr<element_queue> file_queue_of(const kernel_args& a) {
     return files;
 }
 
+inline const file_access* files_of(const kernel_args& a) { return a.step ? a.step->files : nullptr; }
+
 } // namespace detail
 
 RILL_INLINE kernel reader_read_op::bound() {
     return kernel([](const kernel_args& a) {
-        detail::resource_of<detail::reader_state>(a)->read(detail::file_queue_of(a), -1, *a.wait, a.sized);
+        detail::resource_of<detail::reader_state>(a)->read(detail::file_queue_of(a), -1, detail::files_of(a), *a.wait,
+                                                           a.sized);
     });
 }
 
@@ -68,7 +71,8 @@ RILL_INLINE kernel reader_read_up_to_op::bound(const kernel_request& r) {
     return kernel([type = r.inputs[2].type](const kernel_args& a) {
         const index_t most = detail::count_of(type, a.in<void>(2));
         if (most < 0) throw invalid_argument(std::to_string(most) + " records are asked for");
-        detail::resource_of<detail::reader_state>(a)->read(detail::file_queue_of(a), most, *a.wait, a.sized);
+        detail::resource_of<detail::reader_state>(a)->read(detail::file_queue_of(a), most, detail::files_of(a), *a.wait,
+                                                           a.sized);
     });
 }
 
