@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// size: the primitives of a device are one struct
 #pragma once
 
 #include <array>
