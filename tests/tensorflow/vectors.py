@@ -688,7 +688,7 @@ for dtype in NUMBERS:
 # ---- rows of indices, segments ----------------------------------------------------------------------------------------
 def counted(op, operands, count, f, **fields):
     """The last operand is a number that decides the first extent."""
-    d = described(f"{op} {name_of(operands[0].dtype)}{list(operands[0].shape)} {count}", 8, 8)
+    d = described(f"{op} {operands[0].dtype.name}{list(operands[0].shape)} {count}", 8, 8)
     inputs = [d.input(x) for x in operands] + [d.const(np.array(count, "int64"))]
     y = d.op(op, inputs, f, **fields)
     value = d.values[y[0]]
