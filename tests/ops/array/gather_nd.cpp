@@ -108,7 +108,7 @@ TEST_CASE("scatter_nd: zeros with slices added") {
     static_assert(std::is_same_v<decltype(y), const tensor<float, 4>>);
     const std::vector<float> wanted{5, 0, 2, 0};
     CHECK(op_test::list(s.run(y)) == wanted);
-    CHECK(op_test::list(s.run(scatter_nd(ids, updates, dims{4}))) == std::vector<double>{5, 0, 2, 0});
+    CHECK(op_test::difference<float>(s.run(scatter_nd(ids, updates, dims{4})), {4}, wanted) == "");
     placeholder<int, 1> extent("extent");
     CHECK(op_test::list(s.run(scatter_nd(ids, updates, extent), feed(extent, std::vector<int>{4}))) == wanted);
     const auto [d] = gradients(y * y, updates);
@@ -126,8 +126,8 @@ TEST_CASE("sparse_to_dense: values at ids, a value elsewhere") {
     const auto table = sparse_to_dense(constant({{0, 1}, {1, 0}}), dims{2, 2}, values, otherwise);
     CHECK(op_test::list(s.run(table)) == std::vector<double>{-1, 3, 4, -1});
     CHECK(op_test::list(s.run(sparse_to_dense(constant({2, 0}), dims{3}, values))) == std::vector<double>{4, 0, 3});
-    CHECK(op_test::list(s.run(sparse_to_dense(constant(1), dims{3}, constant({5}), 2))) ==
-          std::vector<double>{2, 5, 2});
+    CHECK(op_test::difference<int>(s.run(sparse_to_dense(constant(1), dims{3}, constant({5}), 2)), {3}, {2, 5, 2}) ==
+          "");
     const auto d =
         gradients(std::vector<any_tensor>{table}, {values, otherwise}, {.grad_ys = {constant({{1., 2.}, {3., 4.}})}});
     CHECK(op_test::list(s.run(d[0])) == std::vector<double>{2, 3});

@@ -62,7 +62,7 @@ TEST_CASE("bitcast: the same bytes") {
     static_assert(std::is_same_v<decltype(bitcast<std::uint8_t>(x)), tensor<std::uint8_t, 2, 4>>);
     CHECK(op_test::list(s.run(bitcast<int>(x))) == std::vector<int>{0x3f800000, static_cast<int>(0xc0000000u)});
     CHECK(op_test::list(s.run(bitcast<float>(bitcast<std::uint8_t>(x)))) == std::vector<float>{1, -2});
-    CHECK(op_test::list(s.run(bitcast<float>(any_tensor(bitcast<std::uint8_t>(x))))) == std::vector<double>{1, -2});
+    CHECK(op_test::difference<float>(s.run(bitcast<float>(any_tensor(bitcast<std::uint8_t>(x)))), {2}, {1, -2}) == "");
     CHECK_THROWS_WITH(bitcast<double>(any_tensor(constant({1.f, 2.f, 3.f}))),
                       contains("bitcast: the last axis must hold the parts of one element (to float64)"));
     CHECK_THROWS_WITH(bitcast<float>(any_tensor(constant({"text"}))), contains("elements of a fixed size"));

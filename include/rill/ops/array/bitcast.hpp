@@ -18,7 +18,8 @@ constexpr shape_result bitcast(const dims& x, std::size_t from, std::size_t to) 
     } else if (from < to) {
         if (x.rank == 0 || !extents_compatible(x[x.rank - 1], static_cast<index_t>(to / from)))
             return {x, "the last axis must hold the parts of one element"};
-        --r.rank;
+        r = {};
+        for (int i = 0; i < x.rank - 1; ++i) r.push(x[i]);
     }
     return {r};
 }

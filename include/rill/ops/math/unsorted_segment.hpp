@@ -34,6 +34,29 @@ template <index_t N> inline constexpr bool is_segment_count = N >= 0;
 
 namespace detail {
 
+/// Adds a node over tensors of one shape and dtype: one pass for the program that `build` makes of the leaves.
+template <class Build> endpoint map_edges(const std::vector<endpoint>& leaves, const Build& build) {
+    const dtype type = type_of(leaves[0]).type;
+    tracer t(std::vector<dtype>(leaves.size(), type), {});
+    fused_spec spec;
+    spec.kind = fused_spec::form::program;
+    spec.body = t.finish({build(t, type)});
+    spec.scalars = t.scalars();
+    endpoint_list inputs;
+    for (const auto& e : leaves) {
+        spec.leaves.push_back({static_cast<int>(inputs.size()), {}});
+        inputs.push_back(e);
+    }
+    spec.results.resize(1);
+    return {add_node(graph(*leaves[0].from->owner), make_op(fused_op{std::move(spec)}), std::move(inputs)), 0};
+}
+
+/// Emits a choice: `then` where two values are equal, else `otherwise`.
+template <class Equal, class Select> int emit_if_equal(tracer& t, dtype type, int a, int b, int then, int otherwise) {
+    const int equal = t.emit(info_of<Equal>, dtype::boolean, {a, b});
+    return t.emit(info_of<Select>, type, {equal, then, otherwise});
+}
+
 /// The types of an op over segments; the third input says how many there are, by its value or by its rows.
 std::vector<tensor_type> segment_outputs(const known_inputs& in, bool like);
 

@@ -12,13 +12,21 @@ namespace detail {
 
 /// Gradient of a maximum or minimum by segments, as TensorFlow's.
 template <class Self> std::vector<endpoint> segment_extremum_gradient(const gradient_request& r) {
-    const endpoint x = r.input(0), ids = r.input(1), zeros = filled_like(x, 0);
+    const endpoint x = r.input(0), ids = r.input(1);
     const endpoint chosen = r.add<Self>(segment_gather_op{}, {r.output(0), ids});
-    const endpoint hit = apply_to_edges<equal_op>(x, chosen);
-    const endpoint count = r.add<Self>(unsorted_segment_sum_op{{.like = true}},
-                                       {apply_to_edges<select_op>(hit, filled_like(x, 1), zeros), ids, r.output(0)});
+    const endpoint hits = map_edges({x, chosen}, [](tracer& t, dtype type) {
+        return emit_if_equal<equal_op, select_op>(t, type, t.leaf(0), t.leaf(1), t.constant(scalar_of(type, 1)),
+                                                  t.constant(scalar_of(type, 0)));
+    });
+    const endpoint count = r.add<Self>(unsorted_segment_sum_op{{.like = true}}, {hits, ids, r.output(0)});
     const endpoint share = r.add<Self>(segment_gather_op{}, {apply_to_edges<div_op>(r.gradient(), count), ids});
-    return {apply_to_edges<select_op>(hit, share, zeros), {}, {}};
+    return {map_edges({x, chosen, share},
+                      [](tracer& t, dtype type) {
+                          return emit_if_equal<equal_op, select_op>(t, type, t.leaf(0), t.leaf(1), t.leaf(2),
+                                                                    t.constant(scalar_of(type, 0)));
+                      }),
+            {},
+            {}};
 }
 
 } // namespace detail

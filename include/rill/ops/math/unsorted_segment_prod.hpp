@@ -41,23 +41,28 @@ auto unsorted_segment_prod(const X& x, const Ids& ids, const N& segments,
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> unsorted_segment_prod_op::gradient(const gradient_request& r) const {
-    const endpoint x = r.input(0), ids = r.input(1), ones = detail::filled_like(x, 1),
-                   zeros = detail::filled_like(x, 0);
+    const endpoint x = r.input(0), ids = r.input(1);
     const auto of_segment = [&](const endpoint& rows) {
         return r.add<unsorted_segment_prod_op>(segment_gather_op{}, {rows, ids});
     };
-    const endpoint is_zero = detail::apply_to_edges<equal_op>(x, zeros);
+    const auto where_zero = [&](double then, bool or_x) {
+        return detail::map_edges({x}, [&](tracer& t, dtype type) {
+            const int zero = t.constant(detail::scalar_of(type, 0));
+            return detail::emit_if_equal<equal_op, select_op>(
+                t, type, t.leaf(0), zero, t.constant(detail::scalar_of(type, then)), or_x ? t.leaf(0) : zero);
+        });
+    };
     // the product of the others: without zeros the quotient, beside one zero the product of those that are not; beside two it is 0
-    const endpoint without =
-        r.add<unsorted_segment_prod_op>(unsorted_segment_prod_op{{.like = true}},
-                                        {detail::apply_to_edges<select_op>(is_zero, ones, x), ids, r.output(0)});
-    const endpoint zeros_in = of_segment(
-        r.add<unsorted_segment_prod_op>(unsorted_segment_sum_op{{.like = true}},
-                                        {detail::apply_to_edges<select_op>(is_zero, ones, zeros), ids, r.output(0)}));
-    const endpoint single = detail::apply_to_edges<equal_op>(zeros_in, ones);
-    const endpoint at_zero = detail::apply_to_edges<select_op>(single, of_segment(without), zeros);
-    const endpoint elsewhere = detail::apply_to_edges<div_op>(of_segment(r.output(0)), x);
-    const endpoint others = detail::apply_to_edges<select_op>(is_zero, at_zero, elsewhere);
+    const endpoint without = of_segment(r.add<unsorted_segment_prod_op>(unsorted_segment_prod_op{{.like = true}},
+                                                                        {where_zero(1, true), ids, r.output(0)}));
+    const endpoint zeros = of_segment(r.add<unsorted_segment_prod_op>(unsorted_segment_sum_op{{.like = true}},
+                                                                      {where_zero(1, false), ids, r.output(0)}));
+    const endpoint others = detail::map_edges({x, zeros, without, of_segment(r.output(0))}, [](tracer& t, dtype type) {
+        const int zero = t.constant(detail::scalar_of(type, 0)), one = t.constant(detail::scalar_of(type, 1));
+        const int at_zero = detail::emit_if_equal<equal_op, select_op>(t, type, t.leaf(1), one, t.leaf(2), zero);
+        return detail::emit_if_equal<equal_op, select_op>(t, type, t.leaf(0), zero, at_zero,
+                                                          t.emit<div_op>({t.leaf(3), t.leaf(0)}));
+    });
     return {detail::apply_to_edges<mul_op>(of_segment(r.gradient()), detail::conjugate_of(others)), {}, {}};
 }
 
