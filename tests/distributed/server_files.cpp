@@ -6,7 +6,7 @@
 
 #include <rill/core/error.hpp>
 #include <rill/distributed.hpp>
-#include <rill/ops/array/constant.hpp>
+#include <rill/expr/constant.hpp>
 #include <rill/ops/input/reader.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/table/vocabulary.hpp>

@@ -258,11 +258,8 @@ struct cpu {
     template <combine How, class T, class I>
     static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
                                  index_t segments, index_t inner, T empty) {
-        using Combine =
-            std::conditional_t<How == combine::sum, sum_combine,
-                               std::conditional_t<How == combine::prod, prod_combine,
-                                                  std::conditional_t<How == combine::max, max_combine, min_combine>>>;
-        combine_slices<Combine>(x, ids, to, count, segments, inner, empty, static_cast<std::uint8_t*>(on.scratch));
+        combine_slices<combine_rule<How>>(x, ids, to, count, segments, inner, empty,
+                                          static_cast<std::uint8_t*>(on.scratch));
     }
     template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
         return How == combine::max || How == combine::min ? static_cast<std::size_t>(segments) : 0;

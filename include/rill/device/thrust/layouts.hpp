@@ -90,14 +90,81 @@ template <class T, class I> struct scatter_add_line {
     }
 };
 
+/// One element of [outer, depth, inner].
 template <class T, class I> struct one_hot_element {
     const I* ids;
     T* to;
-    index_t depth;
+    index_t depth, inner;
     T on, off;
     RILL_FN void operator()(index_t i) const {
-        const I id = ids[i / depth];
-        to[i] = id >= 0 && static_cast<index_t>(id) == i % depth ? on : off;
+        const I id = ids[i / (depth * inner) * inner + i % inner];
+        to[i] = id >= 0 && static_cast<index_t>(id) == i / inner % depth ? on : off;
+    }
+};
+
+/// The place of a row of indices in row-major order.
+template <class I> struct flat_index {
+    const I* ids;
+    std::int64_t* to;
+    dims shape;
+    RILL_FN void operator()(index_t row) const {
+        std::uint64_t flat = 0; // a refused index may overflow
+        for (int j = 0; j < shape.rank; ++j)
+            flat = flat * static_cast<std::uint64_t>(shape.extent[j]) +
+                   static_cast<std::uint64_t>(ids[row * shape.rank + j]);
+        to[row] = static_cast<std::int64_t>(flat);
+    }
+};
+/// Finds out whether an index of a row is outside its axis.
+template <class I> struct find_outside {
+    const I* ids;
+    dims shape;
+    RILL_FN refused_element operator()(index_t i) const {
+        const I id = ids[i];
+        const bool inside = id >= 0 && static_cast<index_t>(id) < shape.extent[i % shape.rank];
+        return inside ? refused_element{} : refused_element::of(i, id);
+    }
+};
+
+/// Writes the number of the first slice of each segment: one thread, from the last slice to the first.
+template <class I> struct find_first_slices {
+    const I* ids;
+    index_t* first;
+    index_t count;
+    RILL_FN void operator()(index_t) const {
+        for (index_t k = count; k-- > 0;)
+            if (ids[k] >= 0) first[static_cast<index_t>(ids[k])] = k;
+    }
+};
+/// Combines column j of the slices of each segment, in order; segments without a slice are `empty`. Without `first`, sums and products
+/// begin with `empty`.
+template <class Combine, class T, class I> struct combine_column {
+    const T* x;
+    const I* ids;
+    T* to;
+    const index_t* first;
+    index_t count, segments, inner;
+    T empty;
+    RILL_FN void operator()(index_t j) const {
+        for (index_t s = 0; s < segments; ++s) to[s * inner + j] = empty;
+        for (index_t k = 0; k < count; ++k) {
+            if (ids[k] < 0) continue;
+            const auto id = static_cast<index_t>(ids[k]);
+            T& at = to[id * inner + j];
+            const T& one = x[k * inner + j];
+            at = first && first[id] == k ? one : Combine::merge(lane<T>(at), lane<T>(one)).v;
+        }
+    }
+};
+/// to[k, :] = x[ids[k], :], or zeros where the id is negative.
+template <class T, class I> struct gather_segment_element {
+    const T* x;
+    const I* ids;
+    T* to;
+    index_t inner;
+    RILL_FN void operator()(index_t i) const {
+        const I id = ids[i / inner];
+        to[i] = id < 0 ? T(0) : x[static_cast<index_t>(id) * inner + i % inner];
     }
 };
 

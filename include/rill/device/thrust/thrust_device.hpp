@@ -240,10 +240,41 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
         });
     }
     template <class T, class I>
-    static void one_hot(const execution_context& context, const I* ids, T* to, index_t count, index_t depth, T on,
-                        T off) {
-        starter::template start<T>(context, count * depth,
-                                   [&] { return detail::one_hot_element<T, I>{at(ids), at(to), depth, on, off}; });
+    static void one_hot(const execution_context& context, const I* ids, T* to, index_t outer, index_t depth,
+                        index_t inner, T on, T off) {
+        starter::template start<T>(context, outer * depth * inner, [&] {
+            return detail::one_hot_element<T, I>{at(ids), at(to), depth, inner, on, off};
+        });
+    }
+    template <class I>
+    static void flat_indices(const execution_context& on, const I* ids, std::int64_t* to, index_t count,
+                             const dims& shape, const error_site& where) {
+        if (const auto here = B::enter(on); here && count * shape.rank > 0)
+            B::refuse_first(*here, count * shape.rank, detail::find_outside<I>{at(ids), shape}, where);
+        starter::template start<I>(on, count, [&] { return detail::flat_index<I>{at(ids), at(to), shape}; });
+    }
+    template <combine How, class T, class I>
+    static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
+                                 index_t segments, index_t inner, T empty) {
+        index_t* first = nullptr;
+        if constexpr (is_extreme<How>) {
+            first = static_cast<index_t*>(on.scratch);
+            starter::template start<>(on, count > 0 ? 1 : 0,
+                                      [&] { return detail::find_first_slices<I>{at(ids), at(first), count}; });
+        }
+        starter::template start<T>(on, segments > 0 ? inner : 0, [&] {
+            return detail::combine_column<combine_rule<How>, T, I>{at(x), at(ids),  at(to), first ? at(first) : nullptr,
+                                                                   count, segments, inner,  empty};
+        });
+    }
+    template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
+        return is_extreme<How> ? slice_bytes(segments) : 0;
+    }
+    template <class T, class I>
+    static void gather_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t inner,
+                                index_t count) {
+        starter::template start<T>(on, count * inner,
+                                   [&] { return detail::gather_segment_element<T, I>{at(x), at(ids), at(to), inner}; });
     }
     template <bool Largest, class T, class Out>
     static void arg_extreme(const execution_context& on, const T* x, Out* to, index_t outer, index_t extent,
@@ -405,6 +436,7 @@ private:
     using starter::at, starter::with_elements, starter::sort, starter::finish;
 
     static constexpr index_t ranked_columns = 2048;
+    template <combine How> static constexpr bool is_extreme = How == combine::max || How == combine::min;
 
     static index_t windows(const window_shape& w) { return w.batch * w.windows(); }
     static index_t pixels(const window_shape& w) { return w.batch * w.pixels(); }

@@ -57,7 +57,7 @@ struct partition_places_op {
 namespace detail {
 
 template <class X, class Ids>
-auto partition(const X& x, const Ids& ids, index_t parts, const std::source_location& where) {
+auto partition_slices(const X& x, const Ids& ids, index_t parts, const std::source_location& where) {
     static_assert(are_ids<Ids>, "dynamic_partition: the ids must be int or std::int64_t");
     if constexpr (typed_operand<X> && typed_operand<Ids>)
         static_assert(extents_of<Ids>::rank == 0 || masks_first_axes<extents_of<X>, extents_of<Ids>>,
@@ -99,7 +99,7 @@ template <index_t N, graph_operand X, graph_operand Ids>
 auto dynamic_partition(const X& x, const Ids& ids,
                        const std::source_location& where = std::source_location::current()) {
     static_assert(is_part_count<N>, "dynamic_partition: there is one part at least");
-    const auto parts = detail::partition(x, ids, N, where);
+    const auto parts = detail::partition_slices(x, ids, N, where);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::array{parts[I]...};
     }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
@@ -108,7 +108,7 @@ auto dynamic_partition(const X& x, const Ids& ids,
 template <graph_operand X, graph_operand Ids>
 auto dynamic_partition(const X& x, const Ids& ids, index_t parts,
                        const std::source_location& where = std::source_location::current()) {
-    return detail::partition(x, ids, parts, where);
+    return detail::partition_slices(x, ids, parts, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -27,7 +27,7 @@ namespace test_emitted_program {
 using floats = std::vector<float>;
 
 /// An op for the interpreter and as machine code, also where the headers are all there is.
-template <class Op, class... T> void required() {
+template <class Op, class... T> void require_kernels() {
     require_primitive<Op, T...>();
     detail::register_vector_op<Op, T...>();
 }
@@ -132,7 +132,7 @@ template <class Op> void check_op(int operands_of_op, int level) {
 /// A comparison decides between two numbers.
 template <class Op> void check_truth(int operands_of_op, int level) {
     INFO("op " << Op::name << ", level " << level);
-    required<select_op, bool, float, float>();
+    require_kernels<select_op, bool, float, float>();
     tracer t({dtype::float32, dtype::float32}, {scalar_value(1.f), scalar_value(2.f)});
     t.fix_scalars(2);
     const int truth = operands_of_op == 1 ? t.emit(info_of<Op>, dtype::boolean, {t.leaf(0)})
@@ -201,23 +201,23 @@ program_ptr random_program(std::mt19937& random, int count, bool exact, int leav
 }
 
 void compile_used_ops() {
-    required<add_op, float, float>();
-    required<sub_op, float, float>();
-    required<mul_op, float, float>();
-    required<maximum_op, float, float>();
-    required<minimum_op, float, float>();
-    required<neg_op, float>();
-    required<abs_op, float>();
-    required<relu_op, float>();
-    required<square_op, float>();
-    required<floor_op, float>();
-    required<tanh_op, float>();
-    required<sigmoid_op, float>();
-    required<clip_op, float, float, float>();
-    required<select_op, bool, float, float>();
-    required<logical_and_op, bool, bool>();
-    required<greater_op, float, float>();
-    required<less_equal_op, float, float>();
+    require_kernels<add_op, float, float>();
+    require_kernels<sub_op, float, float>();
+    require_kernels<mul_op, float, float>();
+    require_kernels<maximum_op, float, float>();
+    require_kernels<minimum_op, float, float>();
+    require_kernels<neg_op, float>();
+    require_kernels<abs_op, float>();
+    require_kernels<relu_op, float>();
+    require_kernels<square_op, float>();
+    require_kernels<floor_op, float>();
+    require_kernels<tanh_op, float>();
+    require_kernels<sigmoid_op, float>();
+    require_kernels<clip_op, float, float, float>();
+    require_kernels<select_op, bool, float, float>();
+    require_kernels<logical_and_op, bool, bool>();
+    require_kernels<greater_op, float, float>();
+    require_kernels<less_equal_op, float, float>();
 }
 
 } // namespace test_emitted_program
@@ -229,23 +229,23 @@ TEST_CASE("jit_program: every op, as its compiled kernel, of all kinds of number
         type_set<neg_op, square_op, reciprocal_op, sqrt_op, rsqrt_op, abs_op, sign_op, floor_op, ceil_op, exp_op,
                  expm1_op, log_op, log1p_op, tanh_op, sigmoid_op, silu_op, softplus_op, relu_op, relu6_op, elu_op,
                  selu_op, sin_op, cos_op>::each([&]<class Op>(std::type_identity<Op>) {
-            required<Op, float>();
+            require_kernels<Op, float>();
             check_op<Op>(1, level);
         });
         type_set<add_op, sub_op, mul_op, div_op, squared_difference_op, floordiv_op, maximum_op, minimum_op,
                  leaky_relu_op, sigmoid_cross_entropy_op>::each([&]<class Op>(std::type_identity<Op>) {
-            required<Op, float, float>();
+            require_kernels<Op, float, float>();
             check_op<Op>(2, level);
         });
-        required<clip_op, float, float, float>();
+        require_kernels<clip_op, float, float, float>();
         check_op<clip_op>(3, level);
         type_set<greater_op, greater_equal_op, less_op, less_equal_op, equal_op, not_equal_op>::each(
             [&]<class Op>(std::type_identity<Op>) {
-                required<Op, float, float>();
+                require_kernels<Op, float, float>();
                 check_truth<Op>(2, level);
             });
         type_set<is_nan_op, is_finite_op, is_inf_op>::each([&]<class Op>(std::type_identity<Op>) {
-            required<Op, float>();
+            require_kernels<Op, float>();
             check_truth<Op>(1, level);
         });
     });
@@ -483,7 +483,7 @@ TEST_CASE("jit_program: what there is no code for has none, and equal programs h
 }
 
 TEST_CASE("jit_program: links of a chain become one program") {
-    required<exp_op, float>();
+    require_kernels<exp_op, float>();
     compile_used_ops();
     graph g;
     graph_scope here(g);

@@ -36,15 +36,17 @@ bool has_code() {
 }
 
 /// Ops for the interpreter and as machine code, also where the headers are all there is.
-template <class Op, class... T> void required() {
+template <class Op, class... T> void require_kernels() {
     require_primitive<Op, T...>();
     detail::register_vector_op<Op, T...>();
 }
 void compile_used_ops() {
-    required<add_op, float, float>(), required<sub_op, float, float>(), required<mul_op, float, float>();
-    required<tanh_op, float>(), required<sin_op, float>(), required<cos_op, float>(), required<exp_op, float>();
-    required<maximum_op, float, float>(), required<less_op, float, float>();
-    required<logical_not_op, bool>(), required<select_op, bool, float, float>();
+    require_kernels<add_op, float, float>(), require_kernels<sub_op, float, float>(),
+        require_kernels<mul_op, float, float>();
+    require_kernels<tanh_op, float>(), require_kernels<sin_op, float>(), require_kernels<cos_op, float>(),
+        require_kernels<exp_op, float>();
+    require_kernels<maximum_op, float, float>(), require_kernels<less_op, float, float>();
+    require_kernels<logical_not_op, bool>(), require_kernels<select_op, bool, float, float>();
 }
 
 /// One node of a chain over one element, inputs of the chain first.
@@ -229,7 +231,7 @@ TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth v
 
 TEST_CASE("scalar_jit: long lines of truth values, each read twice") {
     compile_used_ops();
-    required<logical_and_op, bool, bool>();
+    require_kernels<logical_and_op, bool, bool>();
     if (!has_code()) return;
     const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
         std::vector<int> args;
