@@ -137,9 +137,9 @@ struct master_task {
 
     master_task() {
         answers->listen("m");
-        detail::the_client_links().add("simulated://lease", to);
+        detail::the_client_links().add("local://simulated/lease", to);
     }
-    ~master_task() { detail::the_client_links().remove("simulated://lease", to); }
+    ~master_task() { detail::the_client_links().remove("local://simulated/lease", to); }
 };
 
 TEST_CASE("client session: the master closes the session of a client that has vanished, not that of one that idles") {
@@ -147,14 +147,14 @@ TEST_CASE("client session: the master closes the session of a client that has va
     graph g;
     graph_scope use(g);
     const variable<float> w("w", 2.f);
-    session s({.target = "simulated://lease"});
+    session s({.target = "local://simulated/lease"});
     s.run(w.initializer());
     CHECK(all.to->peer() == "/job:worker/replica:0/task:0");
     all.world.time.sleep(600s);
     CHECK(all.leads->sessions() == 1);
     CHECK(s.run(w) == 2.f);
     {
-        session other({.target = "simulated://lease"});
+        session other({.target = "local://simulated/lease"});
         CHECK(all.leads->sessions() == 2);
     }
     all.world.time.sleep(1s);
@@ -164,7 +164,7 @@ TEST_CASE("client session: the master closes the session of a client that has va
     CHECK(all.leads->sessions() == 0);
     all.world.thaw(all.there);
     CHECK_THROWS_WITH(s.run(w), contains("no sign of life"));
-    session again({.target = "simulated://lease"});
+    session again({.target = "local://simulated/lease"});
     CHECK(again.run(w) == 2.f); // the state of the task is not the session's
 }
 
