@@ -46,10 +46,8 @@ struct fixture {
         m.head.sent_at = wire_clock(there.now());
         return m;
     }
-    /// Lets all that is under way arrive: a single pause may end before a task has run.
-    void settle() {
-        for (int i = 0; i < 30; ++i) world.time.sleep(10ms);
-    }
+    /// Lets all that is under way arrive.
+    void settle() { world.time.settle(50ms); }
     /// Sends a message and returns what comes back.
     std::vector<wire_message> exchange(wire_message m) {
         got.clear();
