@@ -31,10 +31,12 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
             if (!step) step = std::make_shared<running_step>();
             to = step->exchange;
             // it is answered once the step begins, so that the sender's credit bounds what lies here
-            if (!to) return step->early.push_back({meta.edge, std::move(value), reply, std::move(given_up)});
+            if (!to)
+                return step->early.push_back({meta.edge, meta.sequence, std::move(value), reply, std::move(given_up)});
         }
     }
-    if (to) to->deliver(meta.edge, std::move(value)); // else the step is over: it takes no values any more
+    if (to)
+        to->deliver(meta.edge, meta.sequence, std::move(value)); // else the step is over: it takes no values any more
     reply(nullptr, {});
 }
 
