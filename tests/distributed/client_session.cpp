@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/client_session.hpp>
 
+#include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/distributed/master.hpp>
 #include <rill/ops/array/placeholder.hpp>
@@ -46,6 +47,7 @@ TEST_CASE("client session: a client in a task of its own runs a graph that grows
 
     CHECK(s.devices().size() == 4);
     CHECK(s.devices()[0].name == "/job:worker/replica:0/task:0/device:CPU:0");
+    for (const auto& d : s.devices()) CHECK(d.memory == detail::host_memory()); // each task tells
     CHECK(s.partition({twice}, {x}).size() == 3);
     const auto [value, trace] = s.run_traced(twice, feed(x, two));
     CHECK(value(0) == 6.f);

@@ -237,6 +237,9 @@ TEST_CASE("server: a task that does not start ends the run in time, by name") {
     session s({.target = node.target()});
     CHECK_THROWS_WITH(s.run(w.initializer()), contains("/job:ps/replica:0/task:0"));
     CHECK(world.time.now().time_since_epoch() < 40s);
+    const auto devices = s.devices(); // does not wait so long
+    CHECK(world.time.now().time_since_epoch() < 50s);
+    CHECK((devices[0].memory > 0 && devices[1].memory == 0)); // unknown
     CHECK(node.health("ps", 0) == peer_health::connecting);
 }
 
