@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,19 +39,23 @@ public:
     }
     std::unique_ptr<signal> make_signal() override;
 
-    /// Runs a task, or the timer that is due first. Returns false if there is none.
+    /// Runs a task, or the timer that is due first. Returns false if there is none. Now and then time jumps to that timer although tasks
+    /// are ready, as if all threads were busy so long.
     bool run_one() {
-        const bool jumps = !timers_.empty() && (tasks_.empty() || draws_(8) == 0); // the others are slow
-        if (tasks_.empty() && !jumps) return false;
-        if (jumps) {
-            now_ = std::max(now_, timers_.begin()->first.first);
+        const bool is_idle = tasks_.empty();
+        if (is_idle && timers_.empty()) return false;
+        const auto next = timers_.empty() ? time_point::max() : std::max(now_, timers_.begin()->first.first);
+        const bool is_busy = !is_idle && next - now_ <= longest_busy && draws_(8) == 0;
+        if (is_busy) busy_ += next - now_;
+        if (is_idle || is_busy) {
+            now_ = next;
         } else {
             std::swap(tasks_[draws_(tasks_.size())], tasks_.back());
-            const auto next = std::move(tasks_.back());
+            const auto task = std::move(tasks_.back());
             tasks_.pop_back();
             now_ += std::chrono::microseconds(draws_(1000));
             ++ran_;
-            next();
+            task();
         }
         while (!timers_.empty() && timers_.begin()->first.first <= now_) {
             const auto due = std::move(timers_.begin()->second);
@@ -69,6 +74,21 @@ public:
         const auto wakes = at(now_ + d, [&] { over = true; });
         while (!over) run_one();
     }
+    /// Runs what is due until `ended` returns true, or so much time has passed; returns what `ended` does. The time in which ready tasks
+    /// had to wait does not count: what comes within so much work is certain to come here.
+    template <class F> bool wait_for(const F& ended, std::chrono::nanoseconds most) {
+        const auto until = now_ - busy_ + most;
+        timer wakes;
+        for (bool rings = true; !ended() && now_ - busy_ < until; run_one())
+            if (std::exchange(rings, false)) wakes = at(until + busy_, [&] { rings = true; });
+        return ended();
+    }
+    /// Lets so much time pass, counted as wait_for does.
+    void settle(std::chrono::nanoseconds d) {
+        wait_for([] { return false; }, d);
+    }
+    /// Returns the time in which ready tasks had to wait.
+    std::chrono::nanoseconds busy() const { return busy_; }
     /// Returns the tasks and timers that have run.
     std::size_t ran() const { return ran_; }
 
@@ -77,9 +97,12 @@ public:
 
 private:
     class virtual_signal;
+    /// The longest wait of ready tasks for one timer. Without a limit they would wait for timers that guard against what never happens.
+    static constexpr std::chrono::seconds longest_busy{10};
 
     seeds::draws draws_;
     time_point now_{};
+    std::chrono::nanoseconds busy_{};
     std::vector<task> tasks_;
     std::map<std::pair<time_point, std::uint64_t>, task> timers_;
     std::uint64_t last_ = 0;

@@ -263,8 +263,8 @@ TEST_CASE("channel: G3: a frozen peer that wakes does not run what it was asked 
             std::vector<environment::time_point> ran_at(counts.size());
             counting_task ps(world, "ps", counts, &ran_at);
             calling_task client(world, "client");
-            for (std::size_t i = 0; i < counts.size(); ++i)
-                world.after(std::chrono::milliseconds(draws(20000)), [&, i] {
+            for (std::size_t i = 0; i < counts.size(); ++i) // the first makes the connection
+                world.after(std::chrono::milliseconds(draws(i == 0 ? 500 : 20000)), [&, i] {
                     client.to->call({.method = wire_method::push, .meta = std::to_string(i)},
                                     note(ends[i], &world.time));
                 });

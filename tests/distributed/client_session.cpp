@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/client_session.hpp>
 
+#include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/distributed/master.hpp>
 #include <rill/ops/array/placeholder.hpp>
@@ -46,6 +47,7 @@ TEST_CASE("client session: a client in a task of its own runs a graph that grows
 
     CHECK(s.devices().size() == 4);
     CHECK(s.devices()[0].name == "/job:worker/replica:0/task:0/device:CPU:0");
+    for (const auto& d : s.devices()) CHECK(d.memory == detail::host_memory()); // each task tells
     CHECK(s.partition({twice}, {x}).size() == 3);
     const auto [value, trace] = s.run_traced(twice, feed(x, two));
     CHECK(value(0) == 6.f);
@@ -137,9 +139,9 @@ struct master_task {
 
     master_task() {
         answers->listen("m");
-        detail::the_client_links().add("simulated://lease", to);
+        detail::the_client_links().add("local://simulated/lease", to);
     }
-    ~master_task() { detail::the_client_links().remove("simulated://lease", to); }
+    ~master_task() { detail::the_client_links().remove("local://simulated/lease", to); }
 };
 
 TEST_CASE("client session: the master closes the session of a client that has vanished, not that of one that idles") {
@@ -147,14 +149,14 @@ TEST_CASE("client session: the master closes the session of a client that has va
     graph g;
     graph_scope use(g);
     const variable<float> w("w", 2.f);
-    session s({.target = "simulated://lease"});
+    session s({.target = "local://simulated/lease"});
     s.run(w.initializer());
     CHECK(all.to->peer() == "/job:worker/replica:0/task:0");
     all.world.time.sleep(600s);
     CHECK(all.leads->sessions() == 1);
     CHECK(s.run(w) == 2.f);
     {
-        session other({.target = "simulated://lease"});
+        session other({.target = "local://simulated/lease"});
         CHECK(all.leads->sessions() == 2);
     }
     all.world.time.sleep(1s);
@@ -164,7 +166,7 @@ TEST_CASE("client session: the master closes the session of a client that has va
     CHECK(all.leads->sessions() == 0);
     all.world.thaw(all.there);
     CHECK_THROWS_WITH(s.run(w), contains("no sign of life"));
-    session again({.target = "simulated://lease"});
+    session again({.target = "local://simulated/lease"});
     CHECK(again.run(w) == 2.f); // the state of the task is not the session's
 }
 

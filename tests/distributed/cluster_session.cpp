@@ -34,10 +34,14 @@ std::string run_start(std::uint64_t seed) {
     auto& draws = all.world.draws;
     virtual_client client(all, "client", "worker", 0);
     auto last = environment::time_point{};
+    std::chrono::nanoseconds busy{}; // up to then
     for (const auto& t : all.spec.all_tasks()) {
         const auto starts = std::chrono::milliseconds(draws(20000));
         last = std::max(last, environment::time_point(starts));
-        all.world.after(starts, [&all, t] { all.start(t.job, t.task); });
+        all.world.after(starts, [&all, &busy, t] {
+            busy = all.world.time.busy();
+            all.start(t.job, t.task);
+        });
     }
     graph g;
     graph_scope use(g);
@@ -47,7 +51,8 @@ std::string run_start(std::uint64_t seed) {
     session s({.target = client.target}); // waits for the tasks
     s.run(std::tuple(a.initializer(), b.initializer()));
     CHECK(s.run(sum) == 3.f);
-    CHECK(all.world.time.now() < last + 3s); // 2 s, and what slow tasks of the simulator add
+    // of at most 2.7 s in 20 seeds, up to 1.7 s are waits of ready tasks: the simulator keeps all threads busy now and then
+    CHECK(all.world.time.now() - last - (all.world.time.busy() - busy) < 2s);
     return all.world.time.log;
 }
 
@@ -98,7 +103,7 @@ std::string run_end(std::uint64_t seed) {
     all.world.time.run(); // ends: nothing is left that would go on for ever
     CHECK(ended == 6);
     INFO("fault " << fault << ", " << std::chrono::duration<double>(all.world.time.now() - begun).count() << " s");
-    CHECK(all.world.time.now() < begun + 11min); // a part that nobody could tell ends by its progress_timeout
+    CHECK(all.world.time.now() < begun + 120s);
     return all.world.time.log;
 }
 

@@ -53,11 +53,17 @@ std::string random_meta(seeds::draws& draws) {
     const tensor_meta value{{dtype::float32, dims{3}}, static_cast<std::uint32_t>(draws(3)), draws(20), draws(20)};
     switch (draws(12)) {
     case 0: return bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", ""});
-    case 1: return bytes_of_meta(register_meta{draws(3), {{"x:0"}, {"y:0"}, {"t"}}, {{1, "a"}}, {{2, "b"}}, 3, 0, 1});
+    case 1:
+        return bytes_of_meta(register_meta{.run = draws(3),
+                                           .names = {{"x:0"}, {"y:0"}, {"t"}},
+                                           .sends = {{1, "a"}},
+                                           .receives = {{2, "b"}},
+                                           .edges = 3,
+                                           .progress_timeout = 1});
     case 2:
         return bytes_of_meta(
             step_meta{draws(3), draws(5), draws(5), static_cast<std::uint8_t>(draws(2)), {value, value}});
-    case 3: return bytes_of_meta(push_meta{draws(3), draws(5), static_cast<std::uint32_t>(draws(4)), value});
+    case 3: return bytes_of_meta(push_meta{draws(3), draws(5), static_cast<std::uint32_t>(draws(4)), draws(3), value});
     case 4: return bytes_of_meta(abort_meta{draws(5), static_cast<std::uint32_t>(draws(20)), "why"});
     case 5: return bytes_of_meta(names_meta{{"a", ""}});
     case 6: return bytes_of_meta(sizes_meta{{draws(20), draws(3)}});
@@ -96,7 +102,8 @@ TEST_CASE("hostile bytes: whoever reads them refuses them, and allocates no more
         };
         reads(hello_meta{}), reads(register_meta{}), reads(step_meta{}), reads(push_meta{}), reads(abort_meta{});
         reads(names_meta{}), reads(values_meta{}), reads(trace_meta{}), reads(run_meta{});
-        reads(sizes_meta{}), reads(offset_meta{}), reads(session_meta{}), reads(opened_meta{}), reads(run_step_meta{});
+        reads(run_names{}), reads(sizes_meta{}), reads(offset_meta{}), reads(session_meta{}), reads(opened_meta{}),
+            reads(run_step_meta{});
         reads(devices_meta{});
         const std::vector<message_part> payload{message_part(random_bytes(draws, 64)),
                                                 message_part(random_bytes(draws, 64))};

@@ -46,10 +46,8 @@ struct fixture {
         m.head.sent_at = wire_clock(there.now());
         return m;
     }
-    /// Lets all that is under way arrive: a single pause may end before a task has run.
-    void settle() {
-        for (int i = 0; i < 30; ++i) world.time.sleep(10ms);
-    }
+    /// Lets all that is under way arrive.
+    void settle() { world.time.settle(50ms); }
     /// Sends a message and returns what comes back.
     std::vector<wire_message> exchange(wire_message m) {
         got.clear();
@@ -124,6 +122,27 @@ TEST_CASE("responder: requests of a caller that is silent, or gives up, are canc
     CHECK_FALSE(f.requests.at(1).given_up->is_cancelled());
     f.world.time.sleep(8s);
     CHECK(f.requests[1].given_up->is_cancelled());
+    const auto cancels = [&](std::size_t i) {
+        f.got.clear();
+        f.replies.at(i)(std::make_exception_ptr(cancelled("the request was given up")), {});
+        f.settle();
+        return static_cast<error_code>(f.got.at(0).head.method);
+    };
+    CHECK(cancels(0) == error_code::cancelled);
+    CHECK(cancels(1) == error_code::unavailable); // its caller has cancelled nothing
+}
+
+TEST_CASE("responder: a task that slept does not take its callers for silent") {
+    fixture f;
+    f.greet();
+    f.exchange(f.message(wire_type::request, 1));
+    f.world.freeze(f.here);
+    f.world.time.sleep(20s);
+    f.world.thaw(f.here);
+    f.settle();
+    CHECK_FALSE(f.requests.at(0).given_up->is_cancelled());
+    f.world.time.sleep(8s);
+    CHECK(f.requests.at(0).given_up->is_cancelled());
 }
 
 TEST_CASE("responder: a request that comes so late that its caller may have found the task dead does not run") {

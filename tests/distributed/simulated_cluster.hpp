@@ -49,7 +49,7 @@ class virtual_client {
 public:
     virtual_client(virtual_cluster& all, const std::string& name, const std::string& job, int number,
                    const rill::health_options& health = {})
-        : task(all.world.start(name)), target("simulated://" + name) {
+        : task(all.world.start(name)), target("local://simulated/" + name) {
         to = std::make_shared<rill::detail::channel>(std::make_shared<simulated_net>(all.world, task), task,
                                                      rill::detail::client_identity(task),
                                                      all.spec.address({job, 0, number, "", -1}), "", health);

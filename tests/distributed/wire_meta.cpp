@@ -31,7 +31,7 @@ TEST_CASE("wire meta: damaged bytes end in data_loss before they take memory") {
     CHECK_THROWS_AS(meta_of<names_meta>(bytes + "x"), data_loss);
     CHECK_THROWS_AS(meta_of<names_meta>(std::string(8, '\x7f')), data_loss); // a list of 2^62 names
     auto bad = bytes_of_meta(push_meta{});
-    bad[20] = 99; // the dtype
+    bad[28] = 99; // the dtype
     CHECK_THROWS_AS(meta_of<push_meta>(bad), data_loss);
 }
 

@@ -7,6 +7,8 @@
 #include <rill/ops/state/variable.hpp>
 
 #include "catch.hpp"
+#include "distributed/simulator.hpp"
+#include "seeds.hpp"
 #include "virtual_environment.hpp"
 
 using namespace rill;
@@ -50,7 +52,7 @@ TEST_CASE("worker: requests that do not fit are refused by their code") {
     CHECK(f.ask({.method = wire_method::run_part, .meta = bytes_of_meta(step_meta{.run = 1, .step = 1})}) ==
           error_code::aborted);
     incoming_request push{.method = wire_method::push};
-    push_meta meta{1, 1, 0, encode_tensor(any_array(dtype::float32, {2}), push.payload)};
+    push_meta meta{1, 1, 0, 0, encode_tensor(any_array(dtype::float32, {2}), push.payload)};
     push.meta = bytes_of_meta(meta);
     CHECK(f.ask(push) == error_code::aborted); // of a session that the task does not know
     meta.value.bytes = 4;
@@ -91,6 +93,59 @@ TEST_CASE("worker: a session whose master is gone is closed") {
     CHECK(f.w->sessions() == 1);
     f.time.run();
     CHECK(f.w->sessions() == 0);
+}
+
+/// A task of the cluster below: it hands the values that come to it to an exchange.
+struct exchanging_task {
+    exchanging_task(simulator::simulated_world& world, const cluster_spec& cluster, const std::string& job,
+                    std::map<std::uint32_t, std::string> sends, std::map<std::uint32_t, std::string> receives)
+        : task(world.start(job)), net(std::make_shared<simulator::simulated_net>(world, task)) {
+        const task_identity self{task_name(job, 0), (task.draw() >> 32) + 1, cluster.digest()};
+        peers = std::make_shared<peer_channels>(cluster, self, net, task, health_options{});
+        exchange = std::make_shared<wire_rendezvous>(wire_rendezvous::place{}, 1, std::move(sends), std::move(receives),
+                                                     peers, [this](const std::exception_ptr& why) { problem = why; });
+        answers =
+            std::make_shared<responder>(net, task, self, health_options{},
+                                        [to = exchange](const incoming_request& r, const answer_function& reply) {
+                                            const auto meta = meta_of<push_meta>(r.meta);
+                                            to->deliver(meta.edge, meta.sequence, decode_tensor(meta.value, r.payload));
+                                            reply(nullptr, {});
+                                        });
+        answers->listen(cluster.address({job, 0, 0, "", -1}));
+    }
+    simulator::simulated_world::task& task;
+    std::shared_ptr<transport> net;
+    std::exception_ptr problem;
+    std::shared_ptr<peer_channels> peers;
+    std::shared_ptr<wire_rendezvous> exchange;
+    std::shared_ptr<responder> answers;
+};
+
+TEST_CASE("worker: the values of an edge arrive in order, also if some are lost or overtake others", "[random]") {
+    seeds::each(12, [](std::uint64_t seed) {
+        simulator::simulated_world world(seed, {.reset_one_in = seed % 2 ? std::size_t(40) : 0,
+                                                .latency = std::chrono::milliseconds(seed % 3 * 20)});
+        auto& draws = world.draws;
+        const cluster_spec cluster{{"ps", {"ordered/ps"}}, {"worker", {"ordered/worker"}}};
+        exchanging_task from(world, cluster, "worker", {{0, task_name("ps", 0)}}, {});
+        exchanging_task to(world, cluster, "ps", {}, {{0, task_name("worker", 0)}});
+        constexpr std::size_t values = 20;
+        for (std::size_t i = 0; i < values; ++i)
+            world.after(std::chrono::milliseconds(300 * i + draws(100)), [&, i] {
+                constexpr index_t extents[] = {0, 1, 100, 40'000}; // without payload, in one message, in chunks
+                from.exchange->send(0, any_array(dtype::float32, {static_cast<index_t>(i) + 1, extents[draws(4)]}));
+            });
+        const auto freezes = std::chrono::milliseconds(500 + draws(3000));
+        world.after(freezes, [&] { world.freeze(to.task); });
+        world.after(freezes + std::chrono::milliseconds(3000 + draws(1500)), [&] { world.thaw(to.task); });
+        world.time.run();
+        INFO((from.problem ? described(from.problem).second : ""));
+        CHECK_FALSE(from.problem);
+        for (std::size_t i = 0; i < values; ++i) {
+            any_array value;
+            CHECK((to.exchange->try_receive(0, value) && value.type().shape[0] == static_cast<index_t>(i) + 1));
+        }
+    });
 }
 
 } // namespace test_worker

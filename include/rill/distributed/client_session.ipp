@@ -81,7 +81,7 @@ RILL_COLD wire_request client_session::request(wire_method m, std::string meta) 
             .session = number_,
             .meta = std::move(meta),
             .incarnation = master_,
-            .deadline = runs_in().now_plus(times.control + times.connect),
+            .deadline = runs_in().now_plus(times.first_control()),
             .grace = grace_for_errors};
 }
 

@@ -167,7 +167,7 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
     p.to = peers_->to(p.task);
     wire_request r{.method = wire_method::register_run, .session = number_, .meta = bytes_of_meta(meta)};
     r.payload.emplace_back(std::move(bytes));
-    r.deadline = runs_in().now_plus(peers_->health().control);
+    r.deadline = runs_in().now_plus(peers_->health().first_control());
     p.to->call(std::move(r), [run, k, done](const std::exception_ptr& problem, wire_answer a) {
         run->parts[k].incarnation = a.incarnation;
         done(problem, std::move(a));
@@ -200,7 +200,7 @@ RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
                            .session = number_,
                            .meta = bytes_of_meta(run_meta{run.number}),
                            .incarnation = p.incarnation};
-            r.deadline = runs_in().now_plus(peers_->health().control);
+            r.deadline = runs_in().now_plus(peers_->health().first_control());
             p.to->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
         } catch (...) { // the server has stopped: so have its channels
         }

@@ -3,6 +3,8 @@
 
 #include <rill/distributed/master.hpp>
 
+#include <algorithm>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -233,10 +235,49 @@ RILL_COLD void master::reset(const incoming_request& request, const answer_funct
     all->close();
 }
 
+/// The devices of all tasks, as the tasks are asked for their memory.
+struct listed_devices {
+    std::mutex mutex;
+    devices_meta found;
+
+    void note(const std::string& task, const devices_meta& there) {
+        const std::lock_guard lock(mutex);
+        for (auto& d : found.all) {
+            const auto name = parse_device(d.name);
+            if (to_string(device_name{name.job, name.replica, name.task, "", -1}) != task) continue;
+            for (const auto& t :
+                 there.all) { // a session may have more instances than the task: they share the memory of its first
+                const auto own = parse_device(t.name);
+                if (own.type == name.type && (own.index == name.index || d.memory == 0)) d.memory = t.memory;
+            }
+        }
+    }
+};
+
 RILL_COLD void master::list_devices(const incoming_request& request, const answer_function& reply) {
-    devices_meta m;
-    for (const auto& d : find(request.session)->of->devices()) m.all.push_back({d.name, d.type, d.memory});
-    reply(nullptr, {.meta = bytes_of_meta(m)});
+    constexpr auto most = std::chrono::seconds(1); // the memory of a task that does not answer is unknown
+    auto& env = peers_->runs_in();
+    const auto made = std::make_shared<listed_devices>();
+    for (const auto& d : find(request.session)->of->devices()) made->found.all.push_back({d.name, d.type, 0});
+    const auto all = std::make_shared<joined_answers>([made, reply](const std::exception_ptr&) {
+        const std::lock_guard lock(made->mutex);
+        reply(nullptr, {.meta = bytes_of_meta(made->found)});
+    });
+    made->note(peers_->self().name, worker::devices());
+    for (const auto& t : peers_->cluster().all_tasks()) {
+        const auto task = to_string(t);
+        if (task == peers_->self().name) continue;
+        const auto note = [made, task, ended = all->next()](const std::exception_ptr& problem, const wire_answer& a) {
+            if (!problem) try {
+                    made->note(task, meta_of<devices_meta>(a.meta));
+                } catch (const error&) { // no list of devices: their memory stays unknown
+                }
+            ended(nullptr, {});
+        };
+        peers_->to(task)->call(
+            {.method = wire_method::status, .deadline = std::min(request.deadline, env.now_plus(most))}, note);
+    }
+    all->close();
 }
 
 RILL_COLD void master::cut(const incoming_request& request, const answer_function& reply) {

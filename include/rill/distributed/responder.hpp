@@ -51,6 +51,11 @@ public:
 
 private:
     using time_point = environment::time_point;
+    /// A request that has no answer yet.
+    struct running_request {
+        std::shared_ptr<cancellation> given_up = std::make_shared<cancellation>();
+        bool is_lost = false; // its caller fell silent: this task has given it up
+    };
     /// A request whose payload arrives in chunks.
     struct arriving {
         wire_message message;
@@ -62,7 +67,7 @@ private:
         transport::connection last = 0; // of the latest message
         time_point heard{};
         answer_table answers;
-        std::map<std::uint64_t, std::shared_ptr<cancellation>> running;
+        std::map<std::uint64_t, running_request> running;
         std::map<std::uint64_t, arriving> incomplete; // requests whose payload has not come yet
         chunk_sender chunks;                          // payloads of answers
         message_delay delay;
@@ -79,10 +84,11 @@ private:
     std::function<void()> running(caller& by, wire_message m, time_point deadline);
     void note_running(const wire_message& grant);
     wire_message pull(const wire_message& m, const arriving& a, bool again) const;
-    void give_up(std::uint64_t incarnation, std::uint64_t request);
+    void give_up(std::uint64_t incarnation, std::uint64_t request, bool is_lost);
     answer_function reply_to_request(std::uint64_t incarnation, std::uint64_t request);
     void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
                 wire_answer answer);
+    bool is_lost(std::uint64_t incarnation, std::uint64_t request) const;
     wire_message reply_to(const wire_message& m, wire_type type) const;
     wire_message error_to(const wire_message& m, error_code code, std::string text) const;
     void refuse_frame(transport::connection from);
@@ -102,6 +108,7 @@ private:
     std::map<transport::connection, int> bad_;               // frames that were no messages, by connection
     std::size_t refused_ = 0, late_ = 0;
     bool watches_ = false;
+    time_point looks_at_{};
     environment::timer timer_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <rill/distributed/responder.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <rill/core/log.hpp>
@@ -28,7 +29,7 @@ RILL_COLD void responder::close() noexcept {
         const std::lock_guard lock(mutex_);
         if (std::exchange(closed_, true)) return;
         for (auto& [incarnation, c] : callers_) {
-            for (auto& [number, r] : c.running) running.push_back(r);
+            for (auto& [number, r] : c.running) running.push_back(r.given_up);
             wire_message m;
             m.head.type = wire_type::goodbye;
             m.head.sender = self_.incarnation;
@@ -145,7 +146,7 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
         break;
     case wire_type::cancel:
         run = [self = shared_from_this(), incarnation = m.head.sender, number = m.head.request] {
-            self->give_up(incarnation, number);
+            self->give_up(incarnation, number, false);
         };
         break;
     default: break;
@@ -219,7 +220,7 @@ RILL_COLD void responder::on_request(caller& by, wire_message m, time_point dead
         return;
     case answer_table::state::fresh: break;
     }
-    by.running[number] = std::make_shared<cancellation>();
+    by.running.try_emplace(number);
     const auto fails = [&](const std::exception_ptr& why) {
         run = [reply = reply_to_request(m.head.sender, number), why] { reply(why, {}); };
     };
@@ -276,7 +277,7 @@ RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, t
                              .caller = by.name,
                              .caller_incarnation = m.head.sender,
                              .deadline = deadline,
-                             .given_up = by.running.at(m.head.request)};
+                             .given_up = by.running.at(m.head.request).given_up};
     return [this, self = shared_from_this(), request = std::move(request), grant = std::move(grant),
             reply = reply_to_request(m.head.sender, m.head.request)] {
         try {
@@ -300,21 +301,32 @@ RILL_COLD void responder::note_running(const wire_message& grant) {
     net_->send(to, pack_message(grant, net_->needs_checksums()));
 }
 
-/// Cancels a request that its caller has given up.
-RILL_COLD void responder::give_up(std::uint64_t incarnation, std::uint64_t request) {
+/// Cancels a request that its caller has given up. `is_lost`: the caller has said nothing.
+RILL_COLD void responder::give_up(std::uint64_t incarnation, std::uint64_t request, bool is_lost) {
     std::shared_ptr<cancellation> runs;
     bool was_incomplete = false;
     {
         const std::lock_guard lock(mutex_);
         const auto by = callers_.find(incarnation);
         if (by == callers_.end()) return;
-        if (const auto at = by->second.running.find(request); at != by->second.running.end()) runs = at->second;
+        if (const auto at = by->second.running.find(request); at != by->second.running.end()) {
+            runs = at->second.given_up;
+            at->second.is_lost |= is_lost && !runs->is_cancelled();
+        }
         was_incomplete = by->second.incomplete.erase(request) > 0;
     }
     if (runs) runs->cancel();
     if (was_incomplete)
         answer(incarnation, request,
                std::make_exception_ptr(cancelled("the request was given up before its payload had come")), {});
+}
+
+RILL_COLD bool responder::is_lost(std::uint64_t incarnation, std::uint64_t request) const {
+    const std::lock_guard lock(mutex_);
+    const auto by = callers_.find(incarnation);
+    if (by == callers_.end()) return false;
+    const auto at = by->second.running.find(request);
+    return at != by->second.running.end() && at->second.is_lost;
 }
 
 RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
@@ -326,7 +338,13 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
     m.head.request = request;
     bool is_long = false; // the payload goes in chunks
     if (problem) {
-        const auto [code, text] = described(problem);
+        // a caller that is heard again has cancelled nothing
+        const auto [code, text] =
+            is_lost(incarnation, request)
+                ? std::pair(error_code::unavailable, self_.name + " has given the request up: for " +
+                                                         std::to_string(health_.dead.count()) +
+                                                         " ms its caller gave no sign of life")
+                : described(problem);
         m = error_to(m, code, text);
         m.head.receiver = incarnation;
     } else {
@@ -356,7 +374,7 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
         if (closed_ || by == callers_.end()) return;
         const auto at = by->second.running.find(request);
         if (at == by->second.running.end()) return;
-        gone = std::move(at->second);
+        gone = std::move(at->second.given_up);
         by->second.running.erase(at);
         by->second.answers.record(request, parts);
         if (is_long) by->second.chunks.add(request, std::move(answer.payload));
@@ -372,7 +390,8 @@ RILL_COLD void responder::watch() {
     for (const auto& [incarnation, c] : callers_) any |= !c.running.empty();
     if (!any) return;
     watches_ = true;
-    timer_ = env_.at(env_.now_plus(health_.slow), [weak = weak_from_this()] {
+    looks_at_ = env_.now_plus(health_.slow);
+    timer_ = env_.at(looks_at_, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->look();
     });
 }
@@ -383,12 +402,16 @@ RILL_COLD void responder::look() {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
+        const auto now = env_.now();
+        const bool has_slept = now - looks_at_ > health_.slow; // then the callers may have called
         for (auto& [incarnation, c] : callers_)
-            if (env_.now() - c.heard >= health_.dead)
+            if (has_slept)
+                c.heard = std::max(c.heard, now);
+            else if (now - c.heard >= health_.dead)
                 for (auto& [number, r] : c.running) lost.emplace_back(incarnation, number);
         watch();
     }
-    for (const auto& [incarnation, number] : lost) give_up(incarnation, number);
+    for (const auto& [incarnation, number] : lost) give_up(incarnation, number, true);
 }
 
 }}} // namespace rill::RILL_ABI::detail

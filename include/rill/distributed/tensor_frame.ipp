@@ -93,6 +93,7 @@ inline any_array texts_of(const tensor_meta& meta, std::string_view bytes) {
 RILL_COLD any_array decode_tensor(const tensor_meta& meta, std::span<const message_part> payload) {
     const auto& type = meta.type;
     if (type.type == dtype::invalid) return {};
+    if (static_cast<std::size_t>(type.type) >= dtype_count) throw data_loss("a value of no known dtype");
     if (meta.part >= payload.size()) throw data_loss("a value lies in a part that the message does not have");
     const auto& part = payload[meta.part];
     if (meta.offset > part.size() || meta.bytes > part.size() - meta.offset)

@@ -103,9 +103,10 @@ template <class Archive> void serialize(Archive& a, run_meta& m) { a(m.run); }
 struct push_meta {
     std::uint64_t run = 0, step = 0;
     std::uint32_t edge = 0;
+    std::uint64_t sequence = 0; // the values of the edge in this step before it
     tensor_meta value;
 };
-template <class Archive> void serialize(Archive& a, push_meta& m) { a(m.run, m.step, m.edge, m.value); }
+template <class Archive> void serialize(Archive& a, push_meta& m) { a(m.run, m.step, m.edge, m.sequence, m.value); }
 
 /// A step that has failed.
 struct abort_meta {

@@ -39,8 +39,9 @@ public:
     RILL_INLINE void receive(std::uint32_t edge, completion done) override;
     void abort(std::exception_ptr problem) noexcept override { arrived_.abort(std::move(problem)); }
 
-    /// Takes a value that has come over the wire. Throws data_loss for an edge that the run does not have.
-    void deliver(std::uint32_t edge, any_array value);
+    /// Takes a value that has come over the wire. `sequence`: the number of values that the edge has carried before it. Values that come out
+    /// of order wait for the earlier ones. Throws data_loss for an edge that the run does not have, and for a value that comes twice.
+    void deliver(std::uint32_t edge, std::uint64_t sequence, any_array value);
     /// Returns what the step waits for: "edge 3 from /job:ps/replica:0/task:0"; empty if nothing.
     std::string awaited() const;
 
@@ -64,12 +65,21 @@ private:
         std::function<void(std::exception_ptr)> failed;
         std::multiset<std::uint32_t> awaited; // edges
     };
+    /// The values of an edge that ends here.
+    struct arrivals {
+        std::uint64_t next = 0;                    // the sequence number of the value that is handed on next
+        std::map<std::uint64_t, any_array> values; // that came out of order
+        bool moves = false;                        // a thread hands values on
+    };
 
     const place place_;
     const std::uint32_t edges_;
     const std::map<std::uint32_t, std::string> sends_, receives_;
     const std::shared_ptr<peer_channels> peers_;
     local_rendezvous arrived_;
+    std::mutex order_mutex_;                      // of the two below
+    std::map<std::uint32_t, std::uint64_t> sent_; // values that have left, by edge
+    std::map<std::uint32_t, arrivals> arriving_;
     const std::shared_ptr<state> state_;
 };
 

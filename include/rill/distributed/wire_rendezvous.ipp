@@ -13,7 +13,11 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     const auto at = sends_.find(edge);
     if (at == sends_.end()) return arrived_.send(edge, std::move(value));
     wire_request r{.method = wire_method::push, .session = place_.session};
-    push_meta meta{place_.run, place_.step, edge, encode_tensor(value, r.payload)};
+    const auto sequence = [&] {
+        const std::lock_guard lock(order_mutex_);
+        return sent_[edge]++;
+    }();
+    push_meta meta{place_.run, place_.step, edge, sequence, encode_tensor(value, r.payload)};
     r.meta = bytes_of_meta(meta);
     // it is answered at once unless the step has not begun there
     r.deadline = peers_->runs_in().now_plus(peers_->health().control);
@@ -48,10 +52,23 @@ RILL_COLD std::string wire_rendezvous::awaited() const {
     return text;
 }
 
-RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, any_array value) {
+RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, std::uint64_t sequence, any_array value) {
     if (edge >= edges_ || sends_.contains(edge))
         throw data_loss("a value for edge " + std::to_string(edge) + ", which does not come to this task");
-    arrived_.send(edge, std::move(value));
+    std::unique_lock lock(order_mutex_);
+    auto& in = arriving_[edge];
+    if (sequence < in.next || !in.values.try_emplace(sequence, std::move(value)).second)
+        throw data_loss("value " + std::to_string(sequence) + " of edge " + std::to_string(edge) + " comes twice");
+    if (std::exchange(in.moves, true)) return; // another thread hands this one on, too
+    for (auto at = in.values.find(in.next); at != in.values.end(); at = in.values.find(in.next)) {
+        auto next = std::move(at->second);
+        in.values.erase(at);
+        ++in.next;
+        lock.unlock();
+        arrived_.send(edge, std::move(next));
+        lock.lock();
+    }
+    in.moves = false;
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -46,6 +46,8 @@ public:
     void drop_run(const session_number& session, std::uint64_t run);
     void close_session(const session_number& session);
     void reset(const std::vector<std::string>& containers) { containers_->reset(containers); }
+    /// Returns the devices of the task with their memory. Their names do not name the task.
+    static devices_meta devices();
 
     const std::shared_ptr<container_set>& containers() const noexcept { return containers_; }
     /// Returns the number of sessions that have parts here.

@@ -42,6 +42,7 @@ struct worker::running_step {
     std::exception_ptr problem; // of another task; the step ends with it
     struct early_value {
         std::uint32_t edge;
+        std::uint64_t sequence;
         any_array value;
         answer_function reply;
         cancellation::registration given_up; // by its sender, before the step began: it never will
@@ -252,7 +253,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
     for (auto& e : early) {
         std::exception_ptr refused;
         try {
-            step->exchange->deliver(e.edge, std::move(e.value));
+            step->exchange->deliver(e.edge, e.sequence, std::move(e.value));
         } catch (...) {
             refused = std::current_exception();
         }

@@ -8,7 +8,9 @@
 
 #include <utility>
 
+#include <rill/core/platform.hpp>
 #include <rill/distributed/tensor_frame.hpp>
+#include <rill/passes/place.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -31,11 +33,22 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
             if (!step) step = std::make_shared<running_step>();
             to = step->exchange;
             // it is answered once the step begins, so that the sender's credit bounds what lies here
-            if (!to) return step->early.push_back({meta.edge, std::move(value), reply, std::move(given_up)});
+            if (!to)
+                return step->early.push_back({meta.edge, meta.sequence, std::move(value), reply, std::move(given_up)});
         }
     }
-    if (to) to->deliver(meta.edge, std::move(value)); // else the step is over: it takes no values any more
+    if (to)
+        to->deliver(meta.edge, meta.sequence, std::move(value)); // else the step is over: it takes no values any more
     reply(nullptr, {});
+}
+
+RILL_COLD devices_meta worker::devices() {
+    devices_meta m;
+    const auto where = make_placement({});
+    for (const auto* d : where->devices().all())
+        m.all.push_back({to_string(device_name{"", -1, -1, d->full.type, d->full.index}), d->type->name,
+                         d->space ? d->space->bytes : host_memory()});
+    return m;
 }
 
 RILL_COLD void worker::handle(const incoming_request& request, const answer_function& reply) {
@@ -86,7 +99,7 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     }
     case wire_method::close_session: close_session(request.session); return reply(nullptr, {});
     case wire_method::reset: reset(meta_of<names_meta>(request.meta).names); return reply(nullptr, {});
-    case wire_method::status: return reply(nullptr, {});
+    case wire_method::status: return reply(nullptr, {.meta = bytes_of_meta(devices())});
     case wire_method::drop_run:
         drop_run(request.session, meta_of<run_meta>(request.meta).run);
         return reply(nullptr, {});
