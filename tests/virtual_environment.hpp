@@ -51,11 +51,11 @@ public:
             now_ = next;
         } else {
             std::swap(tasks_[draws_(tasks_.size())], tasks_.back());
-            const auto task = std::move(tasks_.back());
+            const auto chosen = std::move(tasks_.back());
             tasks_.pop_back();
             now_ += std::chrono::microseconds(draws_(1000));
             ++ran_;
-            task();
+            chosen();
         }
         while (!timers_.empty() && timers_.begin()->first.first <= now_) {
             const auto due = std::move(timers_.begin()->second);
