@@ -139,7 +139,8 @@ template <class R, class... A> inline constexpr bool names_its_types<R(A...)> = 
 
 /// True if a function takes the host values of an element. A generic one is taken for a function of tensors, as in loops and branches.
 template <class F, class... C>
-inline constexpr bool takes_host_values = names_its_types<F> && std::is_invocable_v<F, host_component<C>...>;
+inline constexpr bool takes_host_values = // a generic one is not tried: its body may not compile
+    std::conjunction_v<std::bool_constant<names_its_types<F>>, std::is_invocable<F, host_component<C>...>>;
 
 /// Returns the tensors of a node's outputs: one, or a tuple of several.
 template <class... C> auto tensors_of_outputs(components<C...>, const node* n) {

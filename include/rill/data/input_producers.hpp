@@ -81,17 +81,17 @@ auto filled_batch(const Queue& q, const std::vector<std::tuple<X...>>& rows, int
 
 } // namespace detail
 
-/// Batches of N elements that a queue runner collects: auto [xs, ys] = batch<32>(std::tuple(x, y)). The last batch has the rest, or is left out by
-/// batch<32>(std::tuple(x, y), drop_remainder).
+/// Batches of N elements that a queue runner collects: auto [xs, ys] = fifo_batch<32>(std::tuple(x, y)). The last batch has the rest, or is left out by
+/// fifo_batch<32>(std::tuple(x, y), drop_remainder). TensorFlow's name, batch, is left to programs.
 template <index_t N, typed_operand... X>
-auto batch(const std::tuple<X...>& x, const batch_options& o = {},
-           const std::source_location& where = std::source_location::current()) {
+auto fifo_batch(const std::tuple<X...>& x, const batch_options& o = {},
+                const std::source_location& where = std::source_location::current()) {
     const detail::operands_queue<X...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
     return detail::filled_batch<N, false>(q, std::vector{x}, o.num_threads, where);
 }
 template <index_t N, typed_operand... X>
-auto batch(const std::tuple<X...>& x, drop_remainder_t, const batch_options& o = {},
-           const std::source_location& where = std::source_location::current()) {
+auto fifo_batch(const std::tuple<X...>& x, drop_remainder_t, const batch_options& o = {},
+                const std::source_location& where = std::source_location::current()) {
     const detail::operands_queue<X...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
     return detail::filled_batch<N, true>(q, std::vector{x}, o.num_threads, where);
 }
