@@ -116,4 +116,5 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/responder.ipp>
+#include <rill/distributed/responder_answers.ipp>
 #endif

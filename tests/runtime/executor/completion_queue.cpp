@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include <rill/runtime/options.hpp>
+
 #include "catch.hpp"
 #include "virtual_environment.hpp"
 

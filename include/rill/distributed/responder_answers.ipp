@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The ends of requests: answers, cancellations, and callers that fall silent.
+
+#include <rill/distributed/responder.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Cancels a request that its caller has given up. `is_lost`: the caller has said nothing.
+RILL_COLD void responder::give_up(std::uint64_t incarnation, std::uint64_t request, bool is_lost) {
+    std::shared_ptr<cancellation> runs;
+    bool was_incomplete = false;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(incarnation);
+        if (by == callers_.end()) return;
+        if (const auto at = by->second.running.find(request); at != by->second.running.end()) {
+            runs = at->second.given_up;
+            at->second.is_lost |= is_lost && !runs->is_cancelled();
+        }
+        was_incomplete = by->second.incomplete.erase(request) > 0;
+    }
+    if (runs) runs->cancel();
+    if (was_incomplete)
+        answer(incarnation, request,
+               std::make_exception_ptr(cancelled("the request was given up before its payload had come")), {});
+}
+
+RILL_COLD bool responder::is_lost(std::uint64_t incarnation, std::uint64_t request) const {
+    const std::lock_guard lock(mutex_);
+    const auto by = callers_.find(incarnation);
+    if (by == callers_.end()) return false;
+    const auto at = by->second.running.find(request);
+    return at != by->second.running.end() && at->second.is_lost;
+}
+
+RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
+                                 wire_answer answer) {
+    wire_message m;
+    m.head.type = wire_type::response;
+    m.head.sender = self_.incarnation;
+    m.head.receiver = incarnation;
+    m.head.request = request;
+    bool is_long = false; // the payload goes in chunks
+    if (problem) {
+        // a caller that is heard again has cancelled nothing
+        const auto [code, text] =
+            is_lost(incarnation, request)
+                ? std::pair(error_code::unavailable, self_.name + " has given the request up: for " +
+                                                         std::to_string(health_.dead.count()) +
+                                                         " ms its caller gave no sign of life")
+                : described(problem);
+        m = error_to(m, code, text);
+        m.head.receiver = incarnation;
+    } else {
+        m.meta = std::move(answer.meta);
+        is_long = needs_chunks(answer.payload);
+        if (is_long) {
+            m.head.flags |= wire_header::is_chunked;
+            m.payload.push_back(announced_sizes(answer.payload));
+        } else {
+            m.payload = std::move(answer.payload);
+        }
+    }
+    message_parts parts;
+    try {
+        parts = pack_message(m, net_->needs_checksums());
+    } catch (const error& e) { // arguments longer than a message may have
+        m = error_to(m, e.code(), e.what());
+        m.head.receiver = incarnation;
+        is_long = false;
+        parts = pack_message(std::move(m), net_->needs_checksums());
+    }
+    std::shared_ptr<cancellation> gone; // destroyed after the lock is released: callbacks may own much
+    transport::connection to = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(incarnation);
+        if (closed_ || by == callers_.end()) return;
+        const auto at = by->second.running.find(request);
+        if (at == by->second.running.end()) return;
+        gone = std::move(at->second.given_up);
+        by->second.running.erase(at);
+        by->second.answers.record(request, parts);
+        if (is_long) by->second.chunks.add(request, std::move(answer.payload));
+        to = by->second.last;
+    }
+    net_->send(to, std::move(parts));
+}
+
+/// Watches for callers that fall silent while their requests run.
+RILL_COLD void responder::watch() {
+    if (watches_) return;
+    bool any = false;
+    for (const auto& [incarnation, c] : callers_) any |= !c.running.empty();
+    if (!any) return;
+    watches_ = true;
+    looks_at_ = env_.now_plus(health_.slow);
+    timer_ = env_.at(looks_at_, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->look();
+    });
+}
+
+RILL_COLD void responder::look() {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> lost;
+    {
+        const std::lock_guard lock(mutex_);
+        watches_ = false;
+        if (closed_) return;
+        const auto now = env_.now();
+        const bool has_slept = now - looks_at_ > health_.slow; // then the callers may have called
+        for (auto& [incarnation, c] : callers_)
+            if (has_slept)
+                c.heard = std::max(c.heard, now);
+            else if (now - c.heard >= health_.dead)
+                for (auto& [number, r] : c.running) lost.emplace_back(incarnation, number);
+        watch();
+    }
+    for (const auto& [incarnation, number] : lost) give_up(incarnation, number, true);
+}
+
+}}} // namespace rill::RILL_ABI::detail
