@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Also the nodes of iterators: iterator, make_iterator, iterator_get_next.
 #include <rill/data/dataset.hpp>
 
 #include <chrono>

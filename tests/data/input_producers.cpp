@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Also the nodes of readers: reader, reader_read, reader_counts.
 #include <rill/data/input_producers.hpp>
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Also category_ids, which columns are made of.
 #include <rill/estimator/canned.hpp>
 
 #include <cmath>

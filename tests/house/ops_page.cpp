@@ -175,7 +175,7 @@ std::string test_of(const std::filesystem::path& root, const std::string& header
     if (std::filesystem::exists(root / own)) return own;
     const auto slash = header.rfind('/');
     const auto op = header.substr(slash + 1);
-    for (const auto& folder : {"tests/" + header.substr(0, slash), std::string("tests/ops")}) {
+    for (const auto& folder : {"tests/" + header.substr(0, slash), std::string("tests/ops"), std::string("tests")}) {
         std::set<std::string> files; // in order
         for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder))
             if (entry.path().extension() == ".cpp")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Also what the sorted forms are made of: index_count, segment_gather.
 // Segments: sorted and unsorted ids, sparse ones, and what is counted by them.
 #include <rill/ops/math/segment.hpp>
 
