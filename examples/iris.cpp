@@ -26,7 +26,7 @@ int main() {
     dnn_classifier<hidden<10, 10>> iris(
         columns, {.classes = 3, .class_names = {"setosa", "versicolor", "virginica"}, .optimizer = adagrad(0.1f)});
 
-    iris.train(train_input, {.steps = 1000});
+    iris.train(train_input, {.steps = 2000});
     const auto m = iris.evaluate(test_input);
     std::printf("accuracy on 30 flowers: %.3f, loss %.3f\n", m.accuracy, m.loss);
 

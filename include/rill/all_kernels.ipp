@@ -82,9 +82,10 @@ inline void compile_catalogue() {
     types::common::each([]<class T>(std::type_identity<T>) { compile_type<T>(); });
     catalogue::each([]<class Op>(std::type_identity<Op>) {
         compile_op<Op, void>();
-        type_set<std::string, std::complex<float>, std::complex<double>>::each([]<class T>(std::type_identity<T>) {
-            if constexpr (is_compiled<Op, T>) compile_op<Op, T>();
-        });
+        type_set<std::string, std::complex<float>, std::complex<double>, qint8, quint8, qint32>::each(
+            []<class T>(std::type_identity<T>) {
+                if constexpr (is_compiled<Op, T>) compile_op<Op, T>();
+            });
     });
 }
 

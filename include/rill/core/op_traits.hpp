@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -69,7 +70,9 @@ using untyped = type_set<void>;
 
 /// A list of ops.
 template <class... Op> struct op_list {
-    template <class F> static constexpr void each(F&& f) { (f(std::type_identity<Op>{}), ...); }
+    template <class F> static constexpr void each(F&& f) { // no fold: clang nests it, at most 256 deep
+        (void)std::initializer_list<int>{(f(std::type_identity<Op>{}), 0)...};
+    }
 };
 
 namespace detail {

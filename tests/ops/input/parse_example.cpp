@@ -34,8 +34,7 @@ TEST_CASE("parse_example: features of fixed and of any length, one Example or a 
     CHECK((x1v(1) == 2 && w1v(1) == "bc"));
 }
 
-TEST_CASE(
-    "parse_example: TensorFlow's bytes, with numbers that are not packed; damage and wrong features are refused") {
+TEST_CASE("parse_example: numbers that are not packed are read, damage and wrong features are refused") {
     // tf.train.Example(features={"n": Int64List([5, 300])}), each value a field of its own
     const std::string unpacked("\x0a\x10\x0a\x0e\x0a\x01n\x12\x09\x1a\x07\x08\x05\x08\xac\x02\x08\x01", 18);
     CHECK(parse_example_bytes(unpacked).at("n").numbers == std::vector<std::int64_t>{5, 300, 1});
