@@ -16,7 +16,7 @@ int main() {
 #endif
     // One order of all flowers, kept: both parts come from it.
     const auto flowers =
-        dataset::csv<float, float, float, float, int>(RILL_EXAMPLE_DATA "/iris.csv").shuffle(150, 42).cache();
+        dataset::csv<float, float, float, float, int>(RILL_EXAMPLE_DATA "/iris.csv").shuffle(150, 7).cache();
     const auto train_input = flowers.take(120).shuffle(120, 7).repeat().batch<32>();
     const auto test_input = flowers.skip(120).batch<30>();
 
@@ -26,7 +26,7 @@ int main() {
     dnn_classifier<hidden<10, 10>> iris(
         columns, {.classes = 3, .class_names = {"setosa", "versicolor", "virginica"}, .optimizer = adagrad(0.1f)});
 
-    iris.train(train_input, {.steps = 2000});
+    iris.train(train_input, {.steps = 1000});
     const auto m = iris.evaluate(test_input);
     std::printf("accuracy on 30 flowers: %.3f, loss %.3f\n", m.accuracy, m.loss);
 
