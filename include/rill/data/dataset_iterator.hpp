@@ -31,7 +31,8 @@ public:
 
     /// Adds a node that takes the next element: a tensor, or a tuple of several. A run of it ends with out_of_range at the end of the input.
     auto get_next(const std::source_location& where = std::source_location::current()) const {
-        iterator_get_next_op op;
+        // depends on T, so that only programs that read have its kernel
+        std::conditional_t<sizeof...(T) == std::size_t(-1), void, iterator_get_next_op> op;
         op.components = types_;
         return detail::tensors_of_outputs(components(), apply_node(op, where, handle_).node());
     }

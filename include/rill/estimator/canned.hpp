@@ -42,15 +42,15 @@ private:
 struct classifier_options {
     int classes = 2;
     std::vector<std::string> class_names =
-        {};                     // of the classes in order, and of labels that are text; empty: their numbers
-    std::string model_dir = {}; // checkpoints, to go on from; empty: the values stay in memory
-    any_optimizer optimizer = adagrad(0.05f);
+        {};                       // of the classes in order, and of labels that are text; empty: their numbers
+    std::string model_dir = {};   // checkpoints, to go on from; empty: the values stay in memory
+    any_optimizer optimizer = {}; // none: adagrad(0.05f)
     std::uint64_t seed = 1;
 };
 
 struct regressor_options {
     std::string model_dir = {};
-    any_optimizer optimizer = adagrad(0.05f);
+    any_optimizer optimizer = {}; // none: adagrad(0.05f)
     std::uint64_t seed = 1;
 };
 
@@ -82,6 +82,13 @@ template <class T, class Label> tensor<T, dyn> label_numbers(const Label& label)
     }
 }
 
+/// Minimizes a loss; without an optimizer by adagrad. It depends on Hidden, so that only programs with an estimator have its kernels.
+template <class Hidden>
+operation minimize_by(const any_optimizer& o, const tensor<float>& loss, const minimize_options& how) {
+    using rate = std::conditional_t<std::is_void_v<Hidden>, void, float>;
+    return o ? o.minimize(loss, how) : adagrad(rate(0.05f)).minimize(loss, how);
+}
+
 /// The model of a classifier.
 template <class Hidden> struct classifier_model {
     std::vector<feature_column> columns;
@@ -103,7 +110,8 @@ template <class Hidden> struct classifier_model {
             const auto losses = sealed(sparse_softmax_cross_entropy(logits, right));
             if (mode == estimator_mode::train) {
                 spec.loss = tensor<float>(sealed(reduce_mean(losses)));
-                spec.train = options.optimizer.minimize(spec.loss, {.step = get_or_create_global_step()});
+                spec.train =
+                    detail::minimize_by<Hidden>(options.optimizer, spec.loss, {.step = get_or_create_global_step()});
             } else {
                 const auto [accuracy, accuracy_update] = metrics::accuracy(right, ids);
                 const auto [loss, loss_update] = metrics::mean(losses);
@@ -145,7 +153,8 @@ template <class Hidden> struct regressor_model {
             const auto right = label_numbers<float>(label);
             if (mode == estimator_mode::train) {
                 spec.loss = tensor<float>(sealed(reduce_mean(square(value - right))));
-                spec.train = options.optimizer.minimize(spec.loss, {.step = get_or_create_global_step()});
+                spec.train =
+                    detail::minimize_by<Hidden>(options.optimizer, spec.loss, {.step = get_or_create_global_step()});
             } else {
                 const auto [loss, loss_update] = metrics::mean_squared_error(right, value);
                 const auto [root, root_update] = metrics::root_mean_squared_error(right, value);

@@ -37,10 +37,12 @@ struct estimator_spec {
 /// Any optimizer: adam(1e-3f), adagrad({.learning_rate = 0.1f}).
 class any_optimizer {
 public:
+    any_optimizer() = default; // none
     template <class Optimizer>
         requires requires(const Optimizer& o, const tensor<float>& loss) { o.minimize(loss); }
     any_optimizer(const Optimizer& o) // NOLINT: is one
         : minimize_([o](const tensor<float>& loss, const minimize_options& how) { return o.minimize(loss, how); }) {}
+    explicit operator bool() const { return minimize_ != nullptr; }
     operation minimize(const tensor<float>& loss, const minimize_options& how) const { return minimize_(loss, how); }
 
 private:

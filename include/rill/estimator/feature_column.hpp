@@ -75,41 +75,42 @@ struct feature_columns_access {
     static feature_column shown_as(const feature_column& categorical, index_t dimension);
     static const input_feature& find(const std::vector<input_feature>& all, const std::string& key);
 
-    /// Adds the nodes of a column: [batch, width].
-    template <class... Unused>
-    static tensor<float, dyn, dyn> add(const feature_column& c, const std::vector<input_feature>& features,
-                                       int number) {
+    /// Adds the nodes of a column: [batch, width]. All of its calls depend on T, so that only programs that use columns have its kernels.
+    template <class T>
+    static tensor<T, dyn, dyn> add(const feature_column& c, const std::vector<input_feature>& features, int number) {
         const auto& first = find(features, c.keys_[0]);
+        const tensor<T, dyn, dyn> numbers = first.numbers;
+        using id = std::conditional_t<std::is_void_v<T>, void, std::int64_t>;
         if (!c.is_categorical_) {
             if (!first.numbers)
                 throw invalid_argument("numeric_column: the feature '" + first.name + "' is text, not numbers");
-            if (c.mean_ == 0 && c.stddev_ == 1) return first.numbers;
-            return sealed((first.numbers - static_cast<float>(c.mean_)) / static_cast<float>(c.stddev_));
+            if (c.mean_ == 0 && c.stddev_ == 1) return numbers;
+            return sealed((numbers - static_cast<T>(c.mean_)) / static_cast<T>(c.stddev_));
         }
         require_kernel<category_ids_op, void>();
         endpoint_list inputs;
         for (const auto& key : c.keys_) inputs.push_back(find(features, key).value.end());
         const any_tensor made(endpoint{detail::add_node(current_graph(), make_op(c.ids_), inputs, {}, false, {}), 0});
-        const tensor<std::int64_t, dyn> ids(detail::unchecked, made);
-        const tensor<float, dyn, dyn> shown(sealed(one_hot(ids, c.categories_)));
+        const tensor<id, dyn> ids(detail::unchecked, made);
+        const tensor<T, dyn, dyn> shown(sealed(one_hot(ids, c.categories_)));
         if (c.dimension_ == 0) return shown;
         const variable_scope scope("embedding_" + std::to_string(number));
         const auto table =
-            get_variable<float, dyn, dyn>("weights", dims{c.categories_, c.dimension_}, detail::default_initializer());
+            get_variable<T, dyn, dyn>("weights", dims{c.categories_, c.dimension_}, detail::default_initializer());
         return sealed(matmul(shown, table)); // a value that is no category is zeros
     }
 };
 
 /// Returns the columns side by side, [batch, width]. Throws invalid_argument for a feature that the input lacks.
-template <class... Unused> // a template, so that only programs that call it have its kernels
-tensor<float, dyn, dyn> input_layer(const std::vector<input_feature>& features,
-                                    const std::vector<feature_column>& columns) {
+template <class T = float> // a template, so that only programs that call it have its kernels
+tensor<T, dyn, dyn> input_layer(const std::vector<input_feature>& features,
+                                const std::vector<feature_column>& columns) {
     if (columns.empty()) throw invalid_argument("input_layer: there are no feature columns");
-    std::vector<tensor<float, dyn, dyn>> parts;
+    std::vector<tensor<T, dyn, dyn>> parts;
     for (const auto& c : columns)
-        parts.push_back(feature_columns_access::add<Unused...>(c, features, static_cast<int>(parts.size())));
+        parts.push_back(feature_columns_access::add<T>(c, features, static_cast<int>(parts.size())));
     if (parts.size() == 1) return parts[0];
-    return tensor<float, dyn, dyn>(detail::unchecked, any_tensor(concat(parts, 1)));
+    return tensor<T, dyn, dyn>(detail::unchecked, any_tensor(concat(parts, 1)));
 }
 
 }} // namespace rill::RILL_ABI
