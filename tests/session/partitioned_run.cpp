@@ -271,6 +271,31 @@ TEST_CASE("partitioned run: a loop with nodes of three devices runs on each of t
     CHECK(std::count(bytes.begin(), bytes.end(), std::size_t{5}) == 2);
 }
 
+TEST_CASE("partitioned run: what follows a part of a loop follows the writes before its other parts") {
+    const graph_scope here{graph()};
+    const variable<float> v("v", 1.f);
+    const tensor start = [&] {
+        const control_dependencies after(v.assign_add(1.f));
+        return tensor(constant(8.f) * 1.f, "start");
+    }();
+    // the count lies on one device; the state, which starts after the write, on the other
+    const auto [k, s] =
+        while_loop([](auto i, auto) { return i < 3; },
+                   [](auto i, auto t) { return std::tuple(i + 1, on("/cpu:1", [&] { return tensor(t * 0.5f); })); },
+                   constant(0), start);
+    const tensor seen = [&] {
+        const control_dependencies after(tensor(k * 2, "twice"));
+        return tensor(v * 10.f, "seen");
+    }();
+    for (const bool cut : {false, true}) {
+        const session run(on_threads(1, cut));
+        run.run(global_variables_initializer());
+        const auto [got, last] = run.run(std::tuple(seen, s));
+        CHECK(got == 20.f);
+        CHECK(last == 1.f);
+    }
+}
+
 TEST_CASE("partitioned run: a loop that is cut can't use a resource of another part") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<float>> q;

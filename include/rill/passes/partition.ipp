@@ -84,8 +84,9 @@ RILL_COLD std::vector<part_items> exchange_inserter::items_of_parts(const subgra
         const auto after = std::exchange(it.after, {});
         for (const int a : after)
             if (parts[a] == p) it.after.push_back(here(p, a)); // a feed is there; a Send of another part is received
-        // a part does not see what its items wait for through other parts: of writes in the part, its Receives say it
-        if (it.edge >= 0 && it.op->is_async())
+        // a part does not see what its items wait for through other parts. Of writes in the part, the items that wait for other parts say
+        // it: Receives, and shares of nodes that are cut
+        if (it.share || (it.edge >= 0 && it.op->is_async()))
             for (const int w : sets.members(writes[i]))
                 if (parts[w] == p) it.after.push_back(here(p, w));
         if (it.is_write()) writes[i] = sets.join(writes[i], sets.number_of({i}));
