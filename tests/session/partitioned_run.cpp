@@ -296,6 +296,37 @@ TEST_CASE("partitioned run: what follows a part of a loop follows the writes bef
     }
 }
 
+TEST_CASE("partitioned run: a part need not have what computed a value that a body is fed") {
+    const graph_scope here{graph()};
+    const placeholder<float, 2, 2> x("x");
+    const variable<float, 2, 2> w("w", std::vector<float>{0.5f, -1.f, 2.f, 0.25f});
+    const auto next = [&](const auto& s) { return tensor(s * stop_gradient(matmul(s, w))); };
+    const auto branch = cond(reduce_sum(x) > 0.f, [&] { return next(x); }, [&] { return tensor(x * 2.f); });
+    const auto loop = while_loop([](auto s) { return reduce_sum(s) < 50.f; }, next, branch);
+    const auto dx = on("/cpu:1", [&] { return gradients(reduce_sum(loop), x); }); // reads what the products gave, not w
+    xt::xtensor<float, 2> ones = xt::ones<float>({2, 2});
+    const session whole(on_threads(1, false)), cut(on_threads(1, true));
+    for (const auto& s : {&whole, &cut}) s->run(global_variables_initializer());
+    CHECK(cut.run(dx, feed(x, ones)) == whole.run(dx, feed(x, ones)));
+}
+
+TEST_CASE("partitioned run: calls of a function in one part, before and after a write") {
+    const graph_scope here{graph()};
+    const placeholder<float> x("x");
+    const variable<float> v("v", 1.f);
+    const auto f = function([&](auto y) { return tensor(tanh(y) * v); });
+    const auto call = [&] { return on("/cpu:1", [&] { return f(x); }); };
+    const auto first = call();
+    const auto second = [&] {
+        const control_dependencies after(v.assign_add(1.f));
+        return call();
+    }();
+    const session s(on_threads(1, true));
+    s.run(global_variables_initializer());
+    const auto [a, b] = s.run(std::tuple(first, second), feed(x, 0.5f));
+    CHECK(b == 2.f * a);
+}
+
 TEST_CASE("partitioned run: a loop that is cut can't use a resource of another part") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<float>> q;

@@ -116,15 +116,7 @@ private:
             std::vector<endpoint> all(whole.arguments.size() + whole.captures.size()); // per feed of the whole body
             if (!chooses)
                 for (const int a : share.operands) {
-                    const auto& argument = whole.arguments[static_cast<std::size_t>(a)];
-                    node_spec inner; // any value of a body may be one that is fed
-                    const bool is_argument = argument.from->op->role() == op_role::placeholder;
-                    inner.op = is_argument ? argument.from->op : ops_.placeholder(type_of(argument));
-                    inner.name = argument.from->name;
-                    inner.where = argument.from->where;
-                    inner.inside = in;
-                    inner.outputs.push_back(type_of(argument));
-                    made.arguments.push_back({made_.of.state().add(std::move(inner)), 0});
+                    made.arguments.push_back(add_argument(whole.arguments[static_cast<std::size_t>(a)], in));
                     all[static_cast<std::size_t>(a)] = made.arguments.back();
                 }
             std::vector<endpoint> fed;
@@ -153,44 +145,93 @@ private:
         if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
             throw unimplemented(error_at(
                 n, n.op->label(), "control-flow primitives can't run in a part of a run; use while_loop and cond"));
-        outer_ = {};
-        const auto inputs = spec.inputs;
-        for (const auto& b : *n.bodies)
-            for (std::size_t k = 0; k < b.captures.size(); ++k)
-                outer_[key(b.captures[k])] = inputs[static_cast<std::size_t>(b.captured[k])];
-        spec.bodies = copy_bodies(n, spec.inside);
-        spec.scope_of_its_own = true;
+        fed_ = {};
+        copy_bodies(n, spec);
+    }
+
+    /// Adds an argument of a body in place of a value of the body that is fed. The value may be one that a node computes elsewhere.
+    endpoint add_argument(const endpoint& e, const region* inside) {
+        const bool is_argument = e.from->op->role() == op_role::placeholder;
+        node_spec spec;
+        spec.op = is_argument ? e.from->op : ops_.placeholder(type_of(e));
+        spec.name = e.from->name;
+        spec.where = e.from->where;
+        spec.inside = inside;
+        spec.outputs.push_back(type_of(e));
+        const node* made = made_.of.state().add(std::move(spec));
+        if (is_argument) copies_[e.from] = made; // it may be a control input
+        return {made, 0};
     }
 
     static std::pair<const node*, int> key(const endpoint& e) { return {e.from, e.port}; }
 
-    node_bodies copy_bodies(const node& n, const region* parent) {
-        node_bodies all;
+    /// A copy of a body. Variants of a node share it, and calls of a function.
+    struct copied_body {
+        const region* of = nullptr;
+        std::vector<endpoint> arguments;
+        endpoint_map captured; // values of this part, by capture
+    };
+
+    /// Adds copies of a node's bodies to its copy, whose inputs are known.
+    void copy_bodies(const node& n, node_spec& spec) {
+        spec.scope_of_its_own = true;
+        spec.bodies.sized = n.bodies->sized;
+        const auto first = first_copies_.find(first_variant(n));
+        if (first != first_copies_.end()) spec.bodies.first_variant = first->second;
         for (const auto& b : *n.bodies) {
             body made;
-            auto& copied = regions_[b.of];
-            if (!copied) copied = made_.of.state().add_region(parent, b.of->name, b.of->where);
-            made.of = copied;
-            for (const auto* inner : nodes_of(b)) copy_inner(*inner, made.of);
-            for (const auto& e : b.arguments) made.arguments.push_back(seen_inside(e));
-            for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());
-            for (const auto& e : b.captures) made.captures.push_back(seen_inside(e));
             made.captured = b.captured;
+            for (const int c : b.captured) made.captures.push_back(spec.inputs[static_cast<std::size_t>(c)]);
+            if (differs(b, spec.inside, made.captures)) forget(b);
+            auto& copied = bodies_[b.of];
+            if (!copied.of) {
+                copied.of = made_.of.state().add_region(spec.inside, b.of->name, b.of->where);
+                for (const auto& e : b.arguments) copied.arguments.push_back(add_argument(e, copied.of));
+            }
+            for (std::size_t k = 0; k < b.captures.size(); ++k)
+                fed_[key(b.captures[k])] = copied.captured[key(b.captures[k])] = made.captures[k];
+            for (std::size_t k = 0; k < b.arguments.size(); ++k) fed_[key(b.arguments[k])] = copied.arguments[k];
+            made.of = copied.of;
+            made.arguments = copied.arguments;
+            for (const auto* inner : nodes_of(b)) copy_inner(*inner, made.of);
+            for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());
             for (const auto* e : b.effects) made.effects.push_back(copies_.at(e));
-            all.push_back(std::move(made));
+            spec.bodies.push_back(std::move(made));
         }
-        all.sized = n.bodies->sized;
-        return all;
     }
 
-    /// Returns the nodes of a body that its results and effects need, in order of creation.
+    /// Returns true if a body is to be copied once more: its copy lies in another body, or reads other values of the part, such as a
+    /// variable before a write. `captures` are those of the new copy.
+    bool differs(const body& b, const region* inside, const std::vector<endpoint>& captures) const {
+        const auto at = bodies_.find(b.of);
+        if (at == bodies_.end() || !at->second.of) return false;
+        const auto& captured = at->second.captured;
+        for (std::size_t k = 0; k < captures.size(); ++k)
+            if (const auto known = captured.find(key(b.captures[k])); known != captured.end())
+                if (!(known->second == captures[k])) return true;
+        return at->second.of->parent != inside;
+    }
+
+    /// Lets the next use of a body copy its nodes once more.
+    void forget(const body& b) {
+        bodies_[b.of] = {};
+        for (const auto* n : nodes_of(b)) {
+            copies_[n] = nullptr;
+            first_copies_[first_variant(*n)] = nullptr;
+            if (!n->bodies) continue;
+            for (const auto& inner : *n->bodies) forget(inner);
+        }
+    }
+
+    /// Returns the nodes of a body that its results and effects need, in order of creation. Nodes that compute a fed value are not among
+    /// them: the node with the body need not have their inputs.
     static std::vector<const node*> nodes_of(const body& b) {
         std::vector<const node*> open(b.effects), found;
         const auto visit = [&](const endpoint& e) {
-            if (e && e.from->inside == b.of) open.push_back(e.from);
+            if (e && e.from->inside == b.of && !contains(b.arguments, e) && !contains(b.captures, e))
+                open.push_back(e.from);
         };
-        for (const auto* ends : {&b.results, &b.arguments})
-            for (const auto& e : *ends) visit(e);
+        for (const auto& e : b.results) visit(e);
         hash_set<const node*> seen;
         while (!open.empty()) {
             const node* n = open.back();
@@ -209,7 +250,7 @@ private:
     }
 
     void copy_inner(const node& n, const region* inside) {
-        if (copies_.contains(&n)) return;
+        if (copy_of(&n)) return;
         node_spec spec;
         spec.op = n.op;
         spec.name = n.name;
@@ -221,26 +262,30 @@ private:
             spec.inputs.push_back(contains(written, static_cast<std::int32_t>(k)) ? itself(n.inputs[k])
                                                                                   : seen_inside(n.inputs[k]));
         for (const auto* c : n.control_inputs)
-            if (c->inside == n.inside && copies_.contains(c)) spec.control_inputs.push_back(copies_.at(c));
-        const auto beside = copies_.find(n.colocated);
-        spec.device = beside != copies_.end() ? n.device : requested_device(n);
-        if (beside != copies_.end()) spec.colocated = beside->second;
-        if (n.bodies) {
-            spec.scope_of_its_own = true;
-            spec.bodies = copy_bodies(n, inside);
-        }
-        copies_[&n] = made_.of.state().add(std::move(spec));
+            if (const auto* copy = c->inside == n.inside ? copy_of(c) : nullptr) spec.control_inputs.push_back(copy);
+        spec.colocated = copy_of(n.colocated);
+        spec.device = spec.colocated ? n.device : requested_device(n);
+        if (n.bodies) copy_bodies(n, spec);
+        const node* made = copies_[&n] = made_.of.state().add(std::move(spec));
+        if (!n.bodies) return;
+        if (auto& first = first_copies_[first_variant(n)]; !first) first = made;
+    }
+
+    /// Returns the copy of a node; null if it has none.
+    const node* copy_of(const node* n) const {
+        const auto at = copies_.find(n);
+        return at == copies_.end() ? nullptr : at->second;
     }
 
     /// Returns the value as a copied body reads it.
     endpoint seen_inside(const endpoint& e) {
-        const auto at = outer_.find(key(e));
-        return at != outer_.end() ? at->second : itself(e);
+        const auto at = fed_.find(key(e));
+        return at != fed_.end() ? at->second : itself(e);
     }
 
     /// Returns the copy of a value: of a body, of this part, or a constant.
     endpoint itself(const endpoint& e) {
-        if (const auto at = copies_.find(e.from); at != copies_.end()) return {at->second, e.port};
+        if (const auto* copy = copy_of(e.from)) return {copy, e.port};
         if (!e.from->op->constant())
             throw internal("part graph: '" + e.from->name + "' is read in a body and lies in no part");
         node_spec spec; // bodies read constants outside of them as they are
@@ -256,8 +301,9 @@ private:
     const exchange_ops& ops_;
     part_graph made_;
     hash_map<const node*, const node*> copies_;
-    endpoint_map outer_; // captures of the current node
-    hash_map<const region*, const region*> regions_;
+    endpoint_map fed_;                                // captures and arguments of the copied bodies of the current node
+    hash_map<const node*, const node*> first_copies_; // by first variant of nodes in copied bodies: the first copy
+    hash_map<const region*, copied_body> bodies_;
     std::int64_t added_ = 0; // nodes that belong to no edge
 };
 
