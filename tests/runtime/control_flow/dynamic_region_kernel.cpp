@@ -5,6 +5,7 @@
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/session/session.hpp>
+#include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
 
@@ -34,6 +35,21 @@ TEST_CASE("dynamic_region_kernel: extents that only data decides, in branches, l
     const auto sums =
         scan([](auto h, auto r) { return h + reduce_sum(boolean_mask(r, r > 0.f)); }, 0.f, rows, {.reverse = true});
     CHECK((s.run(sums, feed(rows, {{1.f, 2.f}, {-1.f, 1.f}})) == xt::xtensor<float, 1>{4.f, 1.f}));
+}
+
+TEST_CASE("dynamic_region_kernel: a loop without iterations gives a value that later writes do not change") {
+    const graph_scope here{graph()};
+    placeholder<float, dyn> x("x");
+    const variable<float, 2> v("v", std::vector<float>{1.f, 2.f});
+    const tensor first(v.assign_add(constant({1.f, 1.f})));
+    const auto grown = while_loop([](auto s) { return reduce_sum(s) < 0.f; },
+                                  [&](auto s) { return tensor(s + reduce_sum(boolean_mask(x, x > 0.f))); }, first);
+    const tensor second(v.assign_add(constant({10.f, 10.f})));
+    const session s;
+    s.run(global_variables_initializer());
+    const auto [kept, written] = s.run(std::tuple(grown, second), feed(x, {1.f, -1.f}));
+    CHECK((kept == xt::xtensor<float, 1>{2.f, 3.f}));
+    CHECK((written == xt::xtensor<float, 1>{12.f, 13.f}));
 }
 
 TEST_CASE("dynamic_region_kernel: gradients through them") {

@@ -382,7 +382,9 @@ RILL_COLD std::string step_executor::place_of_stage(std::size_t p) const {
 RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs) {
     plan_.alone(p)->check(outputs);
     const auto& gives = plan_.all_stages().all[p].gives;
-    for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k) values_[gives[k]] = std::move(outputs[k]);
+    // a loop without iterations gives its operands: perhaps a variable, which a later stage writes where it is
+    for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k)
+        values_[gives[k]] = outputs[k].is_borrowed() ? kept_copy(outputs[k]) : std::move(outputs[k]);
 }
 
 /// Completes a stage. May destroy *this: after the last stage the parent run, which owns this object, goes on.
