@@ -44,7 +44,7 @@ TEST_CASE("local cluster: a variable on one task, a product on another") {
     for (int i = 0; i < 10; ++i) s.run(step);
     CHECK(s.run(count) == 1023.f);
 
-    CHECK(s.devices().size() == 2);
+    CHECK(s.devices().size() == 2 * known_devices().size()); // tests of a program may register types of devices
     CHECK(s.devices()[0].name == "/job:worker/replica:0/task:0/device:CPU:0");
     CHECK(s.partition({step}).size() == 2);
 
