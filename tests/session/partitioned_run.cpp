@@ -337,6 +337,31 @@ TEST_CASE("partitioned run: a part need not have what computed a value that a bo
     CHECK(cut.run(dx, feed(x, ones)) == whole.run(dx, feed(x, ones)));
 }
 
+TEST_CASE("partitioned run: a loop in a body and the one that keeps values for its gradient are one") {
+    const graph_scope here{graph()};
+    const placeholder<float> x("x");
+    const auto twice = tensor(x * 2.f, "twice");
+    const device_scope there("/cpu:1");
+    const variable<float> count("count", 0.f);
+    const auto grown = [&] {
+        const auto squared = while_loop([](auto s) { return s < 10.f; },
+                                        [&](auto s) {
+                                            count.assign_add(1.f);
+                                            return tensor(s * s);
+                                        },
+                                        twice);
+        const auto [slope] = gradients(squared, twice);
+        return tensor(squared + slope);
+    };
+    const auto y = cond(twice > 0.f, grown, [&] { return tensor(twice * 1.f); });
+    for (const bool cut : {false, true}) {
+        const session s(on_threads(1, cut));
+        s.run(global_variables_initializer());
+        CHECK(s.run(y, feed(x, 1.f)) == 16.f + 32.f);
+        CHECK(s.run(count) == 2.f);
+    }
+}
+
 TEST_CASE("partitioned run: calls of a function in one part, before and after a write") {
     const graph_scope here{graph()};
     const placeholder<float> x("x");
