@@ -17,7 +17,7 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "passes/state_groups": "passes/partition",
                "passes/insert_exchanges": "session/partitioned_run", "passes/region_share": "session/partitioned_run",
                "device/rendezvous": "runtime/executor/local_rendezvous",
-               "graph/op/exchange_ops": "ops/exchange/exchange_ops",
+               "graph/op/exchange_ops": "ops/exchange/exchange_ops", "ops/exchange/send_as": "session/partitioned_run",
                "runtime/executor/partitioned_step": "session/partitioned_run",
                "runtime/plan/partitioned_plan": "session/partitioned_run",
                "session/local_session_state": "session/local_session_core", "session/callable": "session/session"}

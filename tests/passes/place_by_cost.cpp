@@ -48,6 +48,20 @@ struct fixture {
 using test_place_by_cost_fixture = test_place_by_cost::fixture;
 using test_place_by_cost::matrix;
 
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a node beside another one goes where that goes") {
+    const matrix after = [&] {
+        const colocate_with beside(b);
+        return matrix(b * 2.f);
+    }();
+    placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+    CHECK(chosen.is_free(*b.node()));
+    CHECK(!chosen.is_free(*after.node()));
+    const auto& second = *chosen.devices().all()[1];
+    chosen.choose(*b.node(), second);
+    CHECK(&chosen.device_of(*after.node()) == &second);
+    CHECK(&chosen.device_of(*b.node()) == &second);
+}
+
 TEST_CASE_METHOD(test_place_by_cost_fixture,
                  "place by cost: chains that meet run beside each other, the same way each time") {
     const double one = simulated_microseconds(placed(placers::simple, meet));

@@ -209,6 +209,33 @@ TEST_CASE("partitioned run: a value that is read for its shape only does not cro
         CHECK(crossing_bytes(fetches, inputs, feeds, wire) == std::vector<std::size_t>{0, 16 + 64});
 }
 
+TEST_CASE("partitioned run: a value that asks for a form crosses in it, others as the session says") {
+    const graph_scope here{graph()};
+    const placeholder<float, 10> x("x");
+    const auto plain = on("/cpu:0", [&] { return tensor(x * 0.3f, "plain"); });
+    const auto half = send_as(plain, wire_format::upper16); // beside `plain`
+    const auto whole = on("/cpu:0", [&] { return send_as(tensor(x * 0.7f), wire_format::as_is); });
+    std::vector<any_tensor> fetches;
+    {
+        const device_scope there("/cpu:1");
+        for (const auto& v : {half, whole}) fetches.push_back(any_tensor(tensor(v * 2.f)));
+    }
+    any_array ones(dtype::float32, dims{10});
+    for (int i = 0; i < 10; ++i) static_cast<float*>(ones.mutable_data())[i] = 1.f;
+    const auto bytes_of = [&](wire_format wire) { return crossing_bytes(fetches, {any_tensor(x)}, {ones}, wire); };
+    CHECK(bytes_of(wire_format::upper16) == std::vector<std::size_t>{20, 40});
+    CHECK(bytes_of(wire_format::bfloat16) == std::vector<std::size_t>{20, 40});
+    const auto [dx] = gradients(half, x);
+    CHECK(session(on_threads(1, true)).run(dx, feed(any_tensor(x), ones))(0) == 0.3f);
+    const auto got = session(on_threads(1, true)).run(fetches, {feed(any_tensor(x), ones)});
+    CHECK(got[0].elements<float>()[0] != 0.6f); // rounded
+    CHECK(got[0].elements<float>()[0] == Approx(0.6f).epsilon(0.01));
+    CHECK(got[1].elements<float>()[0] == 1.4f);
+    CHECK(session(on_threads(1, false)).run(fetches, {feed(any_tensor(x), ones)})[0].elements<float>()[0] == 0.6f);
+    CHECK_THROWS_WITH(send_as(constant(1), wire_format::upper16), contains("float32"));
+    CHECK_THROWS_WITH(send_as(plain, static_cast<wire_format>(7)), contains("wire is 7"));
+}
+
 TEST_CASE("partitioned run: the parts of a run can be looked at") {
     const two_devices t;
     const session s(t.g, on_threads(1, false));

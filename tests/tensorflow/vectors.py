@@ -76,6 +76,7 @@ WITHOUT = {
     "RecvBundle": "a part of a cut run: see Send",
     "ScalarSummary": "its bytes are what TensorBoard reads: make check compares them",
     "Send": "a value leaves its part: cut runs are compared with whole ones by tests/session/partitioned_run.cpp",
+    "SendAs": "x itself: how it travels is tested by tests/session/partitioned_run.cpp",
     "SendBundle": "a part of a cut run: see Send",
     "CandidateSampler": "the classes are drawn by another generator than TensorFlow's",
     "ComputeAccidentalHits": "only data decides its extents, and a graph here is told them; its test says what it gives",

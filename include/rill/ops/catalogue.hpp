@@ -39,10 +39,10 @@
 #include <rill/ops/array/reshape_like.hpp>
 #include <rill/ops/array/reverse.hpp>
 #include <rill/ops/array/reverse_sequence.hpp>
-#include <rill/ops/array/sequence_lengths.hpp>
-#include <rill/ops/array/sequence_mask.hpp>
 #include <rill/ops/array/roll.hpp>
 #include <rill/ops/array/scatter_nd.hpp>
+#include <rill/ops/array/sequence_lengths.hpp>
+#include <rill/ops/array/sequence_mask.hpp>
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/slice.hpp>
@@ -91,6 +91,7 @@
 #include <rill/ops/exchange/receive.hpp>
 #include <rill/ops/exchange/receive_bundle.hpp>
 #include <rill/ops/exchange/send.hpp>
+#include <rill/ops/exchange/send_as.hpp>
 #include <rill/ops/exchange/send_bundle.hpp>
 #include <rill/ops/exchange/stand_in.hpp>
 
@@ -616,6 +617,7 @@ using catalogue = op_list<
     semaphore_op,
     semaphore_release_op,
     semaphore_value_op,
+    send_as_op,
     send_bundle_op,
     send_op,
     sequence_lengths_op,

@@ -19,8 +19,9 @@ struct cross_edge {
     wire_format wire = wire_format::as_is;
 };
 
-/// Bundles edges that leave one part for another after the same exchanges. Their values are small and of known size. Each bundle is one
-/// message on the edge of its last member. The subgraph, of a run with sends and receives, is ordered and sorted; so is the result.
+/// Bundles edges that leave one part for another after the same exchanges. Their values are small, of known size, and travel in one form;
+/// `wire` is that of the session. Each bundle is one message on the edge of its last member. The subgraph, of a run with sends and
+/// receives, is ordered and sorted; so is the result.
 subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire_format wire, bool takes_turns);
 
 }} // namespace rill::RILL_ABI

@@ -22,7 +22,7 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
     // two sends that depend on the same exchanges do not depend on each other
     detail::number_sets sets;
     std::vector<int> before(g.items.size()), with(g.items.size()), sends(edges.size(), -1), receives(edges.size(), -1);
-    using key = std::tuple<int, int, int>; // parts, and the exchanges before
+    using key = std::tuple<int, int, int, wire_format>; // parts, the exchanges before, and the form of float32 values
     std::map<key, std::vector<std::vector<int>>> bundles;
     std::map<key, std::size_t> room;
     for (int i = 0; i < n; ++i) {
@@ -38,7 +38,7 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
         if (it.op->is_async() || !e.type.shape.complete() || !e.type.countable() || e.type.type == dtype::string)
             continue;
         const auto bytes = detail::bundle_bytes({&e.type, 1}, e.wire);
-        const key where{e.from, e.to, before[i]};
+        const key where{e.from, e.to, before[i], e.type.type == dtype::float32 ? e.wire : wire};
         auto& left = room[where];
         if (bytes > most) continue;
         if (bytes > left || bundles[where].empty()) {
@@ -55,6 +55,7 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
         for (const auto& members : all) {
             if (members.size() < 2) continue;
             const int last = members.back();
+            const auto form = std::get<wire_format>(where);
             const auto at = [&](const std::vector<int>& of, int edge) { return of[static_cast<std::size_t>(edge)]; };
             auto &send = g.items[at(sends, last)], &receive = g.items[at(receives, last)];
             std::vector<tensor_type> types;
@@ -74,11 +75,11 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
             if (types.empty()) continue; // control edges alone: the last one serves all
             auto& e = edges[static_cast<std::size_t>(last)];
             send.inputs = inputs;
-            send.op = ops.send_bundle(e.number, wire);
-            receive.op = ops.receive_bundle(e.number, types, wire, takes_turns);
-            e.type = {dtype::uint8, dims{static_cast<index_t>(detail::bundle_bytes(types, wire))}};
+            send.op = ops.send_bundle(e.number, form);
+            receive.op = ops.receive_bundle(e.number, types, form, takes_turns);
+            e.type = {dtype::uint8, dims{static_cast<index_t>(detail::bundle_bytes(types, form))}};
             e.is_control = false;
-            e.wire = wire;
+            e.wire = form;
         }
     std::vector<int> kept(g.items.size(), -1);
     detail::vector<subgraph::item> items;

@@ -74,7 +74,8 @@ private:
     void wait_for(small_vector<int, 4>& after, int a, int to);
     subgraph::value read(const subgraph::value& v, int to, const small_vector<int, 4>& after);
     subgraph::value pair(int from, int port, int to, const std::vector<int>& waits);
-    int exchange(subgraph::item send, const tensor_type& type, int to);
+    wire_format wire_of(int from, int port) const;
+    int exchange(subgraph::item send, const tensor_type& type, int to, wire_format wire);
     int add(subgraph::item it);
     subgraph::value shape_of(const subgraph::value& v, int to);
     any_array repeated_value(int item) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include <rill/core/algorithm.hpp>
 #include <rill/passes/partition.hpp>
@@ -200,15 +201,21 @@ RILL_COLD subgraph::value exchange_insertion::pair(int from, int port, int to, c
     for (const int a : waits) // each lies in the reader's part, came into it, or is repeated
         send.after.push_back(items_[a].part == send.part || items_[a].part < 0 ? a : returned(a, send.part));
     order_after(send, pieces_of(from));
-    const int made = exchange(std::move(send), type_at(from, port), to);
+    const int made = exchange(std::move(send), type_at(from, port), to, wire_of(from, port));
     pairs_.try_emplace(std::tuple(from, port, to, waits), made);
     return {made, 0};
 }
 
+/// Returns the form in which a value crosses: as its op asks, or as the session says.
+RILL_COLD wire_format exchange_insertion::wire_of(int from, int port) const {
+    if (type_at(from, port).type != dtype::float32) return wire_format::as_is;
+    const auto& op = g_.items[from].op;
+    return (op ? ops_.asked_wire(*op) : std::nullopt).value_or(of_.wire_);
+}
+
 /// Adds a Send, whose op it sets, and its Receive, which it returns.
-RILL_COLD int exchange_insertion::exchange(subgraph::item send, const tensor_type& type, int to) {
+RILL_COLD int exchange_insertion::exchange(subgraph::item send, const tensor_type& type, int to, wire_format wire) {
     const auto number = static_cast<std::uint32_t>(of_.edges_.size());
-    const auto wire = type.type == dtype::float32 ? of_.wire_ : wire_format::as_is;
     of_.edges_.push_back(
         {.number = number, .from = send.part, .to = to, .type = type, .is_control = send.inputs.empty(), .wire = wire});
     send.op = ops_.send(number, wire);
@@ -246,7 +253,7 @@ RILL_COLD subgraph::value exchange_insertion::shape_of(const subgraph::value& v,
         order_after(shape, pieces_of(v.item));
         send.inputs.push_back({add(std::move(shape)), 0});
         const tensor_type extents{dtype::int64, dims{type.shape.known_rank() ? type.shape.rank : dyn}};
-        stand_in.inputs.push_back({exchange(std::move(send), extents, to), 0});
+        stand_in.inputs.push_back({exchange(std::move(send), extents, to, wire_format::as_is), 0});
     }
     const int made = add(std::move(stand_in));
     stand_ins_.try_emplace(std::tuple(v.item, v.port, to), made);

@@ -31,7 +31,8 @@ public:
               report_function report, placers placer = placers::simple);
 
     placers placer() const noexcept { return placer_; }
-    /// Returns true if a placer may choose the node's device: it is not placed yet, and requests no type of device.
+    /// Returns true if a placer may choose the node's device: it is not placed yet, requests no type of device, and is not colocated with
+    /// another node.
     bool is_free(const node& n) const;
     /// Returns true if the device can run the node.
     bool can_run(const node& n, const device& there) const;
@@ -47,6 +48,7 @@ public:
     /// The rules, of which later ones win:
     /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
     /// - the default device, or the one that a placer has chosen, if no type is requested
+    /// - for a node without a request that is colocated with another one: the device of that node
     /// - for a node without a request in a body: the device of the node that runs the body, unless that is the default one
     /// - for a node with bodies and without a request that writes variables of one other task: the default device of that task
     /// - for a loop without a request that reads kept values of another loop: the device of that loop

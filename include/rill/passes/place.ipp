@@ -100,7 +100,7 @@ RILL_COLD bool placement::is_free(const node& n) const {
         const std::lock_guard lock(mutex_);
         if (known_.contains(first_variant(n))) return false;
     }
-    return !requested(n) && !around(n);
+    return !requested(n) && !around(n) && &placed_with(n) == &n;
 }
 
 RILL_COLD bool placement::can_run(const node& n, const device& there) const {
@@ -125,6 +125,7 @@ RILL_COLD const device& placement::decide(const node& n) {
         there = loop ? &device_of(*loop) : chosen ? chosen : nullptr;
         if (!there && n.bodies && request_of(n) == device_name{}) there = task_of_variables(n);
         if (!there) there = around(n);
+        if (const node& beside = placed_with(n); !there && &beside != &n) there = &device_of(beside);
         if (!there) there = &default_;
     }
     note_regions(n, is_requested || there == &default_ ? nullptr : there);

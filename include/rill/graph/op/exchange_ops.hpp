@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <rill/core/wire_format.hpp>
@@ -22,6 +23,8 @@ struct exchange_ops {
     op_ptr (*constant)(const any_array& value);
     op_ptr (*shape)();                           // an int64 vector
     op_ptr (*stand_in)(const tensor_type& type); // with the shape as input if the type leaves it open
+    /// Returns the form in which the op asks its value to cross; nothing if it asks for none.
+    std::optional<wire_format> (*asked_wire)(const op& o);
 };
 
 /// The exchange ops of the program; null before register_exchange_ops.

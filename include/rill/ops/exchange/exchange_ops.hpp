@@ -9,6 +9,7 @@
 #include <rill/ops/exchange/receive.hpp>
 #include <rill/ops/exchange/receive_bundle.hpp>
 #include <rill/ops/exchange/send.hpp>
+#include <rill/ops/exchange/send_as.hpp>
 #include <rill/ops/exchange/send_bundle.hpp>
 #include <rill/ops/exchange/stand_in.hpp>
 
@@ -59,7 +60,11 @@ RILL_INLINE void detail::register_exchange_ops() {
         .placeholder = [](const tensor_type& type) { return make_op(placeholder_op{type}); },
         .constant = [](const any_array& value) { return make_op(constant_op{value}); },
         .shape = [] { return make_op(shape_op{{dtype::int64}}); },
-        .stand_in = [](const tensor_type& type) { return make_op(stand_in_op{type}); }};
+        .stand_in = [](const tensor_type& type) { return make_op(stand_in_op{type}); },
+        .asked_wire = [](const op& o) -> std::optional<wire_format> {
+            if (o.struct_name() != type_name<send_as_op>()) return {};
+            return static_cast<wire_format>(static_cast<const send_as_op*>(o.attributes())->wire);
+        }};
     registered_exchange_ops = &all;
 }
 
