@@ -30,9 +30,9 @@ public:
         : handle_(std::move(handle)), types_(std::move(types)) {}
 
     /// Adds a node that takes the next element: a tensor, or a tuple of several. A run of it ends with out_of_range at the end of the input.
-    auto get_next(const std::source_location& where = std::source_location::current()) const {
-        // depends on T, so that only programs that read have its kernel
-        std::conditional_t<sizeof...(T) == std::size_t(-1), void, iterator_get_next_op> op;
+    typename detail::one_or_tuple<detail::component<T>...>::type
+    get_next(const std::source_location& where = std::source_location::current()) const {
+        iterator_get_next_op op;
         op.components = types_;
         return detail::tensors_of_outputs(components(), apply_node(op, where, handle_).node());
     }

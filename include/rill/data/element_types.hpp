@@ -142,8 +142,12 @@ template <class F, class... C>
 inline constexpr bool takes_host_values = // a generic one is not tried: its body may not compile
     std::conjunction_v<std::bool_constant<names_its_types<F>>, std::is_invocable<F, host_component<C>...>>;
 
-/// Returns the tensors of a node's outputs: one, or a tuple of several.
-template <class... C> auto tensors_of_outputs(components<C...>, const node* n) {
+template <class... C> struct one_or_tuple : std::type_identity<std::tuple<C...>> {};
+template <class C> struct one_or_tuple<C> : std::type_identity<C> {};
+
+/// Returns the tensors of a node's outputs: one, or a tuple of several. The result's type is no `auto`: that would bring the kernels of
+/// callers that are templates into every program.
+template <class... C> typename one_or_tuple<C...>::type tensors_of_outputs(components<C...>, const node* n) {
     int port = 0;
     std::tuple<C...> all{C(unchecked, any_tensor(endpoint{n, port++}))...};
     if constexpr (sizeof...(C) == 1)

@@ -22,9 +22,10 @@ public:
         requires(!host_integer<L>)
     sequence_lengths(const L& lengths, const std::source_location& where = std::source_location::current()) // NOLINT
         : of_(in_int64(detail::ids_operand(lengths, where), where)) {}
-    sequence_lengths(std::initializer_list<int> lengths, // NOLINT
+    template <host_integer I>
+    sequence_lengths(std::initializer_list<I> lengths, // NOLINT
                      const std::source_location& where = std::source_location::current())
-        : sequence_lengths(std::vector<int>(lengths), where) {}
+        : sequence_lengths(std::vector<I>(lengths), where) {}
 
     explicit operator bool() const { return bool(of_); }
     /// Returns them in std::int64_t.
@@ -37,7 +38,7 @@ private:
             return tensor<std::int64_t, dyn>(any_tensor(sealed(cast<std::int64_t>(lengths))), where);
         } else {
             if (lengths.dtype() == dtype::int64) return tensor<std::int64_t, dyn>(lengths, where);
-            return cast<std::int64_t>(tensor<std::int32_t, dyn>(lengths, where));
+            return in_int64(tensor<std::int32_t, dyn>(lengths, where), where);
         }
     }
 
@@ -199,11 +200,12 @@ auto static_rnn(const C& cell, const Steps& steps, const S& initial, const rnn_o
         lengths = tensor<std::int64_t, dyn>(
             apply_node(sequence_lengths_op{.steps = count}, where, any_tensor(options.lengths.value())));
     const auto step = [&](std::size_t t, const auto& state) {
-        const auto masked = [&](const tensor<bool, dyn, 1>& present) {
+        const auto masked = [&](const auto& ends) {
+            const tensor<bool, dyn, 1> present = expand_dims<1>(ends, where) > static_cast<std::int64_t>(t);
             return detail::masked_step(cell, all[t], present, state, where);
         };
-        if (options.lengths) return masked(expand_dims<1>(lengths, where) > static_cast<std::int64_t>(t));
-        using result = decltype(masked({}));
+        if (options.lengths) return masked(lengths);
+        using result = decltype(masked(lengths));
         const auto [output, next] = cell(all[t], state, where);
         return result(next, output);
     };

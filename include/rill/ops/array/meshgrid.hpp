@@ -27,7 +27,7 @@ template <bool Matrix, class... X> auto mesh(const std::source_location& where, 
     const auto shape_of_all = std::apply(
         [&](const auto&... v) {
             const std::array<any_tensor, sizeof...(X)> sizes{any_tensor(rill::size(v))...};
-            std::vector<any_tensor> in_order(sizes.size());
+            auto in_order = sizes;
             for (int i = 0; i < count; ++i)
                 in_order[static_cast<std::size_t>(axis_of_mesh(Matrix, i, count))] = sizes[static_cast<std::size_t>(i)];
             return tensor<std::int32_t, count>(unchecked, any_tensor(stack(in_order)));
