@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contents of a checkpoint: names, dtypes, shapes and bytes. inspect_checkpoint PATH shows a checkpoint (a directory or a single file), the newest
-// one of a directory, a .safetensors or .npz file, or a TensorFlow checkpoint by its prefix. Without a path it makes one, and shows it.
+// The contents of a checkpoint: names, dtypes, shapes and bytes. inspect_checkpoint PATH shows a checkpoint (a directory or a single file),
+// the newest one of a directory, a .safetensors or .npz file, or a TensorFlow checkpoint by its prefix. Without a path it makes one, and
+// shows it.
 #include <cstdio>
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contents of a model: inspect_model FILE shows the parameters and the ops of a graph that export_graph wrote, and writes FILE.dot for Graphviz.
-// Without a file it trains a small model, freezes it, and shows both; then it runs the frozen one by names.
+// The contents of a model: inspect_model FILE shows the parameters and the ops of a graph that export_graph wrote, and writes FILE.dot for
+// Graphviz. Without a file it trains a small model, freezes it, and shows both; then it runs the frozen one by names.
 #include <cstdio>
 #include <map>
 #include <string>

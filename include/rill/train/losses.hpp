@@ -23,7 +23,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The ways in which a loss combines its elements: none keeps them; sum_by_nonzero_weights divides the sum by the number of weights that are not zero.
+/// The ways in which a loss combines its elements: none keeps them; sum_by_nonzero_weights divides the sum by the number of weights that are
+/// not zero.
 enum class loss_reduction { none, sum, sum_over_batch_size, sum_by_nonzero_weights };
 
 /// The weights of a loss: a number, or a tensor that broadcasts to the loss's elements, with the same rank.
