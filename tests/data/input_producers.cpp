@@ -127,7 +127,8 @@ TEST_CASE("input producers: one reader or several, some threads, all records onc
         const auto [xs, ys] =
             way.shuffled
                 ? shuffle_batch<7>(rows[0], {.capacity = 20, .min_after_dequeue = 5, .num_threads = way.threads})
-                : batch_join<7>(rows, {.num_threads = way.threads});
+            : way.readers == 1 ? fifo_batch<7>(rows[0], {.num_threads = way.threads})
+                               : batch_join<7>(rows, {.num_threads = way.threads});
         const session s;
         const coordinator c;
         auto threads = start_queue_runners(s, c);
@@ -146,6 +147,24 @@ TEST_CASE("input producers: one reader or several, some threads, all records onc
         CHECK(seen.size() == 40);
         for (int i = 0; i < 20; ++i) CHECK(seen.count(i) == 2);
     }
+}
+
+TEST_CASE("fifo_batch: drop_remainder leaves the last elements out, and gives batches of a known size") {
+    const graph_scope here{graph()};
+    const auto texts =
+        string_input_producer(std::vector<std::string>{"a", "b", "c"}, {.num_epochs = 3, .shuffle = false});
+    const auto batch = fifo_batch<4>(std::tuple(texts.dequeue()), drop_remainder);
+    CHECK(batch.shape()[0] == 4);
+    const session s;
+    const coordinator c;
+    auto threads = start_queue_runners(s, c);
+    std::string seen;
+    for (int i = 0; i < 2; ++i)
+        for (const auto& text : s.run(batch)) seen += text;
+    CHECK(seen == "abcabcab");
+    CHECK_THROWS_AS(s.run(batch), out_of_range);
+    c.request_stop();
+    c.join(threads);
 }
 
 } // namespace test_data_input_producers

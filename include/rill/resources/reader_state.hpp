@@ -63,14 +63,15 @@ private:
         std::exception_ptr problem = {};
         std::vector<any_array> outputs = {};
     };
-    /// Asks the queue for a file. The queue's completion calls the reader again.
+    /// Asks the queue for a file. It calls no member of the reader: a vtable that is in a cycle of calls would be in every program.
     class question final : public async_context {
     public:
-        explicit question(std::weak_ptr<reader_state> of) : of_(std::move(of)) {}
+        question(reader_state& of, completion tell) : of_(of), tell_(std::move(tell)) {}
         completion defer(std::function<bool()> give_up = {}) override;
 
     private:
-        std::weak_ptr<reader_state> of_;
+        reader_state& of_;
+        completion tell_;
     };
 
     bool serve(index_t n, outcome& to);
@@ -98,13 +99,9 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE completion reader_state::question::defer(std::function<bool()> give_up) {
-    if (const auto r = of_.lock()) {
-        const std::lock_guard lock(r->mutex_);
-        r->withdraw_ = std::move(give_up);
-    }
-    return [of = of_](std::exception_ptr problem, std::vector<any_array> outputs) {
-        if (const auto r = of.lock()) r->take_file(std::move(problem), std::move(outputs));
-    };
+    const std::lock_guard lock(of_.mutex_);
+    of_.withdraw_ = std::move(give_up);
+    return std::move(tell_);
 }
 
 /// Reads records for one attempt. Returns false if another file is needed first.
@@ -186,7 +183,10 @@ RILL_INLINE void reader_state::serve_line(std::unique_lock<std::mutex>& lock) {
         any_array name;
         std::exception_ptr problem;
         bool is_there = false;
-        question ask(std::static_pointer_cast<reader_state>(shared_from_this()));
+        question ask(*this, [of = std::weak_ptr(std::static_pointer_cast<reader_state>(shared_from_this()))](
+                                std::exception_ptr e, std::vector<any_array> outputs) {
+            if (const auto r = of.lock()) r->take_file(std::move(e), std::move(outputs));
+        });
         try {
             is_there = first->files->dequeue(ask, &name);
         } catch (...) {
