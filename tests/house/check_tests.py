@@ -52,7 +52,7 @@ COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/svd" for part in ("lapac
 COVERED_BY |= {part: "ops/quantized/quantize"
                for part in ("ops/quantized/quantized_conv2d", "ops/quantized/fake_quant", "device/quantization",
                             "device/cpu/primitives/quantized")}
-COVERED_BY |= {"device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
+COVERED_BY |= {"core/fingerprint": "ops/string/string_to_hash_bucket_fast", "device/matrix_task": "ops/linalg/matrix_inverse", "ops/linalg/einsum_equation": "ops/linalg/einsum"}
 COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/array/sequence_mask": "ops/array/reverse_sequence",
                "train/cell_wrappers": "train/cells", "ops/nn/compute_accidental_hits": "ops/nn/sampled_losses",
                "ops/random/candidate_sampler": "ops/nn/sampled_losses"}
@@ -68,6 +68,7 @@ COVERED_BY |= {header: "data/input_producers" for header in ("resources/reader_s
 COVERED_BY |= {f"estimator/{header}": "estimator/canned" for header in ("estimator", "estimator_core", "export_model", "feature_column")}
 COVERED_BY |= {"ops/image/decode_image": "ops/image/resize_image", "ops/image/image_adjustments": "ops/image/resize_image",
                "io/image": "ops/image/resize_image", "io/example": "ops/input/parse_example", "ops/input/category_ids": "estimator/canned"}
+COVERED_BY |= {f"ops/string/{op}": "ops/string/string_split" for op in ("string_lower", "string_upper", "string_strip", "substr")}
 COVERED_BY["ops/input/decode_raw"] = "ops/input/decode_csv"
 COVERED_BY |= {f"io/{header}": "data/file_sources" for header in ("byte_stream", "csv_record", "record_stream")}
 COVERED_BY |= {f"ops/{op}": "ops/array/gather_nd"

@@ -191,7 +191,8 @@ for name in ("HostCall", "AsyncHostCall"):
     WITHOUT[name] = "a function of the program's; its test says what comes back"
 for name in ("Where", "Unique"):
     WITHOUT[name] = "only data decides its extents, and a graph here is told them; its test says what it gives"
-for name in ("AsString", "StringJoin", "StringLength", "StringToNumber", "StringEqual", "StringSelect"):
+for name in ("AsString", "StringJoin", "StringLength", "StringToNumber", "StringEqual", "StringSelect",
+             "StringLower", "StringUpper", "StringStrip", "StringSplit", "StringToHashBucketFast", "Substr"):
     WITHOUT[name] = "the graphs here hold no text; its test says what it gives"
 for name in ("ScalarSummary", "HistogramSummary", "ImageSummary", "TextSummary"):
     WITHOUT[name] = "its value is the bytes of a message; TensorBoard reads them in tests/house/check_tensorboard.py"

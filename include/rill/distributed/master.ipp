@@ -38,7 +38,7 @@ struct sent_run {
     explicit sent_run(const incoming_request& r) {
         if (r.payload.empty()) throw data_loss("a run without a graph");
         of = load_graph(saved_graph_of(r.payload[0].bytes()));
-        key = key_of(meta_of<run_names>(r.meta), of);
+        key = plan_key_of(meta_of<run_names>(r.meta), of);
     }
     graph of;
     plan_key key;

@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 run_names names_of(const plan_key& key);
 /// Finds the nodes of untrusted names. Throws data_loss if the graph lacks one.
-plan_key key_of(const run_names& names, const graph& in);
+plan_key plan_key_of(const run_names& names, const graph& in);
 
 /// Returns the bytes of a graph that holds what the run needs, and no more. Variables take their values along, not their initializers.
 std::string bytes_of_run(const graph& g, const plan_key& key);

@@ -19,7 +19,7 @@ RILL_COLD run_names names_of(const plan_key& key) {
     return names;
 }
 
-RILL_COLD plan_key key_of(const run_names& names, const graph& in) {
+RILL_COLD plan_key plan_key_of(const run_names& names, const graph& in) {
     const auto node_of = [&](const std::string& name) {
         const auto* n = in.state().find(name);
         if (!n) throw data_loss("the graph of a run has no node '" + name + "'");

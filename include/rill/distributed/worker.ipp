@@ -196,7 +196,7 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     made->edges = meta.edges;
     for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
     for (const auto& r : meta.receives) made->receives[r.edge] = r.peer;
-    const auto key = key_of(meta.names, made->of);
+    const auto key = plan_key_of(meta.names, made->of);
     session_options options;
     options.progress_timeout = std::chrono::nanoseconds(meta.progress_timeout);
     options.memory = &memory_;

@@ -13,6 +13,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+void require_fused(); // expr/fused_op.hpp, which comes after the ops
+}
+
 namespace detail { inline namespace RILL_ISA {
 
 template <class D, std::size_t... I>
@@ -51,6 +55,7 @@ template <class Op, class R, class... T> op_entry elementwise_entry() {
 }
 
 template <class Op, class R, class... T> bool register_primitive() {
+    require_fused(); // also where a graph with the op is only received
     using one_op = structure<Op, R, leaf<T>...>;
     devices::each([]<class D>(std::type_identity<D>) { D::template compile_one_op<one_op>(); });
     if constexpr (requires { Op::name; } && has_pullback<Op>) register_op(elementwise_entry<Op, R, T...>());

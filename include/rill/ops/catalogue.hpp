@@ -333,8 +333,14 @@
 #include <rill/ops/string/string_equal.hpp>
 #include <rill/ops/string/string_join.hpp>
 #include <rill/ops/string/string_length.hpp>
+#include <rill/ops/string/string_lower.hpp>
 #include <rill/ops/string/string_select.hpp>
+#include <rill/ops/string/string_split.hpp>
+#include <rill/ops/string/string_strip.hpp>
+#include <rill/ops/string/string_to_hash_bucket_fast.hpp>
 #include <rill/ops/string/string_to_number.hpp>
+#include <rill/ops/string/string_upper.hpp>
+#include <rill/ops/string/substr.hpp>
 
 #include <rill/ops/summary/histogram_summary.hpp>
 #include <rill/ops/summary/image_summary.hpp>
@@ -652,9 +658,15 @@ using catalogue = op_list<
     string_equal_op,
     string_join_op,
     string_length_op,
+    string_lower_op,
     string_select_op,
+    string_split_op,
+    string_strip_op,
+    string_to_hash_bucket_fast_op,
     string_to_number_op,
+    string_upper_op,
     sub_op,
+    substr_op,
     svd_op,
     switch_op,
     take_along_grad_op,

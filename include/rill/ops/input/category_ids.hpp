@@ -44,6 +44,7 @@ private:
 #include <cmath>
 #include <unordered_map>
 
+#include <rill/core/fingerprint.hpp>
 #include <rill/core/hash.hpp>
 #include <rill/core/number_text.hpp>
 #include <rill/core/shape_rules.hpp>
@@ -131,7 +132,7 @@ RILL_INLINE kernel category_ids_op::bound(const kernel_request& r) const {
                 const auto at = known.find(value.text());
                 to = at == known.end() ? -1 : at->second;
             } else if (op.rule == "hash") {
-                std::uint64_t hash = detail::hash_bytes(value.text());
+                std::uint64_t hash = detail::fingerprint::of(value.text()); // as in TensorFlow
                 for (std::size_t k = 1; k < in.size(); ++k)
                     hash = detail::hash_combine(hash, detail::hash_bytes(detail::category_value(in[k], i).text()));
                 to = static_cast<std::int64_t>(hash % n);

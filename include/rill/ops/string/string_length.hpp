@@ -15,9 +15,8 @@ struct string_length_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return kernel([n = request.inputs[0].shape.size()](const kernel_args& a) {
-            for (index_t i = 0; i < n; ++i) a.out<std::int32_t>(0)[i] = static_cast<std::int32_t>(a.in<T>(0)[i].size());
-        });
+        return detail::map_texts<std::int32_t>(request,
+                                               [](const T& text) { return static_cast<std::int32_t>(text.size()); });
     }
 };
 

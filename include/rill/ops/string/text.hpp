@@ -29,6 +29,20 @@ private:
 
 void check_text(const tensor_type& t, const char* what);
 
+/// Returns the type of a result that is text of the shape of the first operand, which must be text.
+std::vector<tensor_type> text_like(std::span<const tensor_type> in);
+
+/// Returns a kernel that fills its output with f of each text.
+template <class Out, class F> kernel map_texts(const kernel_request& request, F f) {
+    return kernel([n = request.inputs[0].shape.size(), f = std::move(f)](const kernel_args& a) {
+        const auto* const texts = a.in<std::string>(0);
+        for (index_t i = 0; i < n; ++i) a.out<Out>(0)[i] = f(texts[i]);
+    });
+}
+
+/// Returns a text with the letters from `first` on replaced by those from `by` on, 26 of them.
+std::string with_letters(std::string text, char first, char by);
+
 /// The shape that the operands of an op stretch to; throws where they don't.
 dims stretched_shape(std::span<const tensor_type> in);
 
@@ -70,6 +84,17 @@ RILL_INLINE index_t stretched_places::operator()(index_t flat) const {
 RILL_INLINE void check_text(const tensor_type& t, const char* what) {
     if (t.type != dtype::string)
         throw invalid_argument(std::string(what) + " must be string, not " + std::string(to_string(t.type)));
+}
+
+RILL_INLINE std::string with_letters(std::string text, char first, char by) {
+    for (char& c : text)
+        if (c >= first && c < first + 26) c = static_cast<char>(c - first + by);
+    return text;
+}
+
+RILL_INLINE std::vector<tensor_type> text_like(std::span<const tensor_type> in) {
+    check_text(in[0], "the elements");
+    return {in[0]};
 }
 
 RILL_INLINE dims stretched_shape(std::span<const tensor_type> in) {
