@@ -28,7 +28,7 @@ struct fixture {
         const device_scope there("/cpu:" + std::to_string(cpu));
         return make();
     }
-    partition cut(
+    placed_parts cut(
         const std::vector<endpoint>& fetches, const std::vector<const node*>& targets = {},
         const part_function& part_of = [](const device& d) -> const device& { return d; }) {
         const std::vector<endpoint> feeds{x};
@@ -38,7 +38,7 @@ struct fixture {
         return inserter.take_apart(sort_items(order_variable_accesses(std::move(items))));
     }
     /// Returns the names of a part's items, in order.
-    static std::vector<std::string> names(const part& p) {
+    static std::vector<std::string> names(const placed_part& p) {
         std::vector<std::string> all;
         for (int i = 0; i < static_cast<int>(p.steps.items.size()); ++i) {
             const auto& it = p.steps.items[i];
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(test_partition_fixture,
     const auto made = cut({read, written});
     REQUIRE(made.parts.size() == 2); // the write asks for /cpu:2 in vain
     const auto& of_v =
-        *std::find_if(made.parts.begin(), made.parts.end(), [](const part& p) { return p.where->index == 1; });
+        *std::find_if(made.parts.begin(), made.parts.end(), [](const placed_part& p) { return p.where->index == 1; });
     const auto steps = names(of_v);
     const auto place = [&](const std::string& name) {
         return std::find(steps.begin(), steps.end(), name) - steps.begin();

@@ -72,13 +72,13 @@ private:
     /// A run that is cut between its tasks, with the placement that holds their devices.
     struct cut_run {
         std::shared_ptr<placement> where;
-        partition parts;
+        placed_parts parts;
     };
     cut_run cut(const graph& g, const plan_key& key);
     std::shared_ptr<placement> place_as_before(const graph& g);
-    void note_devices(const partition& cut);
+    void note_devices(const placed_parts& cut);
 
-    void register_part(const std::shared_ptr<cluster_run>& run, std::size_t k, const partition& cut, const graph& g,
+    void register_part(const std::shared_ptr<cluster_run>& run, std::size_t k, const placed_parts& cut, const graph& g,
                        answer_function done);
     /// Throws `aborted` if a task has restarted since the session first used it.
     void check_incarnation(const std::string& task, std::uint64_t now);

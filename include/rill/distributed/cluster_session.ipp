@@ -70,7 +70,7 @@ RILL_COLD std::shared_ptr<placement> cluster_session::place_as_before(const grap
 }
 
 /// Notes the devices of the nodes of a run.
-RILL_COLD void cluster_session::note_devices(const partition& cut) {
+RILL_COLD void cluster_session::note_devices(const placed_parts& cut) {
     for (const auto& p : cut.parts)
         for (const auto& it : p.steps.items) {
             if (!it.origin || !it.device) continue;
@@ -140,7 +140,7 @@ RILL_COLD void cluster_session::prepare(const graph& g, const plan_key& key, pre
 }
 
 RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>& run, std::size_t k,
-                                              const partition& cut, const graph& g, answer_function done) {
+                                              const placed_parts& cut, const graph& g, answer_function done) {
     const auto& part = cut.parts[k];
     const auto made = make_part_graph(part, g);
     auto& p = run->parts[k];

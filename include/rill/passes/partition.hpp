@@ -15,13 +15,13 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// The items that run together.
-struct part : part_items {
+struct placed_part : part_items {
     const device* where = nullptr; // stands for the devices of the part
 };
 
 /// A run as parts. Every fetch of the run belongs to one part.
-struct partition {
-    std::vector<part> parts;
+struct placed_parts {
+    std::vector<placed_part> parts;
     std::vector<cross_edge> edges; // by number
 };
 
@@ -56,7 +56,7 @@ public:
     subgraph bundle(subgraph g);
 
     /// Takes the ordered and sorted result apart. Precondition: run() has made it.
-    partition take_apart(const subgraph& g);
+    placed_parts take_apart(const subgraph& g);
 
     std::size_t part_count() const { return where_.size(); }
 

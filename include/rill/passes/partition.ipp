@@ -40,8 +40,8 @@ RILL_COLD subgraph exchange_inserter::bundle(subgraph g) {
     return bundle_edges(std::move(g), edges_, wire_, takes_turns_);
 }
 
-RILL_COLD partition exchange_inserter::take_apart(const subgraph& g) {
-    partition made;
+RILL_COLD placed_parts exchange_inserter::take_apart(const subgraph& g) {
+    placed_parts made;
     made.edges = edges_;
     if (where_.empty()) where_.push_back(&devices_.cpu()); // feeds and constants alone
     auto all = items_of_parts(g);

@@ -74,8 +74,8 @@ compiled_graph compile_graph(const plan_key& key, const dynamic_runtime* control
 /// Compiles a run and cuts it into parts: between all devices, or as `part_of` says. Passes that look across items of one part only are
 /// left to the runs of the parts. Throws unimplemented for control-flow primitives, and for a body with a resource and its users in
 /// several parts. The error names the nodes.
-partition compile_partition(const plan_key& key, const dynamic_runtime* control, const session_options& options,
-                            placement& where, const part_function& part_of = {});
+placed_parts compile_partition(const plan_key& key, const dynamic_runtime* control, const session_options& options,
+                               placement& where, const part_function& part_of = {});
 
 /// Returns the graph of a run; null if it has neither fetches nor targets.
 const graph_state* graph_of(const plan_key& key);

@@ -78,8 +78,9 @@ RILL_COLD void refuse_other_parts(const node& n, const node& runs, const device&
         }
 }
 
-RILL_COLD partition compile_partition(const plan_key& key, const dynamic_runtime* control,
-                                      const session_options& options, placement& where, const part_function& part_of) {
+RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runtime* control,
+                                         const session_options& options, placement& where,
+                                         const part_function& part_of) {
     const auto run_passes = [&](cut_turn turn, subgraph g) {
         for (const auto& pass : graph_passes)
             if (pass.turn == turn) g = checked_pass(pass.run(std::move(g), where), pass.sorted);

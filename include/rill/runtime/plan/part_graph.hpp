@@ -25,7 +25,7 @@ struct part_graph {
 };
 
 /// Makes the graph of a part of a run of graph `of`. Throws unimplemented, naming the node, for control-flow primitives.
-part_graph make_part_graph(const part& p, const graph& of);
+part_graph make_part_graph(const placed_part& p, const graph& of);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -16,7 +16,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class part_graph_maker {
 public:
-    part_graph_maker(const part& p, const graph& of) : part_(p), from_(of), ops_(*registered_exchange_ops.load()) {
+    part_graph_maker(const placed_part& p, const graph& of)
+        : part_(p), from_(of), ops_(*registered_exchange_ops.load()) {
         made_.of.set_seed(of.seed());
         made_.device = to_string(p.where->full);
         made_.feed_numbers = p.feeds;
@@ -296,7 +297,7 @@ private:
         return {made, e.port};
     }
 
-    const part& part_;
+    const placed_part& part_;
     const graph& from_;
     const exchange_ops& ops_;
     part_graph made_;
@@ -307,6 +308,6 @@ private:
     std::int64_t added_ = 0; // nodes that belong to no edge
 };
 
-RILL_COLD part_graph make_part_graph(const part& p, const graph& of) { return part_graph_maker(p, of).make(); }
+RILL_COLD part_graph make_part_graph(const placed_part& p, const graph& of) { return part_graph_maker(p, of).make(); }
 
 }}} // namespace rill::RILL_ABI::detail
