@@ -112,6 +112,26 @@ TEST_CASE("residual_cell: adds its input") {
     CHECK(op_test::list(got) == op_test::list(wanted));
 }
 
+TEST_CASE("residual_cell: refuses a cell whose outputs are not as wide as its inputs") {
+    const graph_scope here{graph()};
+    CHECK_THROWS_WITH(residual_cell(gru_cell<dyn, dyn>("gru", 3, 2)), contains("3 inputs and 2 outputs"));
+}
+
+TEST_CASE("dropout_cell: one draw for all steps keeps an infinity") {
+    const graph g;
+    const graph_scope here(g);
+    g.set_seed(4);
+    const rnn_cell<1, 1, float, decltype(activation::relu)> inner("inner", {.kernel_initializer = ones()});
+    const dropout_cell cell(inner, {.output_rate = 0.5, .variational = true});
+    const auto [y, next] = cell(constant({{std::numeric_limits<float>::infinity()}}), cell.zero_state<1>());
+    const session s(g);
+    s.run(global_variables_initializer());
+    int kept = 0;
+    for (int i = 0; i < 32; ++i) kept += std::isinf(s.run(y)(0, 0));
+    CHECK(kept > 0);
+    CHECK(kept < 32);
+}
+
 TEST_CASE("dropout_cell: what is dropped, per step or once a run") {
     for (const bool variational : {false, true}) {
         const graph g;

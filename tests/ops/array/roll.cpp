@@ -125,6 +125,11 @@ TEST_CASE("dynamic_partition, dynamic_stitch: apart and together again") {
                       contains("id -1 at [0] is negative"));
     CHECK_THROWS_WITH(dynamic_stitch(std::vector<any_tensor>{}, std::vector<any_tensor>{}),
                       contains("dynamic_stitch: as many tensors of ids as of slices"));
+    const any_tensor square = constant({{0, 1}}), two = constant({1., 2.}); // as a file may say
+    CHECK_THROWS_WITH(apply_node(dynamic_stitch_op{}, {}, square, two, any_tensor(constant(2))),
+                      contains("ids of rank 1 are expected"));
+    CHECK_THROWS_WITH(apply_node(dynamic_stitch_op{}, {}, any_tensor(constant({0, 1})), two, square),
+                      contains("the number of rows must be of rank 0"));
 }
 
 TEST_CASE("list_diff, invert_permutation") {

@@ -122,6 +122,14 @@ TEST_CASE("segment: sparse segments choose rows first") {
     CHECK(op_test::list(s.run(d)) == floats{.5f, .5f, 0, 0, 1.5f, 1.5f});
 }
 
+TEST_CASE("index_count: the largest index of all") {
+    const graph_scope here{graph()};
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const session s;
+    CHECK(s.run(index_count(constant({std::int64_t{3}, most}))) == most);
+    CHECK(s.run(index_count(constant({std::int64_t{3}, most}), {.most = 5})) == 5);
+}
+
 TEST_CASE("segment: no slices, and bad ids") {
     const graph g;
     const graph_scope here(g);

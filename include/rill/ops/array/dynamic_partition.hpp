@@ -19,7 +19,7 @@ namespace detail {
 /// and the tensor, whose values don't matter. An id outside is invalid_argument. As all ops whose results only data sizes, it runs in the
 /// host's memory.
 struct partition_places_op {
-    static constexpr auto name = "PartitionPlaces", label = "dynamic_partition"; // which nodes of it are part of
+    static constexpr auto name = "PartitionPlaces", label = "dynamic_partition"; // the function that adds it
     static constexpr int inputs = 2;
     using domain_type = domains::index;
     using compiled_types = types::numbers;

@@ -97,6 +97,10 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> dynamic_stitch_op::outputs(const known_inputs& in) const {
     detail::check_index_type(in.types[0].type, "the ids");
     detail::check_index_type(in.types[2].type, "the number of rows");
+    if (in.types[0].shape.known_rank() && in.types[0].shape.rank != 1)
+        throw invalid_argument("ids of rank 1 are expected, not " + to_string(in.types[0]));
+    if (in.types[2].shape.known_rank() && in.types[2].shape.rank != 0)
+        throw invalid_argument("the number of rows must be of rank 0, not " + to_string(in.types[2]));
     const auto slices = rules::gather(in.types[1].shape, in.types[0].shape, 0);
     if (!slices.ok()) throw invalid_argument(slices.reason());
     if (!rules::extents_compatible(rules::extent_along(in.types[1].shape, 0),
