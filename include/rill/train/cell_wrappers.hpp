@@ -41,7 +41,7 @@ public:
     /// The states with f(h) in place of each h.
     template <class F, class... S> auto with_hidden(const F& f, const std::tuple<S...>& states) const {
         return [&]<std::size_t... I>(std::index_sequence<I...>) { // braces: f is called in order
-            return std::tuple<decltype(C::with_hidden(f, std::get<I>(states)))...>{
+            return std::tuple<decltype(std::get<I>(cells_).with_hidden(f, std::get<I>(states)))...>{
                 std::get<I>(cells_).with_hidden(f, std::get<I>(states))...};
         }(std::make_index_sequence<sizeof...(C)>{});
     }

@@ -120,7 +120,6 @@ TEST_CASE("svd, self_adjoint_eig: with and without LAPACK the same values") {
     const session s(g);
     const auto x = any_placeholder("x", dtype::float64);
     const any_array at = positive<double>({n, n}, 1);
-    // blocks of one matrix, each of them small: their values are those of the whole
     const auto eigenvalues = op_test::reals(op_test::run(s, self_adjoint_eigvals(x), {x}, {at}));
     matrix_task t;
     t.rows = t.columns = n;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Also what the sorted forms are made of: index_count, segment_gather.
-// Segments: sorted and unsorted ids, sparse ones, and what is counted by them.
+// Segments: sorted and unsorted ids, sparse ones, and counts by segments. Also index_count and segment_gather, which the sorted forms use.
 #include <rill/ops/math/segment.hpp>
 
 #include <rill/ops/math/bincount.hpp>
