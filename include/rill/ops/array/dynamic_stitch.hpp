@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/dynamic_partition.hpp>
 #include <rill/ops/array/index_count.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/shape_input.hpp>
@@ -58,10 +59,8 @@ auto dynamic_stitch(const Ids& ids, const X& slices,
             throw invalid_argument(
                 "dynamic_stitch: ranks that are known, of ids no more than of their slices, are expected" +
                 detail::at_place(where));
-        dims rows{dyn};
-        for (int i = axes; i < shape.rank; ++i) rows.push(shape[i]);
         flat_ids.push_back(axes == 1 ? any_tensor(*id) : reshape(*id, dims{dyn}, where));
-        flat.push_back(axes == 1 ? any_tensor(x) : reshape(x, rows, where));
+        flat.push_back(detail::slices_along(x, axes, where));
         ++id;
     }
     detail::require_kernel_for<concat_op, I>();
