@@ -43,6 +43,7 @@ template <class Cell> double learn(const Cell& cell, const digit_images& train_s
 
 int main(int argc, char** argv) {
     const std::string kind = argc > 1 ? argv[1] : "lstm";
+    expect(kind == "lstm" || kind == "gru" || kind == "rnn", "the cell is lstm, gru or rnn");
     const digit_images digits = argc > 3 ? read_digits(argc - 1, argv + 1) : read_digits(1, argv);
     std::vector<std::size_t> order(digits.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

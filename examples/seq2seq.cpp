@@ -20,8 +20,9 @@ constexpr index_t symbols = letters + 2, longest = 6, width = 16, units = 64;
 constexpr std::size_t batch = 64;
 
 struct words {
-    xt::xtensor<int, 2> read, given,
-        asked; // the word; the decoder's inputs and targets: backwards, from the start to the end
+    xt::xtensor<int, 2> read; // the letters of each word
+    xt::xtensor<int, 2> given,
+        asked; // the decoder's inputs and targets: the word backwards, behind a start and before an end
     std::vector<int> lengths;
 };
 

@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
     std::vector<std::pair<int, std::string>> frequent; // the most frequent come first, as the sampler expects
     for (const auto& [word, count] : counts) frequent.emplace_back(-count, word);
     std::sort(frequent.begin(), frequent.end());
-    frequent.resize(std::min<std::size_t>(frequent.size(), vocabulary - 1));
+    expect(frequent.size() >= vocabulary, "a text of 300 different words");
+    frequent.resize(vocabulary - 1);
     std::map<std::string, int> ids; // 0: a rare word
     for (const auto& [count, word] : frequent) ids.try_emplace(word, static_cast<int>(ids.size()) + 1);
     std::vector<int> text;
@@ -83,7 +84,8 @@ int main(int argc, char** argv) {
         if (i % 500 == 0) std::printf("step %4d: loss %.3f\n", i, static_cast<double>(mean));
     }
     std::vector<int> asked;
-    for (const char* word : {"people", "laws", "our", "has"}) asked.push_back(ids.at(word));
+    for (const char* word : {"people", "laws", "our", "has"}) // those that the text has
+        if (ids.contains(word)) asked.push_back(ids.at(word));
     const auto [ids_near, how_near] = s.run(std::tuple(nearest, nearness), feed(chosen, asked));
     for (std::size_t i = 0; i < asked.size(); ++i) {
         for (std::size_t k = 0; k < 5; ++k)

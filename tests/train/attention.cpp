@@ -146,6 +146,8 @@ TEST_CASE("attention: lengths beyond the memory") {
     s.run(global_variables_initializer());
     CHECK(s.run(alignments, feed(n, std::vector<int>{1, 3}))(0, 0) == 1.f);
     CHECK_THROWS_WITH(s.run(context, feed(n, std::vector<int>{1, 4})), contains("length 4 at [1]"));
+    const auto none = s.run(alignments, feed(n, std::vector<int>{0, 3})); // a sequence without steps
+    for (std::size_t t = 0; t < 3; ++t) CHECK(none(0, t) == 0.f);
 }
 
 } // namespace test_train_attention

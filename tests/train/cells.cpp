@@ -98,6 +98,26 @@ TEST_CASE("stacked_cells: the output of each is the input of the next") {
     CHECK(s.run(outputs).shape(2) == 2);
 }
 
+TEST_CASE("dropout_cell: of stacked cells with wrappers among them, of each h by a draw of its own") {
+    const graph g;
+    const graph_scope here(g);
+    g.set_seed(5);
+    const stacked_cells both(dropout_cell(gru_cell<2, 64>("a"), {.output_rate = 0.1}), lstm_cell<64, 64>("b"));
+    const dropout_cell cell(both, {.state_rate = 0.5, .variational = true});
+    const auto [y, states] = cell(constant({{1.f, -1.f}}), cell.zero_state<1>());
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto [first, second] = s.run(std::tuple(std::get<0>(states), std::get<1>(std::get<1>(states))));
+    int zeros_in_first = 0, alike = 0;
+    for (std::size_t i = 0; i < 64; ++i) {
+        zeros_in_first += first(0, i) == 0.f;
+        alike += (first(0, i) == 0.f) == (second(0, i) == 0.f);
+    }
+    CHECK(zeros_in_first > 0);
+    CHECK(zeros_in_first < 64);
+    CHECK(alike < 64);
+}
+
 TEST_CASE("residual_cell: adds its input") {
     const graph g;
     const graph_scope here(g);
@@ -110,6 +130,26 @@ TEST_CASE("residual_cell: adds its input") {
     s.run(global_variables_initializer());
     const auto [got, wanted] = s.run(std::tuple(y, x + z));
     CHECK(op_test::list(got) == op_test::list(wanted));
+}
+
+TEST_CASE("residual_cell: refuses a cell whose outputs are not as wide as its inputs") {
+    const graph_scope here{graph()};
+    CHECK_THROWS_WITH(residual_cell(gru_cell<dyn, dyn>("gru", 3, 2)), contains("3 inputs and 2 outputs"));
+}
+
+TEST_CASE("dropout_cell: one draw for all steps keeps an infinity") {
+    const graph g;
+    const graph_scope here(g);
+    g.set_seed(4);
+    const rnn_cell<1, 1, float, decltype(activation::relu)> inner("inner", {.kernel_initializer = ones()});
+    const dropout_cell cell(inner, {.output_rate = 0.5, .variational = true});
+    const auto [y, next] = cell(constant({{std::numeric_limits<float>::infinity()}}), cell.zero_state<1>());
+    const session s(g);
+    s.run(global_variables_initializer());
+    int kept = 0;
+    for (int i = 0; i < 32; ++i) kept += std::isinf(s.run(y)(0, 0));
+    CHECK(kept > 0);
+    CHECK(kept < 32);
 }
 
 TEST_CASE("dropout_cell: what is dropped, per step or once a run") {

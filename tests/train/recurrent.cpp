@@ -253,10 +253,13 @@ TEST_CASE("recurrent: shapes by types, an initial state, sequences of unknown ty
     CHECK(op_test::list(s.run(same, feed(unknown, at))) == op_test::list(whole));
     // empty batches and no steps at all
     CHECK(s.run(outputs, feed(x, xt::xtensor<float, 3>({0, 5, 3}))).size() == 0);
-    const auto [none, start] =
-        s.run(std::tuple(same, std::get<1>(ended)), feed(unknown, xt::xtensor<float, 3>({2, 5, 3}, 0.f)));
-    CHECK(none.shape(1) == 5);
-    CHECK(start.shape(0) == 2);
+    const auto [without, start] = dynamic_rnn(cell, unknown);
+    const auto [by_bias] = gradients(reduce_sum(without), cell.bias);
+    const auto [none, first, slope] =
+        s.run(std::tuple(without, std::get<1>(start), by_bias), feed(unknown, xt::xtensor<float, 3>({2, 0, 3})));
+    CHECK(none.size() == 0);
+    CHECK(op_test::list(first) == std::vector<float>(8, 0.f));
+    CHECK(op_test::list(slope) == std::vector<float>(16, 0.f));
     CHECK_THROWS_WITH(static_rnn(cell, std::vector<tensor<float, dyn, 3>>()),
                       contains("static_rnn: there are no steps"));
 }

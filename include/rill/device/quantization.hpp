@@ -29,10 +29,11 @@ template <class Q> struct quantized_integers {
 struct quantized_range {
     float low = 0, high = 0;
 
-    /// Returns the integer that 0 is nearest to, before it is limited to the type.
+    /// Returns the integer that 0 is nearest to, before it is limited to the type. Of a range without numbers it is the lowest one.
     template <class Q> RILL_FN std::int64_t zero_point() const {
         using I = quantized_integers<Q>;
-        return I::lowest - static_cast<std::int64_t>(std::round(static_cast<double>(low * scale<Q>())));
+        const double below = std::round(static_cast<double>(low * scale<Q>()));
+        return below > -0x1p62 && below < 0x1p62 ? I::lowest - static_cast<std::int64_t>(below) : I::lowest;
     }
     /// Returns the integers per real number.
     template <class Q> RILL_FN float scale() const {

@@ -19,7 +19,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct attention_options {
-    sequence_lengths lengths = {}; // of the memory; what lies behind has the weight 0
+    sequence_lengths lengths = {}; // of the memory; steps behind an end have the weight 0
     bool scaled = false; // scores times a variable: attention_g. Bahdanau's are normalized besides, with attention_b
     any_initializer kernel_initializer = {};
 };
@@ -50,9 +50,14 @@ public:
     /// Returns the context and the alignments of scores [batch, time].
     template <class S> auto read(const S& scores, const std::source_location& where) const {
         const tensor<T, dyn, dyn> all = scores;
-        const tensor<T, dyn, dyn> masked =
-            present_ ? tensor<T, dyn, dyn>(select(present_, all, std::numeric_limits<T>::lowest())) : all;
-        const tensor<T, dyn, dyn> alignments(any_tensor(softmax(masked, where)));
+        const auto softmax_of = [&](const tensor<T, dyn, dyn>& x) {
+            return tensor<T, dyn, dyn>(any_tensor(softmax(x, where)));
+        };
+        // masked scores of a sequence without steps are equal: the second mask makes its weights 0
+        const tensor<T, dyn, dyn> alignments =
+            present_ ? tensor<T, dyn, dyn>(
+                           select(present_, softmax_of(select(present_, all, std::numeric_limits<T>::lowest())), 0))
+                     : softmax_of(all);
         const tensor<T, dyn, Width> context = rill::reduce_sum<1>(expand_dims<2>(alignments, where) * memory_, where);
         return std::pair(context, alignments);
     }

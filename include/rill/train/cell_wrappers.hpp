@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -40,7 +41,7 @@ public:
     /// The states with f(h) in place of each h.
     template <class F, class... S> auto with_hidden(const F& f, const std::tuple<S...>& states) const {
         return [&]<std::size_t... I>(std::index_sequence<I...>) { // braces: f is called in order
-            return std::tuple<decltype(C::with_hidden(f, std::get<I>(states)))...>{
+            return std::tuple<decltype(std::get<I>(cells_).with_hidden(f, std::get<I>(states)))...>{
                 std::get<I>(cells_).with_hidden(f, std::get<I>(states))...};
         }(std::make_index_sequence<sizeof...(C)>{});
     }
@@ -135,12 +136,11 @@ private:
         using result = tensor_of<value_type, extents_of<X>>;
         const auto all = result(detail::unchecked, any_tensor(sealed(x)));
         if (rate == 0) return all;
-        const auto drawn = [&] {
-            if (!noise) return result(random_uniform_like(all, {seed_of(part)}, where));
-            const tensor<value_type, 1, dyn> row(detail::unchecked, noise);
-            return result(detail::unchecked, any_tensor(sealed(row + 0 * all)));
-        }();
-        const result kept(detail::unchecked, any_tensor(sealed(select(drawn >= rate, all / (1 - rate), 0))));
+        const auto kept_by = [&](const auto& drawn) {
+            return result(detail::unchecked, any_tensor(sealed(select(drawn >= rate, all / (1 - rate), 0))));
+        };
+        const result kept = noise ? kept_by(tensor<value_type, 1, dyn>(detail::unchecked, noise))
+                                  : kept_by(random_uniform_like(all, {seed_of(part)}, where));
         if (!options_.training) return kept;
         return result(detail::unchecked,
                       any_tensor(sealed(select(tensor<bool>(detail::unchecked, options_.training), kept, all))));
@@ -152,7 +152,18 @@ private:
     std::vector<any_tensor> state_noise_;
 };
 
-/// residual_cell(cell): adds its input to the output of a cell, which is as wide.
+namespace detail {
+
+/// Throws invalid_argument unless a cell's outputs are as wide as its inputs.
+inline void check_residual(index_t inputs, index_t outputs, const std::source_location& where) {
+    if (inputs != outputs)
+        throw invalid_argument("residual_cell: the cell has " + std::to_string(inputs) + " inputs and " +
+                               std::to_string(outputs) + " outputs; they must be as wide" + at_place(where));
+}
+
+} // namespace detail
+
+/// residual_cell(cell): adds its input to the output of a cell. Errors: outputs that are not as wide as the inputs.
 template <class C> class residual_cell : public detail::cell_states<residual_cell<C>> {
 public:
     using value_type = typename C::value_type;
@@ -160,7 +171,10 @@ public:
     static_assert(rules::extents_compatible(inputs, outputs),
                   "residual_cell: the cell's outputs must be as wide as its inputs");
 
-    explicit residual_cell(C cell) : cell_(std::move(cell)) {}
+    explicit residual_cell(C cell, const std::source_location& where = std::source_location::current())
+        : cell_(std::move(cell)) {
+        detail::check_residual(input_size(), output_size(), where);
+    }
 
     index_t input_size() const { return cell_.input_size(); }
     index_t output_size() const { return cell_.output_size(); }

@@ -187,8 +187,8 @@ template <class C, class Steps> auto listed_steps(const Steps& steps, const std:
 } // namespace detail
 
 /// static_rnn(cell, unstack<1>(x), initial, {.lengths = n}): a cell's nodes once for each step, over a tuple or a range of steps [batch, inputs].
-/// Returns std::tuple(std::vector of outputs [batch, outputs], last state). Lengths and initial state as for dynamic_rnn, whose results are the
-/// same; its graph is smaller.
+/// Returns std::tuple(std::vector of outputs [batch, outputs], last state). Lengths and initial state are those of dynamic_rnn, which has the
+/// same results and a smaller graph.
 template <class C, class Steps, class S>
     requires(!std::is_same_v<S, rnn_options>)
 auto static_rnn(const C& cell, const Steps& steps, const S& initial, const rnn_options& options = {},

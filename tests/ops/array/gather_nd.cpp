@@ -126,6 +126,11 @@ TEST_CASE("sparse_to_dense: values at ids, a value elsewhere") {
     const auto table = sparse_to_dense(constant({{0, 1}, {1, 0}}), dims{2, 2}, values, otherwise);
     CHECK(op_test::list(s.run(table)) == std::vector<double>{-1, 3, 4, -1});
     CHECK(op_test::list(s.run(sparse_to_dense(constant({2, 0}), dims{3}, values))) == std::vector<double>{4, 0, 3});
+    CHECK(op_test::list(s.run(sparse_to_dense(constant({2, 0}), dims{3}, otherwise, 7.))) ==
+          std::vector<double>{-1, 7, -1}); // one value for all ids
+    CHECK(op_test::difference<double>(
+              s.run(sparse_to_dense(any_tensor(constant({2, 0})), dims{3}, any_tensor(otherwise))), {3}, {-1, 0, -1}) ==
+          "");
     CHECK(op_test::difference<int>(s.run(sparse_to_dense(constant(1), dims{3}, constant({5}), 2)), {3}, {2, 5, 2}) ==
           "");
     const auto d =

@@ -50,6 +50,8 @@ TEST_CASE("one_hot: refusals") {
     CHECK_THROWS_WITH(one_hot<3>(any_tensor(tensor(constant({1.f})))),
                       contains("one_hot: the ids must be int32 or int64"));
     CHECK_THROWS_WITH(one_hot(tensor(constant({1})), 2, 1.f, 0.f, 2), contains("one_hot: the axis is out of range"));
+    CHECK_THROWS_WITH(one_hot_op{}.outputs(std::vector<tensor_type>{{dtype::int32, {3}}}),
+                      contains("two values are expected"));
     const any_tensor deep = any_placeholder("deep", dtype::int32, {1, 1, 1, 1, 1, 1, 1, 1});
     CHECK_THROWS_WITH(one_hot<3>(deep), contains("one_hot: the result would have more than 8 dimensions"));
 }

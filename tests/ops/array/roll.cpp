@@ -114,6 +114,27 @@ TEST_CASE("dynamic_partition, dynamic_stitch: apart and together again") {
     const auto cells = dynamic_partition<2>(constant({{1, 2}, {3, 4}}), constant({{0, 1}, {1, 0}}));
     CHECK(op_test::list(s.run(cells[1])) == std::vector<int>{2, 3});
 
+    // extents that only the run knows, slices without elements, one id for all
+    placeholder<double, dyn, dyn, dyn> open("open");
+    placeholder<int, dyn, dyn> two_axes("two_axes");
+    const auto some = dynamic_partition<2>(open, two_axes);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(some[0])>, tensor<double, dyn, dyn>>);
+    const xt::xtensor<int, 2> by_cell{{1, 0}};
+    const xt::xtensor<double, 3> cell_values{{{1, 2}, {3, 4}}};
+    CHECK(op_test::list(s.run(some[1], feed(open, cell_values), feed(two_axes, by_cell))) == doubles{1, 2});
+    const auto [by_open] = gradients(some[0] * some[0], open);
+    CHECK(op_test::list(s.run(by_open, feed(open, cell_values), feed(two_axes, by_cell))) == doubles{0, 0, 6, 8});
+    const auto narrow = s.run(some[0], feed(open, xt::xtensor<double, 3>({1, 2, 0})), feed(two_axes, by_cell));
+    CHECK(narrow.shape(0) == 1);
+    CHECK(narrow.shape(1) == 0);
+    const auto whole = dynamic_stitch({any_tensor(two_axes)}, {any_tensor(open)});
+    CHECK(op_test::difference<double>(s.run(whole, feed(open, cell_values), feed(two_axes, by_cell)), {2, 2},
+                                      {3, 4, 1, 2}) == "");
+    placeholder<double, dyn> row("row");
+    const auto all_or_none = dynamic_partition<2>(row, constant(1));
+    CHECK(s.run(all_or_none[1], feed(row, doubles{5, 6})).shape(0) == 1);
+    CHECK(s.run(all_or_none[0], feed(row, doubles{5, 6})).size() == 0);
+
     const tensor a = constant({1., 2.});
     const tensor b = constant({{3., 4.}});
     const auto y =
@@ -125,6 +146,11 @@ TEST_CASE("dynamic_partition, dynamic_stitch: apart and together again") {
                       contains("id -1 at [0] is negative"));
     CHECK_THROWS_WITH(dynamic_stitch(std::vector<any_tensor>{}, std::vector<any_tensor>{}),
                       contains("dynamic_stitch: as many tensors of ids as of slices"));
+    const any_tensor square = constant({{0, 1}}), two = constant({1., 2.}); // as a file may say
+    CHECK_THROWS_WITH(apply_node(dynamic_stitch_op{}, {}, square, two, any_tensor(constant(2))),
+                      contains("ids of rank 1 are expected"));
+    CHECK_THROWS_WITH(apply_node(dynamic_stitch_op{}, {}, any_tensor(constant({0, 1})), two, square),
+                      contains("the number of rows must be of rank 0"));
 }
 
 TEST_CASE("list_diff, invert_permutation") {

@@ -141,6 +141,7 @@ TEST_CASE("einsum: what does not parse, or does not fit") {
     CHECK_THROWS_WITH(einsum("i?->i", a), contains("a label is not a letter"));
     CHECK_THROWS_WITH(einsum("ijk->i", a), contains("as many axes as its term"));
     CHECK_THROWS_WITH(einsum("...i->i", n), contains("known rank"));
+    CHECK_THROWS_WITH(einsum("0j,...->j", a, a), contains("labels beside an ellipsis are letters"));
     CHECK_THROWS_WITH(tensordot(a, b, {0}, {0}), contains("different extents"));
     CHECK_THROWS_WITH(tensordot(a, b, {0, 0}, {0, 1}), contains("an axis is named twice"));
     CHECK_THROWS_WITH(tensordot(a, b, {2}, {0}), contains("an axis is out of range"));

@@ -58,6 +58,14 @@ const std::vector<row>& rows() {
          {{2, 2, 2}},
          {2, 2, 2},
          {0, 1, -1, 3, 4, 5, -1, 7}},
+        {"matrix_band_part",
+         [](list x) {
+             constexpr index_t many = std::numeric_limits<index_t>::max();
+             return matrix_band_part(x[0], many, many);
+         },
+         {{2, 2}},
+         {2, 2},
+         {0, 1, 2, 3}},
         {"diag", [](list x) { return diag(x[0]); }, {{2}}, {2, 2}, {0, -1, -1, 1}},
         {"diag_part", [](list x) { return diag_part(x[0]); }, {{1, 2, 1, 2}}, {1, 2}, {0, 3}},
         {"matrix_transpose", [](list x) { return matrix_transpose(x[0]); }, {{2, 1, 2}}, {2, 2, 1}, {0, 1, 2, 3}},

@@ -120,7 +120,6 @@ TEST_CASE("svd, self_adjoint_eig: with and without LAPACK the same values") {
     const session s(g);
     const auto x = any_placeholder("x", dtype::float64);
     const any_array at = positive<double>({n, n}, 1);
-    // blocks of one matrix, each of them small: their values are those of the whole
     const auto eigenvalues = op_test::reals(op_test::run(s, self_adjoint_eigvals(x), {x}, {at}));
     matrix_task t;
     t.rows = t.columns = n;
@@ -135,6 +134,24 @@ TEST_CASE("svd, self_adjoint_eig: with and without LAPACK the same values") {
     using singular = detail::matrix_algorithm<matrix_function::svd, double>;
     CHECK(singular::by_rotations(t, {{at.elements<double>().data()}, {own.data()}}, again) == matrix_fault::none);
     CHECK(op_test::far_apart(own, op_test::reals(op_test::run(s, singular_values(x), {x}, {at})), 1e-12) == "");
+}
+
+TEST_CASE("self_adjoint_eig, svd: elements whose squares overflow or vanish") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::float32);
+    for (const float size : {1e25f, 1e-25f}) {
+        const auto at = op_test::make_array<float>({2, 2}, {2 * size, size, size, 2 * size});
+        const auto relative = [&](const any_tensor& y) {
+            const any_array got = op_test::run(s, y, {x}, {at});
+            std::vector<double> all;
+            for (const float v : got.elements<float>()) all.push_back(static_cast<double>(v / size));
+            return all;
+        };
+        CHECK(op_test::far_apart(relative(self_adjoint_eigvals(x)), {1, 3}, 1e-6) == "");
+        CHECK(op_test::far_apart(relative(singular_values(x)), {3, 1}, 1e-6) == "");
+    }
 }
 
 using X = const any_tensor&;
@@ -202,6 +219,15 @@ TEST_CASE("pinv, matrix_rank, norm: values") {
     };
     CHECK(rank(matrix_rank(x), {3, 2, 2}, {1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0}) == std::vector<int>{1, 2, 0});
     CHECK(rank(matrix_rank(x, 2), {2, 2}, {4, 0, 0, 1}) == std::vector<int>{1});
+    for (const double epsilons : {20., 60.}) { // rounding leaves 40 of them, by the extents of the run
+        std::vector<double> tall(80);
+        tall[0] = 1;
+        tall[3] = epsilons * std::numeric_limits<double>::epsilon();
+        const placeholder<double, 40, 2> known("known" + std::to_string(epsilons));
+        const int wanted = epsilons > 40 ? 2 : 1;
+        CHECK(rank(matrix_rank(x), {40, 2}, tall)[0] == wanted);
+        CHECK(s.run(matrix_rank(known), feed(known, op_test::make_array<double>({40, 2}, tall))) == wanted);
+    }
     const std::vector<double> v{3, -4, 0, 0, 1, 1};
     CHECK(op_test::far_apart(run(norm(x), {3, 2}, v), {std::sqrt(27.)}, 1e-15) == "");
     CHECK(op_test::far_apart(run(norm<-1>(x), {3, 2}, v), {5, 0, std::sqrt(2.)}, 1e-15) == "");
@@ -225,6 +251,8 @@ TEST_CASE("qr, svd, self_adjoint_eig: matrices and gradients that are refused") 
     const auto [values, u, v] = svd(x);
     CHECK_THROWS_WITH(op_test::run(s, values, {x}, {missing}), contains("holds a NaN") && contains("node 'svd'"));
     CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {missing}), contains("holds a NaN"));
+    const auto below = op_test::make_array<double>({2, 2}, {1, 0, nan, 1});
+    CHECK_THROWS_WITH(op_test::run(s, std::get<1>(qr(x)), {x}, {below}), contains("holds a NaN"));
     CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {drawn<double>({2, 3})}),
                       contains("the matrices are not square"));
     const auto broad = any_placeholder("broad", dtype::float64, {2, 3});

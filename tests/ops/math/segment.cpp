@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Also what the sorted forms are made of: index_count, segment_gather.
-// Segments: sorted and unsorted ids, sparse ones, and what is counted by them.
+// Segments: sorted and unsorted ids, sparse ones, and counts by segments. Also index_count and segment_gather, which the sorted forms use.
 #include <rill/ops/math/segment.hpp>
 
 #include <rill/ops/math/bincount.hpp>
@@ -120,6 +119,14 @@ TEST_CASE("segment: sparse segments choose rows first") {
     CHECK(op_test::list(s.run(sparse_segment_sum(x, places, ids, 3))) == floats{6, 8, 5, 6, 0, 0});
     const auto [d] = gradients(sparse_segment_mean(x, places, ids), x);
     CHECK(op_test::list(s.run(d)) == floats{.5f, .5f, 0, 0, 1.5f, 1.5f});
+}
+
+TEST_CASE("index_count: the largest index of all") {
+    const graph_scope here{graph()};
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const session s;
+    CHECK(s.run(index_count(constant({std::int64_t{3}, most}))) == most);
+    CHECK(s.run(index_count(constant({std::int64_t{3}, most}), {.most = 5})) == 5);
 }
 
 TEST_CASE("segment: no slices, and bad ids") {

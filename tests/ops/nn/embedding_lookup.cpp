@@ -59,6 +59,9 @@ TEST_CASE("embedding_lookup: gradients of several tables and of bounded rows") {
     const tensor table = constant({{3., 4.}, {0.3, 0.4}, {0., 0.}});
     const auto bounded = s.run(embedding_lookup(table, {0, 1, 2}, {.max_norm = 1}));
     CHECK(op_test::difference<double>(bounded, {3, 2}, {0.6, 0.8, 0.3, 0.4, 0, 0}) == "");
+    const tensor deep = constant({{{3., 0.}, {0., 4.}}}); // rows of two axes
+    CHECK(op_test::difference<double>(s.run(embedding_lookup(deep, {0}, {.max_norm = 1})), {1, 2, 2}, {.6, 0, 0, .8}) ==
+          "");
     // a table is trained in the rows that were looked up
     const variable<float, 2, 1> u("u", ones()), v("v", ones());
     const auto loss = reduce_sum(embedding_lookup(std::vector<tensor<float, 2, 1>>{u, v}, constant({1})));

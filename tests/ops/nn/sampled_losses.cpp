@@ -77,6 +77,8 @@ TEST_CASE("candidate samplers: unique classes, and what can't be drawn") {
     CHECK_THROWS_WITH(fixed_unigram_candidate_sampler<1>(labels, {1, -1}), contains("the weight -1.0"));
     const auto few = fixed_unigram_candidate_sampler<2>(labels, {0, 1, 0});
     CHECK_THROWS_WITH(s.run(few.sampled), contains("of 1 classes with a weight, 2 can't be drawn"));
+    const auto tiny = fixed_unigram_candidate_sampler<2>(labels, {1, 1e-300}); // no draw ever finds the second
+    CHECK_THROWS_WITH(s.run(tiny.sampled), contains("of 1 classes with a weight, 2 can't be drawn"));
     const op_ptr made = make_op(candidate_sampler_op{3, 9, 1, false, 5});
     CHECK(make_op("CandidateSampler", 1, bytes_of_fields(*made))->equals(*made));
 }

@@ -153,6 +153,9 @@ TEST_CASE("fake_quant: rounded values, and gradients that pass") {
                                           feed(rows, two), feed(lows, {0.f, 0.f}), feed(highs, {3.f, 0.3f})));
     CHECK(std::abs(both[0]) < 1e-6f);
     CHECK(std::abs(both[1] - 0.3f) < 1e-6f);
+    const auto nothing = [&](const auto& of) { return s.run(of, feed(x, at), feed(low, 0.f), feed(high, 0.f)); };
+    CHECK(op_test::list(nothing(y)) == floats(at.size(), 0.f)); // as in TensorFlow
+    CHECK(op_test::list(nothing(dx)) == floats{0, 0, 1, 0, 0, 0, 0});
     CHECK_THROWS_WITH(fake_quant_with_min_max_args(x, 1, 1), contains("is empty"));
     CHECK_THROWS_WITH(fake_quant_with_min_max_args(x, -1, 1, {.num_bits = 17}), contains("num_bits is 17"));
 }
@@ -170,6 +173,13 @@ TEST_CASE("quantize and its kin: ranges and operands that are refused") {
     CHECK_THROWS_WITH(run(2, 1), contains("the range is empty") && contains("node 'quantize'"));
     CHECK_THROWS_WITH(run(std::numeric_limits<float>::quiet_NaN(), 1), contains("the range is empty"));
     CHECK_THROWS_WITH(run(0, std::numeric_limits<float>::infinity()), contains("the range is empty"));
+    const auto bytes = any_placeholder("bytes", dtype::quint8, {1});
+    const auto [positive, p_low, p_high] = quantized_relu(bytes, low, high);
+    CHECK_THROWS_WITH(op_test::run(s, positive, {bytes, low, high},
+                                   {op_test::make_array<quint8>({1}, {quint8{7}}), op_test::make_array<float>({}, {2}),
+                                    op_test::make_array<float>({}, {std::numeric_limits<float>::quiet_NaN()})}),
+                      contains("the range is empty"));
+    CHECK(quantized_range{0, 1e-40f}.zero_point<quint8>() == 0); // without a scale
     const auto a = any_placeholder("a", dtype::quint8, {2, 3}), b = any_placeholder("b", dtype::qint8, {3, 2}),
                f = any_placeholder("f", dtype::float32, {2, 3});
     CHECK_THROWS_WITH(quantized_matmul(a, b, 0, 1, 0, 1), contains("the dtypes differ"));

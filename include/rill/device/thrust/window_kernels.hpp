@@ -201,13 +201,13 @@ template <class Q> struct quantized_convolution_element {
     qint32* y;
     RILL_FN void operator()(index_t i) const {
         const index_t out = i % s.out;
-        const auto x0 = static_cast<std::int32_t>(quantized_range{*ranges[0], *ranges[1]}.template zero_point<Q>()),
-                   f0 = static_cast<std::int32_t>(quantized_range{*ranges[2], *ranges[3]}.template zero_point<Q>());
+        const auto x0 = static_cast<std::uint32_t>(quantized_range{*ranges[0], *ranges[1]}.template zero_point<Q>()),
+                   f0 = static_cast<std::uint32_t>(quantized_range{*ranges[2], *ranges[3]}.template zero_point<Q>());
         std::uint32_t sum = 0;
         window_at(s.window, i / s.out).each([&](index_t pixel, index_t position) { // a padded 0 adds nothing
             for (index_t c = 0; c < s.in; ++c)
-                sum += static_cast<std::uint32_t>(x[pixel * s.in + c].value - x0) *
-                       static_cast<std::uint32_t>(f[(position * s.in + c) * s.out + out].value - f0);
+                sum += (static_cast<std::uint32_t>(x[pixel * s.in + c].value) - x0) *
+                       (static_cast<std::uint32_t>(f[(position * s.in + c) * s.out + out].value) - f0);
         });
         y[i].value = static_cast<std::int32_t>(sum);
     }

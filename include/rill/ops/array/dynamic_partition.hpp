@@ -2,9 +2,14 @@
 #pragma once
 
 #include <rill/link/dynamic_runtime.hpp>
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/subscript.hpp>
+#include <rill/ops/math/reduce_prod.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -19,7 +24,7 @@ namespace detail {
 /// and the tensor, whose values don't matter. An id outside is invalid_argument. As all ops whose results only data sizes, it runs in the
 /// host's memory.
 struct partition_places_op {
-    static constexpr auto name = "PartitionPlaces", label = "dynamic_partition"; // which nodes of it are part of
+    static constexpr auto name = "PartitionPlaces", label = "dynamic_partition"; // the function that adds it
     static constexpr int inputs = 2;
     using domain_type = domains::index;
     using compiled_types = types::numbers;
@@ -56,6 +61,35 @@ struct partition_places_op {
 
 namespace detail {
 
+/// The type of X tells all extents but the first, and none is 0.
+template <class X> inline constexpr bool knows_slices = false;
+template <typed_operand X>
+inline constexpr bool knows_slices<X> = [](const dims& x) {
+    for (int i = 1; i < x.rank; ++i)
+        if (x[i] <= 0) return false;
+    return true;
+}(extents_of<X>::value);
+
+/// Returns x, of known rank, with its first axes as one, which counts the slices. Without axes, x itself is the only slice.
+template <class X> any_tensor slices_along(const X& x, int axes, const std::source_location& where) {
+    if (axes == 1) return any_tensor(x);
+    if (axes == 0) return any_tensor(expand_dims<0>(x, where));
+    const dims shape = operand_type(x).shape;
+    dims rows{dyn};
+    bool can_divide = true; // the size by that of a slice
+    for (int i = axes; i < shape.rank; ++i) {
+        rows.push(shape[i]);
+        can_divide = can_divide && shape[i] > 0;
+    }
+    if constexpr (!knows_slices<X>)
+        if (!can_divide) {
+            const auto extents = rill::shape<std::int64_t>(x, where);
+            const auto count = reduce_prod(extents(slice_range{0, axes}), where);
+            return any_tensor(reshape(x, concat<0>(expand_dims<0>(count), extents(slice_range{axes}), where), where));
+        }
+    return reshape(x, rows, where);
+}
+
 template <class X, class Ids>
 auto partition_slices(const X& x, const Ids& ids, index_t parts, const std::source_location& where) {
     static_assert(are_ids<Ids>, "dynamic_partition: the ids must be int or std::int64_t");
@@ -69,9 +103,7 @@ auto partition_slices(const X& x, const Ids& ids, index_t parts, const std::sour
     if (axes < 0 || (axes != 1 && !shape.known_rank()))
         throw invalid_argument("dynamic_partition: the ranks of the tensor and of the ids must be known" +
                                at_place(where));
-    dims rows{dyn};
-    for (int i = axes; i < shape.rank; ++i) rows.push(shape[i]);
-    const any_tensor slices = axes == 1 ? any_tensor(all) : reshape(all, rows, where);
+    const any_tensor slices = slices_along(all, axes, where);
     constexpr auto rule = [](const dims& t, const dims& i) {
         dims r{dyn};
         for (int k = i.rank; k < t.rank; ++k) r.push(t[k]);

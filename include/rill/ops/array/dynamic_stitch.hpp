@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/dynamic_partition.hpp>
 #include <rill/ops/array/index_count.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/shape_input.hpp>
@@ -58,10 +59,8 @@ auto dynamic_stitch(const Ids& ids, const X& slices,
             throw invalid_argument(
                 "dynamic_stitch: ranks that are known, of ids no more than of their slices, are expected" +
                 detail::at_place(where));
-        dims rows{dyn};
-        for (int i = axes; i < shape.rank; ++i) rows.push(shape[i]);
         flat_ids.push_back(axes == 1 ? any_tensor(*id) : reshape(*id, dims{dyn}, where));
-        flat.push_back(axes == 1 ? any_tensor(x) : reshape(x, rows, where));
+        flat.push_back(detail::slices_along(x, axes, where));
         ++id;
     }
     detail::require_kernel_for<concat_op, I>();
@@ -97,6 +96,10 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> dynamic_stitch_op::outputs(const known_inputs& in) const {
     detail::check_index_type(in.types[0].type, "the ids");
     detail::check_index_type(in.types[2].type, "the number of rows");
+    if (in.types[0].shape.known_rank() && in.types[0].shape.rank != 1)
+        throw invalid_argument("ids of rank 1 are expected, not " + to_string(in.types[0]));
+    if (in.types[2].shape.known_rank() && in.types[2].shape.rank != 0)
+        throw invalid_argument("the number of rows must be of rank 0, not " + to_string(in.types[2]));
     const auto slices = rules::gather(in.types[1].shape, in.types[0].shape, 0);
     if (!slices.ok()) throw invalid_argument(slices.reason());
     if (!rules::extents_compatible(rules::extent_along(in.types[1].shape, 0),

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/indices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// One more than the largest of some indices, as an int64 of rank 0: the extent of what they count in. 0 of none. A negative index is
-/// invalid_argument, and so is, of sorted ones, an index below the one before it. The host reads the indices, as their count becomes an extent.
+/// One more than the largest of some indices, as an int64 of rank 0: the extent of the axis that they count along. Without indices it is 0.
+/// A negative index is invalid_argument. With `sorted`, so is an index below the one before it. The host reads the indices, because the
+/// result becomes an extent.
 struct index_count_op {
     static constexpr auto name = "IndexCount";
     static constexpr int inputs = 1;
@@ -28,15 +32,16 @@ struct index_count_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         return kernel([shape = request.inputs[0].shape, op = *this](const kernel_args& a) {
             const T* const ids = a.in<T>(0);
-            index_t count = 0;
             const index_t n = shape.size();
             bool good = true; // without branches, so that it vectorizes
             for (index_t i = 0; i < n; ++i) good &= ids[i] >= 0;
             if (op.sorted)
                 for (index_t i = 1; i < n; ++i) good &= ids[i] >= ids[i - 1];
             if (!good) op.refuse(shape, [&](index_t i) { return static_cast<index_t>(ids[i]); });
-            for (index_t i = 0; i < n; ++i) count = std::max(count, static_cast<index_t>(ids[i]) + 1);
-            count = std::max(count, op.least);
+            index_t largest = -1;
+            for (index_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<index_t>(ids[i]));
+            if (largest < std::numeric_limits<index_t>::max()) ++largest; // else it is refused as an extent in any case
+            index_t count = std::max(largest, op.least);
             if (op.most >= 0) count = std::min(count, op.most);
             D::fill(a.on, 1, a.out<std::int64_t>(0), static_cast<std::int64_t>(count));
         });

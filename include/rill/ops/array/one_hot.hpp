@@ -97,6 +97,8 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[0].type, "the ids");
     if (depth < 0) throw invalid_argument("the depth is negative");
+    if (values.shape() != dims{2}) // a file may say so
+        throw invalid_argument("two values are expected, off and on, not " + to_string(values.type()));
     const auto deeper = rules::insert_axis(in[0].shape, axis, depth);
     if (!deeper.ok()) throw invalid_argument(deeper.reason());
     return {{values.dtype(), deeper.shape}};

@@ -4,6 +4,9 @@
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/scatter_nd.hpp>
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/slice.hpp>
 #include <rill/ops/array/tensor_scatter_update.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -28,11 +31,25 @@ template <class Ids> auto index_rows(const Ids& ids, const std::source_location&
     }
 }
 
+/// Values for each row of ids: a vector as it is, one value for all of them.
+template <class V, class Rows>
+auto values_of_rows(const V& values, const Rows& rows, const std::source_location& where) {
+    const auto repeated = [&] {
+        return broadcast_to(values, slice<1>(rill::shape<std::int64_t>(rows, where), {0}, where), where);
+    };
+    if constexpr (!typed_operand<V>)
+        return rank_of(values) == 0 ? any_tensor(repeated()) : any_tensor(values);
+    else if constexpr (extents_of<V>::rank == 0)
+        return repeated();
+    else
+        return sealed(values);
+}
+
 } // namespace detail
 
 /// sparse_to_dense(ids, dims{5, 4}, values, otherwise): a tensor of that shape with values where the ids say and the value `otherwise`
-/// elsewhere. Ids are a number, a vector, or rows of indices [n, r]; values are [n]. Of ids that occur twice the last value
-/// stays. The shape is dims or a tensor. Gradient: by the values those of g at the ids; by a tensor `otherwise` the sum of the rest.
+/// elsewhere. Ids are a number, a vector, or rows of indices [n, r]; values are [n], or one number for all. Of ids that
+/// occur twice the last value stays. The shape is dims or a tensor. Gradient: by the values those of g at the ids; by a tensor `otherwise` the sum of the rest.
 template <graph_operand Ids, class S, graph_operand V, class O>
     requires((graph_operand<S> || std::same_as<S, dims>) && (graph_operand<O> || literal<O>))
 auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& otherwise,
@@ -42,8 +59,9 @@ auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& o
         return sparse_to_dense(ids, shape, values,
                                constant(literal_value<value_type_of<V>>(otherwise, "sparse_to_dense"), where), where);
     } else {
-        return tensor_scatter_update(broadcast_to(otherwise, shape, where), detail::index_rows(ids, where), values,
-                                     where);
+        const auto rows = detail::index_rows(ids, where);
+        return tensor_scatter_update(broadcast_to(otherwise, shape, where), rows,
+                                     detail::values_of_rows(values, rows, where), where);
     }
 }
 /// Zeros elsewhere.
@@ -51,7 +69,7 @@ template <graph_operand Ids, class S, graph_operand V>
     requires(graph_operand<S> || std::same_as<S, dims>)
 auto sparse_to_dense(const Ids& ids, const S& shape, const V& values,
                      const std::source_location& where = std::source_location::current()) {
-    return sparse_to_dense(ids, shape, values, constant(value_type_of<V>(0), where), where);
+    return sparse_to_dense(ids, shape, values, detail::zero_of(values, where), where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -139,9 +139,11 @@ RILL_INLINE kernel resize_image_op::bound(const kernel_request& r) const {
         throw invalid_argument("an image without pixels can't be resized");
     const index_t count = h * w * c == 0 ? 0 : shape.size() / (h * w * c);
     return kernel([rows = detail::resize_taps(method, h, height), columns = detail::resize_taps(method, w, width), h, w,
-                   c, count](const kernel_args& a) {
+                   c, count, type = r.outputs[0], space = r.space](const kernel_args& a) {
         const auto* from = a.in<float>(0);
-        auto* to = a.out<float>(0);
+        any_array made; // for a device with memory of its own
+        if (space) made = any_array(type.type, type.shape);
+        float* to = space ? static_cast<float*>(made.mutable_data()) : a.out<float>(0);
         for (index_t n = 0; n < count; ++n, from += h * w * c)
             for (const auto& row : rows.of)
                 for (const auto& column : columns.of)
@@ -152,6 +154,7 @@ RILL_INLINE kernel resize_image_op::bound(const kernel_request& r) const {
                                 sum += y.weight * x.weight * from[(y.from * w + x.from) * c + k];
                         *to++ = sum;
                     }
+        if (space) detail::copy_between(nullptr, made.data(), space, a.out<float>(0), type.type, type.shape.size());
     });
 }
 

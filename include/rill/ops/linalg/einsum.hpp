@@ -147,7 +147,7 @@ inline constexpr bool einsum_fits =
 template <einsum_text Equation, graph_operand... X>
     requires(sizeof...(X) > 0)
 auto einsum(const X&... x) {
-    const auto where = std::source_location::current();
+    const std::source_location where{}; // variadic: nobody says where
     if constexpr ((typed_operand<X> && ...)) {
         static_assert(einsum_parses<Equation, extents_of<X>::rank...>,
                       "einsum: the equation does not parse: a term of letters for each operand, as \"ij,jk->ik\"");
@@ -172,7 +172,7 @@ auto einsum(const X&... x) {
 template <graph_operand... X>
     requires(sizeof...(X) > 0)
 any_tensor einsum(std::string_view equation, const X&... x) {
-    const auto where = std::source_location::current();
+    const std::source_location where{}; // variadic: nobody says where
     if ((detail::is_null(x) || ...)) detail::refuse_null("einsum", where);
     const auto parsed = parse_einsum(equation, std::array{detail::rank_of(x)...});
     if (parsed.broken) detail::refuse_einsum(equation, parsed.broken, where);

@@ -20,7 +20,8 @@ template <std::size_t N> struct einsum_text {
     constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// An equation: a term of labels for each operand, and the result's behind them. Digits stand for the axes of an ellipsis.
+/// An equation: a term of labels for each operand, and the result's behind them. Digits stand for the axes of an ellipsis, so that an equation
+/// with an ellipsis has no others.
 struct einsum_equation {
     static constexpr int most = 8; // operands
 
@@ -68,6 +69,7 @@ constexpr einsum_equation parse_einsum(std::string_view text, const std::array<i
     while (arrow < text.size() && text.substr(arrow, 2) != "->") ++arrow;
     std::string_view left = text.substr(0, arrow);
     int ellipsis = 0; // the most axes that one stands for
+    bool has_digits = false, has_dots = false;
     // reads one term; `rank` is -1 for the result, and where only the labels tell
     const auto read = [&](std::string_view from, std::size_t at, int rank, bool is_result) -> const char* {
         std::array<char, max_rank> labels{};
@@ -78,11 +80,15 @@ constexpr einsum_equation parse_einsum(std::string_view text, const std::array<i
             if (from.substr(i, 3) == "...") {
                 if (dots >= 0) return "a term has two ellipses";
                 dots = count;
+                has_dots = true;
+                if (has_digits) return "labels beside an ellipsis are letters";
                 i += 2;
                 continue;
             }
             const bool is_label = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
             if (!is_label) return "a label is not a letter";
+            has_digits = has_digits || c <= '9';
+            if (has_digits && has_dots) return "labels beside an ellipsis are letters";
             for (int k = 0; k < count; ++k)
                 if (labels[static_cast<std::size_t>(k)] == c) return "a label occurs twice in one term";
             if (count == max_rank) return "a term has more than 8 labels";

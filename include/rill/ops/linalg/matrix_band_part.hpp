@@ -24,7 +24,10 @@ struct matrix_band_part_op {
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         const matrix_task t = detail::task_of(request.inputs[0].shape);
-        const index_t below = lower < 0 ? t.rows : lower, above = upper < 0 ? t.columns : upper;
+        const auto within = [](index_t diagonals, index_t extent) {
+            return diagonals < 0 ? extent : std::min(diagonals, extent);
+        };
+        const index_t below = within(lower, t.rows), above = within(upper, t.columns);
         return kernel([=](const kernel_args& a) {
             D::fill(a.on, t.count * t.rows * t.columns, a.out<T>(0), T(0));
             for (index_t i = 0; i < t.rows && t.count > 0; ++i) { // row i of all matrices at once

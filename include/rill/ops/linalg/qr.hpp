@@ -30,7 +30,7 @@ constexpr shape_result qr_remainder(const dims& x, bool full) {
 } // namespace rules
 
 /// Orthonormal q [.., m, k] and upper triangular r [.., k, n] with q r = x, by reflections; k = min(m, n), or m with `full_matrices`.
-/// Gradient: TensorFlow's, of matrices with as many rows as columns or more.
+/// Gradient: TensorFlow's, of matrices with as many rows as columns or more. A matrix with a NaN or an infinity is an invalid_argument.
 struct qr_op {
     static constexpr auto name = "Qr";
     static constexpr int inputs = 1;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/subscript.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/linalg/qr.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/maximum.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
@@ -62,6 +66,12 @@ namespace detail {
 
 inline constexpr auto singular_value_rule = [](const dims& shape) { return rules::singular_values(shape); };
 
+/// The type of the operand tells both extents of its matrices.
+template <class X> inline constexpr bool knows_last_extents = false;
+template <typed_operand X>
+inline constexpr bool knows_last_extents<X> =
+    rules::extent_along(extents_of<X>::value, -2) != dyn && rules::extent_along(extents_of<X>::value, -1) != dyn;
+
 template <class X> auto singular_values(const svd_op& op, const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         static_assert(have_matrices<extents_of<X>>, "svd: matrices are expected, of rank 2 or more");
@@ -77,17 +87,30 @@ template <bool Full, class X> auto svd(const X& x, const std::source_location& w
         output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, false, Full); }, s, 2));
 }
 
-/// Returns the singular values below which a matrix counts as rank-deficient: `relative` times the largest of each, or 10 times the
-/// rounding of max(m, n) terms if that is negative.
-template <class S> auto cutoff(const S& s, const tensor_type& x, double relative, const std::source_location& where) {
-    if (relative < 0) {
-        const index_t m = rules::extent_along(x.shape, -2), n = rules::extent_along(x.shape, -1);
-        const double terms = static_cast<double>(std::max<index_t>({m, n, 1}));
-        relative = 10 * terms *
-                   (x.type == dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                             : std::numeric_limits<double>::epsilon());
-    }
-    return reduce_max<-1>(s, keep_dims, where) * relative;
+/// Returns max(m, n) of matrices whose extents only the run knows, in their element type.
+template <class X> auto longer_extent(const X& x, const std::source_location& where) {
+    const auto extents = rill::shape<std::int64_t>(x, where);
+    const auto longer = maximum(extents(-2), extents(-1));
+    if constexpr (typed_operand<X>)
+        return cast<value_type_of<X>>(longer);
+    else
+        return cast(sealed(longer), operand_type(x).type, where);
+}
+
+/// Returns the value up to which singular values s of x count as 0: `relative` times the largest of each matrix. If that is negative, it is
+/// `epsilons` times max(m, n) times the epsilon of the element type.
+template <class S, class X>
+auto cutoff(const S& s, const X& x, double relative, double epsilons, const std::source_location& where) {
+    const tensor_type& type = operand_type(x);
+    const auto largest = sealed(reduce_max<-1>(s, keep_dims, where));
+    if (relative >= 0) return sealed(largest * relative);
+    const double rounding =
+        epsilons * (type.type == dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                                : std::numeric_limits<double>::epsilon());
+    const index_t m = rules::extent_along(type.shape, -2), n = rules::extent_along(type.shape, -1);
+    if constexpr (!knows_last_extents<X>)
+        if (m == dyn || n == dyn) return sealed(largest * (rounding * longer_extent(x, where)));
+    return sealed(largest * (rounding * static_cast<double>(std::max<index_t>({m, n, 1}))));
 }
 
 } // namespace detail
@@ -108,26 +131,26 @@ auto singular_values(const X& x, const std::source_location& where = std::source
 }
 
 /// pinv(x, rcond): the pseudoinverses [.., n, m] of matrices [.., m, n] (Moore and Penrose). Singular values up to rcond times the largest
-/// count as 0; without rcond, what rounding leaves.
+/// count as 0. Without rcond it is 10 max(m, n) epsilons, as in TensorFlow.
 template <graph_operand X>
 auto pinv(const X& x, double rcond = -1, const std::source_location& where = std::source_location::current()) {
     const auto matrix = sealed(x);
     const auto [s, u, v] = svd(matrix, where);
-    const auto counts = greater(s, detail::cutoff(s, detail::operand_type(matrix), rcond, where));
+    const auto counts = greater(s, detail::cutoff(s, matrix, rcond, 10, where));
     // 1 where it does not count: a quotient by 0 would make gradients NaN
     const auto inverse = sealed(select(counts, 1 / select(counts, s, s * 0 + 1), s * 0));
     return matmul(v * expand_dims<-2>(inverse, where), matrix_transpose(u, where), where);
 }
 
-/// matrix_rank(x, tolerance): how many singular values of each matrix are larger than the tolerance; without one, than what rounding leaves.
+/// matrix_rank(x, tolerance): how many singular values of each matrix are larger than the tolerance. Without one it is max(m, n) epsilons
+/// of the largest value, as in TensorFlow.
 template <graph_operand X>
 auto matrix_rank(const X& x, double tolerance = -1,
                  const std::source_location& where = std::source_location::current()) {
     const auto matrix = sealed(x);
     const auto s = singular_values(matrix, where);
-    // a cutoff of rank 1, so that both forms have one type
-    const auto least = sealed(detail::cutoff(s, detail::operand_type(matrix), tolerance < 0 ? -1 : 0, where) +
-                              std::max(tolerance, 0.));
+    // a cutoff for each matrix, so that both forms have one type
+    const auto least = sealed(detail::cutoff(s, matrix, tolerance < 0 ? -1 : 0, 1, where) + std::max(tolerance, 0.));
     return reduce_sum<-1>(cast<int>(greater(s, least)), where);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rill/ops/array/add_rows.hpp>
@@ -44,12 +45,15 @@ struct embedding_options {
 
 namespace detail {
 
-/// Rows [.., width], none longer than max_norm.
-template <typed_operand X> auto bounded_rows(const X& rows, double max_norm, const std::source_location& where) {
+/// Rows of a table over its last axes, none longer than max_norm.
+template <int RowAxes, typed_operand X>
+auto bounded_rows(const X& rows, double max_norm, const std::source_location& where) {
     using result = tensor_of<value_type_of<X>, extents_of<X>>;
     const auto all = sealed(rows);
     if (!(max_norm > 0)) return all;
-    const auto squares = reduce_sum<-1>(square(all), keep_dims, where);
+    const auto squares = [&]<int... I>(std::integer_sequence<int, I...>) {
+        return reduce_sum<(-1 - I)...>(square(all), keep_dims, where);
+    }(std::make_integer_sequence<int, RowAxes>{});
     return result(unchecked, any_tensor(sealed(all * (max_norm * rsqrt(maximum(squares, max_norm * max_norm))))));
 }
 
@@ -92,11 +96,15 @@ auto rows_of_several(const std::vector<Table>& tables, const Ids& ids, partition
 
 } // namespace detail
 
+/// A table has rows of one axis or more.
+template <class E> inline constexpr bool has_rows = E::rank >= 2;
+
 /// embedding_lookup(table, ids, {.max_norm = 1.f}): rows that are longer are scaled to that length.
 template <typed_operand Table, ids_argument Ids = std::vector<int>>
 auto embedding_lookup(const Table& table, const Ids& ids, const embedding_options& o,
                       const std::source_location& where = std::source_location::current()) {
-    return detail::bounded_rows(gather<0>(table, ids, where), o.max_norm, where);
+    static_assert(has_rows<extents_of<Table>>, "embedding_lookup: a table is [rows, width], or of a higher rank");
+    return detail::bounded_rows<extents_of<Table>::rank - 1>(gather<0>(table, ids, where), o.max_norm, where);
 }
 
 /// A table of rows, [rows, width].
@@ -113,7 +121,7 @@ auto embedding_lookup(const std::vector<Table>& tables, const Ids& ids, const em
     const auto rows = detail::rows_of_several(tables, reshape<dyn>(all, where), o.strategy, where);
     // the ids' shape, then the width
     const auto shaped = gather<0>(rows, reshape_like(sealed(range(size<std::int64_t>(all, where))), all, where), where);
-    return detail::bounded_rows(shaped, o.max_norm, where);
+    return detail::bounded_rows<1>(shaped, o.max_norm, where);
 }
 
 }} // namespace rill::RILL_ABI

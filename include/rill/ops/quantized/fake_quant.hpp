@@ -4,6 +4,7 @@
 #include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/div_no_nan.hpp>
 #include <rill/ops/math/floor.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/round.hpp>
@@ -23,7 +24,8 @@ namespace detail {
 
 void check_fake_quant(const fake_quant_options& options, const std::source_location& where);
 
-/// Rounds x to one of the numbers of a range, moved so that 0 is one of them. Gradients: g inside the range; outside, the end's.
+/// Rounds x to one of the numbers of a range, moved so that 0 is one of them. Where both ends are 0, so is the result. Gradients: g inside
+/// the range; outside, the end's.
 template <class X, class L, class H>
 auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_options& options,
                 const std::source_location& where) {
@@ -31,14 +33,14 @@ auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_option
     const auto least = static_cast<float>(options.narrow_range), most = static_cast<float>((1 << options.num_bits) - 1);
     const auto from = stop_gradient(low, where), to = stop_gradient(high, where);
     const auto scale = sealed((to - from) / (most - least));
-    const auto zero = sealed(round(clip(least - from / scale, least, most)));
+    const auto zero = sealed(round(clip(least - div_no_nan(from, scale), least, most)));
     // the ends move, and pass their gradients as they are
     const auto first = low + stop_gradient((least - zero) * scale - from, where);
     const auto last = high + stop_gradient((most - zero) * scale - to, where);
     const auto inside = sealed(clip(x, sealed(first), sealed(last)));
     const auto at = stop_gradient(inside, where);
     const auto start = stop_gradient(sealed(first), where);
-    return sealed(inside + stop_gradient(floor((at - start) / scale + 0.5f) * scale + start - at, where));
+    return sealed(inside + stop_gradient(floor(div_no_nan(at - start, scale) + 0.5f) * scale + start - at, where));
 }
 
 } // namespace detail

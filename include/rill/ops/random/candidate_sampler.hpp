@@ -213,7 +213,7 @@ RILL_INLINE double candidate_sampler_op::draw(const random_stream& random, const
         double sum = 0;
         possible = 0;
         for (index_t k = 0; k < range_max; ++k) {
-            possible += weights[k] > 0;
+            possible += sum + weights[k] > sum; // a weight that the sum swallows is never drawn
             sums.push_back(sum += weights[k]);
         }
     }
@@ -222,8 +222,13 @@ RILL_INLINE double candidate_sampler_op::draw(const random_stream& random, const
                                " can't be drawn");
     const double all = std::log1p(static_cast<double>(range_max));
     detail::hash_map<std::int64_t, bool> seen;
-    std::uint64_t tries = 0;
-    for (index_t i = 0; i < count; ++tries) {
+    constexpr std::uint64_t most_misses = std::uint64_t(1) << 28; // one after the other: seconds
+    std::uint64_t tries = 0, misses = 0;
+    for (index_t i = 0; i < count; ++tries, ++misses) {
+        if (misses == most_misses)
+            throw invalid_argument("only " + std::to_string(i) + " of " + std::to_string(count) +
+                                   " classes were found in " + std::to_string(tries) +
+                                   " draws: the others are too improbable");
         const auto words = random.block(tries);
         const double u = static_cast<double>((words[0] | std::uint64_t(words[1]) << 32) >> 11) * 0x1p-53;
         index_t k = 0;
@@ -237,6 +242,7 @@ RILL_INLINE double candidate_sampler_op::draw(const random_stream& random, const
         if (weights && !(weights[k] > 0)) continue; // rounding has led behind the last class with a weight
         if (unique && !seen.try_emplace(k, true).is_new) continue;
         to[i++] = k;
+        misses = 0;
     }
     return static_cast<double>(tries);
 }

@@ -44,6 +44,7 @@ template <class T> struct matrix_algorithm<matrix_function::qr, T> {
         T* const tau = cut.take<T>(k);
         T* const w = cut.take<T>(std::max(n, side));
         if (cut.only_counts()) return {};
+        if (!all_finite(o.in[0], m * n)) return matrix_fault::not_finite;
         std::copy_n(o.in[0], m * n, a);
         for (index_t j = 0; j < k; ++j) {
             T* const at = a + j * n + j;

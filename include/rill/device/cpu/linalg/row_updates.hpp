@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <type_traits>
@@ -68,6 +70,22 @@ template <class T> void rotate_rows(T* a, T* b, T cosine, T sine, index_t n) {
         a[j] = cosine * u - sine * v;
         b[j] = sine * u + cosine * v;
     }
+}
+
+/// Returns true if no number is infinite or NaN.
+template <class T> bool all_finite(const T* x, index_t n) {
+    for (index_t i = 0; i < n; ++i)
+        if (!std::isfinite(x[i])) return false;
+    return true;
+}
+
+/// Divides numbers by the largest magnitude among them, so that their squares neither overflow nor vanish. Returns it; 1 of zeros.
+template <class T> T scale_to_one(T* x, index_t n) {
+    T most = 0;
+    for (index_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
+    if (most == 0) return 1;
+    for (index_t i = 0; i < n; ++i) x[i] /= most;
+    return most;
 }
 
 /// Returns the conjugate of a number.

@@ -17,12 +17,6 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 /// The sweeps over all pairs after which Jacobi's methods give up. They need about log2(n) + 5.
 inline constexpr int most_sweeps = 60;
 
-template <class T> bool all_finite(const T* x, index_t n) {
-    for (index_t i = 0; i < n; ++i)
-        if (!std::isfinite(x[i])) return false;
-    return true;
-}
-
 /// Returns cosine and sine of the rotation that makes two vectors orthogonal. Their squares are a and b, their product is c.
 template <class T> std::pair<T, T> rotation_of(T a, T b, T c) {
     const T zeta = (b - a) / (2 * c), tangent = (zeta >= 0 ? T(1) : T(-1)) / (std::abs(zeta) + std::hypot(T(1), zeta)),
@@ -50,7 +44,8 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
             std::fill_n(v, n * n, T(0));
             for (index_t i = 0; i < n; ++i) v[i * n + i] = 1;
         }
-        const T size = std::sqrt(product_of_rows(a, a, n * n)), close = std::numeric_limits<T>::epsilon() * size / 2;
+        const T scale = scale_to_one(a, n * n), size = std::sqrt(product_of_rows(a, a, n * n)),
+                close = std::numeric_limits<T>::epsilon() * size / 2;
         for (int sweep = 0;; ++sweep) {
             bool turned = false;
             for (index_t p = 0; p < n; ++p)
@@ -74,7 +69,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
         detail::sort(std::span(order, static_cast<std::size_t>(n)),
                      [&](index_t i, index_t j) { return a[i * n + i] < a[j * n + j]; });
         for (index_t k = 0; k < n; ++k) {
-            o.out[0][k] = a[order[k] * n + order[k]];
+            o.out[0][k] = a[order[k] * n + order[k]] * scale;
             if (t.vectors)
                 for (index_t i = 0; i < n; ++i) o.out[1][i * n + k] = v[order[k] * n + i];
         }

@@ -51,11 +51,9 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
         auto* const order = cut.take<index_t>(k);
         if (cut.only_counts()) return {};
         if (!all_finite(o.in[0], m * n)) return matrix_fault::not_finite;
-        T most = 0; // elements relative to the largest: their squares neither overflow nor vanish
-        for (index_t i = 0; i < m * n; ++i) most = std::max(most, std::abs(o.in[0][i]));
-        if (most == 0) most = 1;
         for (index_t i = 0; i < m; ++i)
-            for (index_t j = 0; j < n; ++j) w[tall ? j * m + i : i * n + j] = o.in[0][i * n + j] / most;
+            for (index_t j = 0; j < n; ++j) w[tall ? j * m + i : i * n + j] = o.in[0][i * n + j];
+        const T scale = scale_to_one(w, m * n);
         if (t.vectors) {
             std::fill_n(v, k * k, T(0));
             for (index_t i = 0; i < k; ++i) v[i * k + i] = 1;
@@ -84,7 +82,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
         std::iota(order, order + k, index_t(0));
         detail::sort(std::span(order, static_cast<std::size_t>(k)),
                      [&](index_t i, index_t j) { return norms[i] > norms[j]; });
-        for (index_t i = 0; i < k; ++i) o.out[0][i] = norms[order[i]] * most;
+        for (index_t i = 0; i < k; ++i) o.out[0][i] = norms[order[i]] * scale;
         if (!t.vectors) return {};
         index_t made = 0;
         for (; made < k && norms[order[made]] > nothing; ++made)

@@ -25,9 +25,10 @@ template <class Q>
 void convolve_quantized(const convolution_shape& s, const Q* x, const Q* f, const quantized_range& of_x,
                         const quantized_range& of_f, qint32* y, std::int32_t* wide, thread_pool* pool) {
     const index_t count = s.window.positions() * s.in * s.out;
-    const auto x0 = static_cast<std::int32_t>(of_x.template zero_point<Q>()),
-               f0 = static_cast<std::int32_t>(of_f.template zero_point<Q>());
-    for (index_t i = 0; i < count; ++i) wide[i] = f[i].value - f0;
+    const auto x0 = static_cast<std::uint32_t>(of_x.template zero_point<Q>()),
+               f0 = static_cast<std::uint32_t>(of_f.template zero_point<Q>());
+    for (index_t i = 0; i < count; ++i)
+        wide[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(f[i].value) - f0);
     detail::share_windows(detail::window_rows(s.window), detail::work_of_row(s.window, s.in * s.out), pool,
                           [&](index_t from, index_t end) {
                               detail::each_window(
@@ -38,7 +39,7 @@ void convolve_quantized(const convolution_shape& s, const Q* x, const Q* f, cons
                                               const Q* const numbers = x + pixel * s.in;
                                               const std::int32_t* factors = wide + position * s.in * s.out + out;
                                               for (index_t c = 0; c < s.in; ++c, factors += s.out) {
-                                                  const auto v = static_cast<std::uint32_t>(numbers[c].value - x0);
+                                                  const auto v = static_cast<std::uint32_t>(numbers[c].value) - x0;
                                                   for (int i = 0; i < chunk; ++i)
                                                       sums[i] += v * static_cast<std::uint32_t>(factors[i]);
                                               }
