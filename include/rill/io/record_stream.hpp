@@ -42,10 +42,12 @@ public:
     std::string key() const;
     const std::string& path() const noexcept { return bytes_.path(); }
     position where() const { return {bytes_.offset(), records_}; }
+    /// Goes to a place in the file, before the first call of next. Throws data_loss if the file ends before it.
     void go_to(const position& p);
 
 private:
     static constexpr std::size_t most_line_bytes = std::size_t(1) << 28;
+    static constexpr std::uint64_t most_record_bytes = std::uint64_t(1) << 32; // of a TFRecord, and of a whole file
 
     bool next_line(std::string& to);
     bool next_fixed(std::string& to);
