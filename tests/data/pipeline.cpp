@@ -55,6 +55,11 @@ TEST_CASE("pipeline: a restored iterator gives exactly what the saved one would 
         dataset::generator([i = std::int64_t(0)]() mutable {
             return i < 20 ? std::optional(i++) : std::nullopt;
         }).repeat(2),
+        dataset::generator([i = std::int64_t(0)]() mutable { // a call that fails is not made again
+            if (++i % 5 == 3) throw invalid_argument("three");
+            return i < 20 ? std::optional(i) : std::nullopt;
+        })
+            .ignore_errors(),
         dataset::csv<std::int64_t, std::string>(folder / "?.csv").map(first).shuffle(4, 1),
         dataset::text_lines(folder / "?.csv", {.skip_header_lines = 1}).map([](const std::string& t) {
             return static_cast<std::int64_t>(t.size() * 7 + static_cast<unsigned char>(t[0]));
@@ -101,6 +106,14 @@ TEST_CASE("pipeline: state goes to an initializer, and not to another pipeline")
         CHECK(resumed.run(next) == 1);
         resumed.run(it.initializer()); // begins anew
         CHECK(resumed.run(next) == 0);
+    }
+    {
+        const graph_scope here{graph()};
+        const auto it = dataset::range(11).make_initializable_iterator({.name = "it"});
+        const session s;
+        saver().restore(s, path);
+        for (int attempt = 0; attempt < 2; ++attempt) // the state is not dropped in silence
+            CHECK_THROWS_WITH(s.run(it.initializer()), contains("the saved state is of the pipeline range(0, 10, 1)"));
     }
     const graph_scope here{graph()};
     const auto next = dataset::range(11).make_one_shot_iterator({.name = "it"}).get_next();

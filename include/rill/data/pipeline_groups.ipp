@@ -78,6 +78,7 @@ public:
     bool next(element_arrays& to, const pull_context& context) override {
         while (elements_.size() < n_) { // after an error the elements before it are still here
             element_arrays one;
+            context.check();
             if (!from_->next(one, context)) break;
             elements_.push_back(std::move(one));
         }
@@ -121,8 +122,9 @@ class bucket_iterator final : public iterator_over {
 public:
     bucket_iterator(std::unique_ptr<element_iterator> from, std::shared_ptr<const bucket_rule> rule)
         : iterator_over(std::move(from)), rule_(std::move(rule)), buckets_(rule_->batch_sizes.size()) {}
+    bool is_ready() override { return false; } // a whole bucket may have to be filled
     bool next(element_arrays& to, const pull_context& context) override {
-        for (element_arrays one; from_->next(one, context);) {
+        for (element_arrays one; from_->next(one, context); context.check()) {
             const auto length = rule_->length(one);
             const auto at =
                 static_cast<std::size_t>(std::upper_bound(rule_->boundaries.begin(), rule_->boundaries.end(), length) -

@@ -56,7 +56,8 @@ RILL_INLINE bool byte_stream::load() {
 }
 
 RILL_INLINE std::size_t byte_stream::next_feed() {
-    if (feed_ < static_cast<std::int64_t>(at_)) { // a file whose lines end in CR would search its whole block for each line
+    if (feed_ <
+        static_cast<std::int64_t>(at_)) { // a file whose lines end in CR would search its whole block for each line
         const auto at = block_.find('\n', at_);
         feed_ = static_cast<std::int64_t>(std::min(at, block_.size()));
     }
@@ -112,7 +113,7 @@ RILL_INLINE bool byte_stream::read_line(std::string& to, std::size_t most) {
     }
     if (too_long)
         throw invalid_argument("'" + path_ + "': the line at byte " + std::to_string(from) + " has more than " +
-                                 std::to_string(most) + " bytes");
+                               std::to_string(most) + " bytes");
     return true;
 }
 

@@ -48,7 +48,7 @@ private:
 
     const csv_syntax syntax_;
     std::vector<std::string> fields_;
-    bool is_open_ = false;   // within quotes
+    bool is_open_ = false;    // within quotes
     bool has_breaks_ = false; // the line holds line ends, which must be within quotes
 };
 

@@ -93,7 +93,9 @@ RILL_COLD std::string example_bytes(const example_features& features) {
             for (const auto x : feature.numbers) packed.varint(static_cast<std::uint64_t>(x));
             list.field(1, std::string_view(packed.out));
         }
-        if (kind > 0) value.field(kind, std::string_view(list.out)); // TensorFlow takes a feature without a kind for a missing one
+        if (kind > 0)
+            value.field(kind,
+                        std::string_view(list.out)); // TensorFlow takes a feature without a kind for a missing one
         entry.field(1, std::string_view(name));
         entry.field(2, std::string_view(value.out));
         map.field(1, std::string_view(entry.out));

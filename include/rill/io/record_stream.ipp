@@ -10,7 +10,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void record_format::check() const {
     if (kind < record_kind::whole_file || kind > record_kind::tf_record)
-        throw invalid_argument("the kind of records " + std::to_string(static_cast<std::int32_t>(kind)) + " is unknown");
+        throw invalid_argument("the kind of records " + std::to_string(static_cast<std::int32_t>(kind)) +
+                               " is unknown");
     if (skip_header_lines < 0)
         throw invalid_argument("skip_header_lines is " + std::to_string(skip_header_lines) + "; it must be 0 or more");
     if (kind == record_kind::fixed_length && (record_bytes < 1 || header_bytes < 0 || footer_bytes < 0))

@@ -93,11 +93,11 @@ private:
     std::unique_ptr<reader_file> file_;
     std::string path_;
     std::optional<reader_file::place> restored_; // of `path_`, which the next read opens
-    bool is_asking_ = false;               // the queue owes a file
-    std::exception_ptr no_file_;           // its answer was an error
-    std::exception_ptr later_;             // the error of the record behind those of a read_up_to
-    std::function<bool()> withdraw_;       // the question
-    const file_access* allowed_ = nullptr; // the files that the task may open; null: all
+    bool is_asking_ = false;                     // the queue owes a file
+    std::exception_ptr no_file_;                 // its answer was an error
+    std::exception_ptr later_;                   // the error of the record behind those of a read_up_to
+    std::function<bool()> withdraw_;             // the question
+    const file_access* allowed_ = nullptr;       // the files that the task may open; null: all
     std::int64_t records_ = 0, files_ = 0;
 };
 
@@ -286,8 +286,7 @@ RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
         throw invalid_argument(named() + ": the saved state is of another reader");
     const auto all = numbers->elements<std::int64_t>();
     const auto from = path->value<std::string>();
-    if (all[1] < 0 || all[2] < 0)
-        throw invalid_argument(named() + ": the saved place in '" + from + "' is negative");
+    if (all[1] < 0 || all[2] < 0) throw invalid_argument(named() + ": the saved place in '" + from + "' is negative");
     const std::lock_guard lock(mutex_);
     path_ = from;
     file_ = nullptr;

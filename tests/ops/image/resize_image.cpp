@@ -79,6 +79,10 @@ TEST_CASE("decode_image: PNG files as they were written, and damaged ones") {
         damaged[file.size() / 2] = static_cast<char>(damaged[file.size() / 2] ^ 32);
         CHECK_THROWS_AS(s.run(image, feed(bytes, damaged)), data_loss);
     }
+    // colors stay as they are where alpha is left out, however little of them is to be seen
+    const auto pale = detail::png_bytes(std::vector<std::uint8_t>{200, 0, 90, 255, 7, 30}, 1, 3, 2);
+    const auto solid = s.run(grey, feed(bytes, pale));
+    CHECK((solid(0, 0, 0) == 200 && solid(0, 1, 0) == 90 && solid(0, 2, 0) == 7));
     std::string huge = detail::png_bytes(std::vector<std::uint8_t>(4), 2, 2, 1);
     huge[16] = huge[20] = 0x7f;
     const std::uint32_t crc = detail::crc32(std::string_view(huge).substr(12, 17));
