@@ -217,6 +217,14 @@ TEST_CASE("file_sources: lines, records of fixed length, TFRecord, and their dam
         CHECK_THAT(message, contains("bad.tfrecord': " + row.message));
         CHECK(texts(data.ignore_errors()).size() == row.left);
     }
+    const auto small = first + third;
+    for (std::size_t bit = 0; bit < small.size() * 8; ++bit) { // checksums find each flipped bit
+        auto flipped = small;
+        flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+        const auto data = dataset::tfrecord(file("bad.tfrecord", flipped));
+        CHECK_THROWS_AS(texts(data), data_loss);
+        CHECK(texts(data.ignore_errors()).size() < 2);
+    }
 }
 
 TEST_CASE("file_sources: NPY and IDX") {

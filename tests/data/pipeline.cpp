@@ -123,4 +123,35 @@ TEST_CASE("pipeline: state goes to an initializer, and not to another pipeline")
                       contains("the saved state is of the pipeline range(0, 10, 1), this one is range(0, 11, 1)"));
 }
 
+TEST_CASE("pipeline: a damaged state is refused, and a damaged element is an error") {
+    const auto data = dataset::range(3).shuffle(4, 1).map([](std::int64_t x) { return x; });
+    const auto saved = [](std::int64_t elements) { // of a shuffle with one element that has no components
+        detail::iterator_archive to;
+        for (const std::int64_t n : {std::int64_t(7), std::int64_t(0), std::int64_t(0), elements}) to.put(n);
+        to.put(detail::element_arrays());
+        to.put(std::int64_t(0)); // the place in the range
+        return to.parts();
+    };
+    const auto restored = [&](std::int64_t elements) {
+        const auto parts = saved(elements);
+        detail::iterator_archive from(parts);
+        auto it = data.source()->iterate({});
+        it->restore(from, {environment::real()});
+        return it;
+    };
+    for (const std::int64_t elements :
+         {std::int64_t(-1), std::int64_t(3), std::int64_t(1) << 40, std::int64_t(1) << 62})
+        CHECK_THROWS_AS(restored(elements), invalid_argument);
+    const auto it = restored(1);
+    detail::element_arrays element;
+    int given = 0, refused = 0;
+    for (int i = 0; i < 4; ++i) try {
+            given += it->next(element, {environment::real()});
+        } catch (const invalid_argument& problem) {
+            CHECK_THAT(problem.what(), contains("an element has 1 components, this one 0"));
+            ++refused;
+        }
+    CHECK((given == 3 && refused == 1));
+}
+
 } // namespace test_data_pipeline

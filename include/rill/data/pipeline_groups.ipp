@@ -17,11 +17,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE element_arrays stack_elements(std::span<const element_arrays> elements, bool pad) {
     element_arrays all;
+    for (const auto& e : elements) require_component_count(e, elements[0].size());
     for (std::size_t c = 0; c < elements[0].size(); ++c) {
         const auto& first = elements[0][c];
         dims each = first.shape();
         for (const auto& e : elements) {
             const dims& one = e[c].shape();
+            if (e[c].dtype() != first.dtype())
+                throw invalid_argument("dataset: elements of " + to_string(first.type()) + " and " +
+                                       to_string(e[c].type()) + " can't be batched");
             if (one == each) continue;
             if (!pad || one.rank != each.rank)
                 throw invalid_argument("dataset: elements of the shapes " + to_string(each) + " and " + to_string(one) +

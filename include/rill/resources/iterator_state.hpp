@@ -115,9 +115,7 @@ RILL_COLD void iterator_state::initialize(element_source_ptr source, std::vector
 }
 
 RILL_INLINE element_arrays iterator_state::checked(element_arrays element) const {
-    if (element.size() != components_.size())
-        throw invalid_argument(named() + ": an element has " + std::to_string(components_.size()) +
-                               " components, the dataset or a saved state gave " + std::to_string(element.size()));
+    require_component_count(element, components_.size());
     for (std::size_t i = 0; i < element.size(); ++i)
         if (element[i].dtype() != components_[i].type || !rules::compatible(element[i].shape(), components_[i].shape))
             throw invalid_argument(named() + ": component " + std::to_string(i) + " is " + to_string(components_[i]) +

@@ -75,6 +75,15 @@ TEST_CASE("decode_image: PNG files as they were written, and damaged ones") {
         CHECK(s.run(grey, feed(bytes, file)).shape(2) == 1);
         for (std::size_t cut = 9; cut < file.size() - 40; cut += 5)
             CHECK_THROWS_AS(s.run(image, feed(bytes, file.substr(0, cut))), data_loss);
+        for (std::size_t bit = 0; bit < file.size() * 8; bit += 7) { // another image, or an error
+            auto flipped = file;
+            flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+            try {
+                detail::decode_image(flipped, 0);
+            } catch (const error& problem) {
+                CHECK((problem.code() == error_code::data_loss || problem.code() == error_code::invalid_argument));
+            }
+        }
         auto damaged = file;
         damaged[file.size() / 2] = static_cast<char>(damaged[file.size() / 2] ^ 32);
         CHECK_THROWS_AS(s.run(image, feed(bytes, damaged)), data_loss);

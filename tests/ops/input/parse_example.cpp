@@ -42,6 +42,18 @@ TEST_CASE("parse_example: numbers that are not packed are read, damage and wrong
     CHECK(parse_example_bytes(whole).at("words").texts == first.at("words").texts);
     for (std::size_t cut = 1; cut < whole.size(); ++cut)
         CHECK_THROWS_AS(parse_example_bytes(whole.substr(0, cut)), data_loss);
+    std::size_t read = 0, refused = 0;
+    for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) { // each flipped bit gives another Example, or an error
+        auto flipped = whole;
+        flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+        try {
+            parse_example_bytes(flipped);
+            ++read;
+        } catch (const data_loss&) {
+            ++refused;
+        }
+    }
+    CHECK((read > 0 && refused > 0));
     const graph_scope here{graph()};
     placeholder<std::string, dyn> bytes("bytes");
     const session s;
