@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include <rill/data/dataset.hpp>
+#include <rill/io/tf_record.hpp>
 #include <rill/train/saver.hpp>
 
 #include "catch.hpp"
@@ -121,6 +122,41 @@ TEST_CASE("pipeline: state goes to an initializer, and not to another pipeline")
     saver().restore(s, path);
     CHECK_THROWS_WITH(s.run(next),
                       contains("the saved state is of the pipeline range(0, 10, 1), this one is range(0, 11, 1)"));
+}
+
+TEST_CASE("pipeline: records of damaged files are resumed behind the damage") {
+    const io_test::temporary_directory folder;
+    const std::string one = detail::tf_record("one");
+    auto lost = one; // the checksum of the length is wrong: nobody knows where the next record begins
+    lost[0] = 'x';
+    std::ofstream(folder / "a.tfrecord", std::ios::binary) << one << lost << one;
+    std::ofstream(folder / "b.tfrecord", std::ios::binary) << one;
+    std::ofstream(folder / "c.bin", std::ios::binary) << "Hab"; // a record is cut off, or the footer
+    const dataset_of<tensor<std::string>> files[] = {
+        dataset::tfrecord(folder / "?.tfrecord"),
+        dataset::fixed_length_records(folder / "c.bin", 4, {.header_bytes = 1, .footer_bytes = 1}),
+        dataset::fixed_length_records(folder / "c.bin", 4, {.header_bytes = 1, .footer_bytes = 4}),
+        dataset::fixed_length_records(folder / "c.bin", 1, {.header_bytes = 1, .footer_bytes = 1})};
+    const auto pulled = [](detail::element_iterator& it) {
+        detail::element_arrays element;
+        try {
+            return it.next(element, {environment::real()}) ? element[0].value<std::string>() : std::string("end");
+        } catch (const data_loss&) {
+            return std::string("damage");
+        }
+    };
+    for (const auto& data : files)
+        for (int taken = 0; taken < 4; ++taken) {
+            INFO(data.source()->described() << ", " << taken << " taken");
+            const auto it = data.source()->iterate({}), resumed = data.source()->iterate({});
+            for (int i = 0; i < taken; ++i) pulled(*it);
+            detail::iterator_archive to;
+            it->save(to);
+            const auto parts = to.parts();
+            detail::iterator_archive from(parts);
+            resumed->restore(from, {environment::real()});
+            for (int i = taken; i < 5; ++i) CHECK(pulled(*resumed) == pulled(*it));
+        }
 }
 
 TEST_CASE("pipeline: a damaged state is refused, and a damaged element is an error") {

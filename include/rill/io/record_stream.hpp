@@ -27,7 +27,7 @@ struct record_format {
 /// The records of a file, one after another. Errors name the file, and the record by line or byte.
 class record_stream {
 public:
-    /// A place in the file: bytes and records read.
+    /// A place in the file: bytes and records read; ~records where the stream has ended.
     struct position {
         std::uint64_t offset = 0;
         std::int64_t records = 0;
@@ -41,7 +41,7 @@ public:
     /// Returns the key of the record that was read last: "path:line" of a text line, "path:number" (from 0) of others, else the path.
     std::string key() const;
     const std::string& path() const noexcept { return bytes_.path(); }
-    position where() const { return {bytes_.offset(), records_}; }
+    position where() const { return {bytes_.offset(), is_over_ ? ~records_ : records_}; }
     /// Goes to a place in the file, before the first call of next. Throws data_loss if the file ends before it.
     void go_to(const position& p);
 

@@ -125,13 +125,14 @@ RILL_COLD std::string record_stream::key() const {
 }
 
 RILL_COLD void record_stream::go_to(const position& p) {
-    const auto footer = static_cast<std::uint64_t>(format_.footer_bytes);
-    const bool reads_ahead = format_.kind == record_kind::fixed_length && footer > 0 && p.records > 0;
-    if (reads_ahead && p.offset < footer)
-        throw invalid_argument("'" + path() + "': the saved place is of another file");
+    is_over_ = p.records < 0;
+    records_ = is_over_ ? ~p.records : p.records;
+    if (is_over_) return;
+    const auto header = static_cast<std::uint64_t>(format_.header_bytes),
+               footer = static_cast<std::uint64_t>(format_.footer_bytes);
+    const bool reads_ahead = format_.kind == record_kind::fixed_length && footer > 0 && p.offset >= header + footer;
     bytes_.skip_to(reads_ahead ? p.offset - footer : p.offset);
     if (reads_ahead) bytes_.read(ahead_, static_cast<std::size_t>(footer), "the footer");
-    records_ = p.records;
 }
 
 }}} // namespace rill::RILL_ABI::detail

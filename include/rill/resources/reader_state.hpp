@@ -286,7 +286,7 @@ RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
         throw invalid_argument(named() + ": the saved state is of another reader");
     const auto all = numbers->elements<std::int64_t>();
     const auto from = path->value<std::string>();
-    if (all[1] < 0 || all[2] < 0) throw invalid_argument(named() + ": the saved place in '" + from + "' is negative");
+    if (all[1] < 0) throw invalid_argument(named() + ": the saved place in '" + from + "' is negative");
     const std::lock_guard lock(mutex_);
     path_ = from;
     file_ = nullptr;
