@@ -219,9 +219,9 @@ TEST_CASE("file_sources: lines, records of fixed length, TFRecord, and their dam
     }
     const auto small = first + third;
     for (std::size_t bit = 0; bit < small.size() * 8; ++bit) { // checksums find each flipped bit
-        auto flipped = small;
-        flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
-        const auto data = dataset::tfrecord(file("bad.tfrecord", flipped));
+        auto changed = small;
+        changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ 1 << bit % 8);
+        const auto data = dataset::tfrecord(file("bad.tfrecord", changed));
         CHECK_THROWS_AS(texts(data), data_loss);
         CHECK(texts(data.ignore_errors()).size() < 2);
     }
