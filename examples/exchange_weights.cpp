@@ -2,6 +2,7 @@
 // Weights in the formats of other programs: exchange_weights write DIR makes w.npz, w.safetensors and w.ckpt; exchange_weights read FILE takes those
 // of others. Without arguments it does both.
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include <rill/rill.hpp>
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
         read(path);
         return 0;
     }
-    detail::make_directories(file_system::real(), path);
+    std::filesystem::create_directories(path);
     write(path);
     if (what.empty())
         for (const char* file : {"w.npz", "w.safetensors", "w.ckpt"}) read(path + "/" + file);

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
     int kills = 0;
     for (;;) {
         const pid_t child = fork();
+        expect(child >= 0, "a process for the child");
         if (child == 0) {
             train(base + "/killed", true);
             _exit(0);
@@ -77,7 +78,11 @@ int main(int argc, char** argv) {
         }
         int status = 0;
         waitpid(child, &status, 0);
-        if (WIFEXITED(status)) break;
+        if (WIFEXITED(status)) {
+            expect(WEXITSTATUS(status) == 0, "the child trains to the end");
+            break;
+        }
+        expect(WTERMSIG(status) == SIGKILL, "only the kill ends the child before");
         ++kills;
     }
     const auto resumed = train(base + "/killed", false); // restores the last checkpoint: nothing is left to train

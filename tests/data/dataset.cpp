@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -43,6 +44,11 @@ TEST_CASE("dataset: transformations of numbers") {
     CHECK(all_of(ten) == numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(all_of(dataset::range(7, 0, -3)) == numbers{7, 4, 1});
     CHECK(all_of(dataset::range(3, 3)).empty());
+    constexpr auto low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
+    CHECK(all_of(dataset::range(low, high, high)) == numbers{low, -1, high - 1});
+    CHECK(all_of(dataset::range(high, low, low)) == numbers{high, -1});
+    CHECK(all_of(dataset::range(low, high).take(1)) == numbers{low});
+    CHECK_THROWS_WITH(dataset::range(0, 3, 0), contains("the step is 0"));
     CHECK(all_of(ten.map([](std::int64_t x) { return x * x; }).take(4)) == numbers{0, 1, 4, 9});
     CHECK(all_of(ten.map([](auto x) { return x * x; }).take(4)) == numbers{0, 1, 4, 9}); // a function of tensors
     CHECK(all_of(ten.filter([](auto x) { return x % 3 == 0; })) == numbers{0, 3, 6, 9});

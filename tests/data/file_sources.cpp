@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/data/file_sources.hpp>
 
+#include <atomic>
 #include <fstream>
+#include <memory>
 
 #include <rill/data/dataset.hpp>
 #include <rill/io/idx.hpp>
@@ -116,6 +118,59 @@ TEST_CASE("file_sources: bad CSV names file, line and column") {
         CHECK(message_of([&] { return csv(file("cut.gz", cut)); }).find("cut.gz': its compressed bytes are cut off") !=
               std::string::npos);
         CHECK(message_of([&] { return csv(file("bad.gz", damaged)); }).find("data loss: ") == 0);
+        for (const char* name : {"cut.gz", "bad.gz"}) { // the damage is met once, then the file is at its end
+            const auto count = std::make_shared<std::atomic<std::int64_t>>(0);
+            for (const auto x : csv(folder() / name).ignore_errors(count)) (void)x;
+            CHECK(*count == 1);
+        }
+    }
+    for (const char delimiter : {'"', '\n', '\r', '\0'})
+        CHECK_THAT(message_of([&] { return dataset::csv<int>(file("a.csv", "1"), {.delimiter = delimiter}); }),
+                   contains("the delimiter of CSV is"));
+    const auto tabs =
+        file("tabs.csv", "a\tb\n\t\n\n \nc\td\n"); // a line of empty fields is a record, a blank one is not
+    std::string all;
+    for (const auto& [a, b] :
+         dataset::csv<std::string, std::string>(tabs, {.header = false, .delimiter = '\t'}).take(2))
+        all += a + "|" + b + ";";
+    CHECK(all == "a|b;|;");
+}
+
+TEST_CASE("file_sources: a line that is too long is an error, and the next one is read") {
+    detail::byte_stream lines(file("long.txt", "abcdefgh\nxy\rz\r"));
+    std::string line;
+    CHECK_THROWS_WITH(lines.read_line(line, 4), contains("the line at byte 0 has more than 4 bytes"));
+    CHECK((lines.read_line(line, 4) && line == "xy"));
+    CHECK((lines.read_line(line, 4) && line == "z"));
+    CHECK_FALSE(lines.read_line(line, 4));
+}
+
+TEST_CASE("file_sources: patterns of names") {
+    const std::string many(60, 'a');
+    std::string stars;
+    for (int i = 0; i < 30; ++i) stars += "*a";
+    const struct {
+        std::string name, pattern;
+        bool fits;
+    } rows[] = {
+        {"", "", true},
+        {"", "*", true},
+        {"a", "", false},
+        {"part-1.csv", "part-?.csv", true},
+        {"part-12.csv", "part-?.csv", false},
+        {"part-1.csv", "*.csv", true},
+        {"a.csv.gz", "*.csv", false},
+        {"x.csv.csv", "*.csv", true},
+        {"b3", "[a-c][!1-2]", true},
+        {"b2", "[a-c][!1-2]", false},
+        {"]", "[]]", true},
+        {"[a", "[a", true},
+        {many, stars, true},
+        {many, stars + "b", false}, // in no time
+    };
+    for (const auto& row : rows) {
+        INFO(row.name << " " << row.pattern);
+        CHECK(detail::matches_pattern(row.name, row.pattern) == row.fits);
     }
 }
 
@@ -128,6 +183,13 @@ TEST_CASE("file_sources: lines, records of fixed length, TFRecord, and their dam
     CHECK_THROWS_WITH(texts(dataset::fixed_length_records(fixed, 4)),
                       contains("fixed.bin': a record at byte 8 is cut off: 1 bytes of 4 are there"));
     CHECK_THROWS_AS(dataset::fixed_length_records(fixed, 0), invalid_argument);
+    for (const fixed_length_options& o :
+         {fixed_length_options{20, 1}, fixed_length_options{9, 1}, fixed_length_options{8, 2}}) {
+        const auto data = dataset::fixed_length_records(fixed, 3, o); // the file ends within header or footer
+        CHECK_THROWS_AS(texts(data), data_loss);
+        CHECK(texts(data.ignore_errors()).empty());
+    }
+    CHECK(texts(dataset::whole_files({fixed, fixed})) == std::vector<std::string>{"HHabcdefF", "HHabcdefF"});
     const std::string first = detail::tf_record("one"), second = detail::tf_record(std::string(300, 'x')),
                       third = detail::tf_record("");
     const auto all = first + second + third;
@@ -154,6 +216,14 @@ TEST_CASE("file_sources: lines, records of fixed length, TFRecord, and their dam
         CHECK(message.find("data loss: ") == 0);
         CHECK_THAT(message, contains("bad.tfrecord': " + row.message));
         CHECK(texts(data.ignore_errors()).size() == row.left);
+    }
+    const auto small = first + third;
+    for (std::size_t bit = 0; bit < small.size() * 8; ++bit) { // checksums find each flipped bit
+        auto changed = small;
+        changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ 1 << bit % 8);
+        const auto data = dataset::tfrecord(file("bad.tfrecord", changed));
+        CHECK_THROWS_AS(texts(data), data_loss);
+        CHECK(texts(data.ignore_errors()).size() < 2);
     }
 }
 

@@ -109,6 +109,20 @@ TEST_CASE("reader: the other kinds, and files that can't be read") {
     CHECK(s.run(three)(0) == "two");
 }
 
+TEST_CASE("reader: any number of empty files in a row") {
+    const io_test::temporary_directory folder;
+    std::ofstream(folder / "empty.txt");
+    std::ofstream(folder / "last.txt") << "line";
+    std::vector<std::string> names(30'000, folder / "empty.txt");
+    names.push_back(folder / "last.txt");
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<std::string>> files;
+    const auto line = std::get<1>(text_line_reader().read(files));
+    const session s;
+    s.run(files.enqueue_many(constant(names)));
+    CHECK(s.run(line) == "line");
+}
+
 TEST_CASE("input producers: one reader or several, some threads, all records once an epoch") {
     const io_test::temporary_directory folder;
     const auto names = write_files(folder, 4);
@@ -153,8 +167,9 @@ TEST_CASE("fifo_batch: drop_remainder leaves the last elements out, and gives ba
     const graph_scope here{graph()};
     const auto texts =
         string_input_producer(std::vector<std::string>{"a", "b", "c"}, {.num_epochs = 3, .shuffle = false});
+    CHECK_THROWS_WITH(fifo_batch<4>(std::tuple(texts.dequeue()), {.num_threads = 0}), contains("num_threads is 0"));
     const auto batch = fifo_batch<4>(std::tuple(texts.dequeue()), drop_remainder);
-    STATIC_REQUIRE(std::is_same_v<decltype(batch), const tensor<std::string, 4>>);
+    static_assert(std::is_same_v<decltype(batch), const tensor<std::string, 4>>);
     const session s;
     const coordinator c;
     auto threads = start_queue_runners(s, c);

@@ -2,6 +2,7 @@
 // Also category_ids, which columns are made of.
 #include <rill/estimator/canned.hpp>
 
+#include <array>
 #include <cmath>
 
 #include <rill/data/dataset.hpp>
@@ -107,6 +108,24 @@ TEST_CASE("canned: columns of every kind") {
     CHECK(model.evaluate(data).accuracy == 1);
 }
 
+TEST_CASE("canned: a matrix stands for its columns, also those that become categories") {
+    xt::xtensor<float, 2> table(std::array<std::size_t, 2>{40, 2});
+    std::vector<int> label;
+    for (std::size_t i = 0; i < 40; ++i) {
+        table(i, 0) = static_cast<float>(i % 4);
+        table(i, 1) = 1;
+        label.push_back(i % 4 >= 2);
+    }
+    const std::vector<feature_column> columns{bucketized_column(numeric_column("x"), {1.5}),
+                                              embedding_column(categorical_column_with_identity("x", 4), 2),
+                                              numeric_column("y")};
+    linear_classifier model(columns, {.optimizer = adam(0.1f)});
+    const auto data = dataset::from_tensor_slices(table, label);
+    model.train(data.batch<20>().repeat(150));
+    CHECK(model.evaluate(data.batch<20>()).accuracy == 1);
+    CHECK(model.predict(table).at(3).class_id == 1);
+}
+
 TEST_CASE("canned: wrong columns, labels and options are refused") {
     const auto data = points(10);
     const auto message = [&](const auto& f) {
@@ -129,6 +148,13 @@ TEST_CASE("canned: wrong columns, labels and options are refused") {
     CHECK_THAT(message([] { bucketized_column(numeric_column("c"), {2, 1}); }), contains("ascend"));
     CHECK_THAT(message([] { linear_classifier(xy, {.classes = 3, .class_names = {"a"}}); }),
                contains("3 classes and 1 class names"));
+    const auto named = data.map([](float x, float y, int) { return std::tuple(x, y, std::string("neither")); });
+    CHECK_THAT(train(xy, named), contains("class_names must say"));
+    CHECK_THAT(message([&] { linear_classifier(xy, {.class_names = {"a", "b"}}).train(named, {.steps = 1}); }),
+               contains("'neither' at 0 is none of the 2 classes"));
+    CHECK_THAT(message([&] { linear_classifier(xy).train(data, {.steps = -1}); }), contains("steps is -1"));
+    const auto wide = dataset::from_tensor_slices(xt::xtensor<float, 2>{{1, 2}, {3, 4}}, std::vector<int>{0, 1});
+    CHECK_THAT(train({bucketized_column(numeric_column("x"), {2})}, wide), contains("of the shape [batch]"));
     const io_test::temporary_directory folder;
     const graph_scope here{graph()};
     CHECK_THAT(message([&] { input_layer<>({{"x", constant({1.f}), {}}}, {numeric_column("z")}); }),

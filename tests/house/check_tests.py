@@ -115,10 +115,11 @@ def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOU
                  if "TEST_CASE" not in file.read_text()]
     problems += [f"tests/{p}.cpp: a semicolon in the name of a test: CMake would take it for two tests"
                  for p, file in sorted(files.items()) if re.search(r'TEST_CASE\w*\([^"\n]*"[^"\n]*;', file.read_text())]
+    # of rooms that are there: the trees of self_test.py have few
     problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(headers_without)
-                 if p in files or p not in headers]
+                 if (include / p).parent.exists() and (p in files or p not in headers)]
     problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(tests_without)
-                 if p not in files or p in headers]
+                 if (tests / p).parent.exists() and (p not in files or p in headers)]
     return problems
 
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/io/png.hpp>
 
+#include <array>
+
 #include <rill/core/error.hpp>
 
 #include "catch.hpp"
@@ -18,4 +20,6 @@ TEST_CASE("png: a signature, three chunks, and samples that are checked") {
     CHECK_THROWS_AS(detail::png_bytes(samples, 2, 2, 3), invalid_argument);
     CHECK_THROWS_AS(detail::png_bytes({}, 0, 2, 3), invalid_argument);
     CHECK_THROWS_AS(detail::png_bytes(samples, 1, 1, 6), invalid_argument);
+    CHECK(png_bytes(xt::xtensor<std::uint8_t, 3>{{{255, 0, 0}, {0, 255, 0}}}) == png);
+    CHECK_THROWS_AS(png_bytes(xt::xtensor<std::uint8_t, 3>(std::array<std::size_t, 3>{0, 2, 1})), invalid_argument);
 }

@@ -152,6 +152,10 @@ inline dataset_of<tensor<std::string>> text_lines(const file_list& files, const 
     return dataset_of<tensor<std::string>>(
         detail::record_source(files, {detail::record_kind::text_line, options.skip_header_lines}));
 }
+/// Gives the content of each file, as bytes.
+inline dataset_of<tensor<std::string>> whole_files(const file_list& files) {
+    return dataset_of<tensor<std::string>>(detail::record_source(files, {detail::record_kind::whole_file}));
+}
 /// Gives the records of TFRecord files, as bytes.
 inline dataset_of<tensor<std::string>> tfrecord(const file_list& files) {
     return dataset_of<tensor<std::string>>(detail::record_source(files, {detail::record_kind::tf_record}));

@@ -26,7 +26,7 @@ struct drop_remainder_t {};
 inline constexpr drop_remainder_t drop_remainder{};
 
 struct map_options {
-    int parallel = 1; // calls at a time, beside the thread that pulls; the order stays
+    int parallel = 1; // calls at a time, from several threads; the order stays
 };
 
 /// A dataset: the description of a pipeline of elements. Components T are tensors, or element types for rank 0. Copies are cheap, and no call

@@ -112,6 +112,7 @@ template <class C> host_component<C> to_host_component(const any_array& a) {
 
 /// Calls f with the host values of an element.
 template <class... C, class F> decltype(auto) call_with(components<C...>, F&& f, const element_arrays& element) {
+    require_component_count(element, sizeof...(C));
     return [&]<std::size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
         return std::forward<F>(f)(to_host_component<C>(element[I])...);
     }(std::index_sequence_for<C...>());

@@ -70,6 +70,9 @@ template <index_t N, bool Whole, class Queue> auto batch_of_queue(const Queue& q
 template <index_t N, bool Whole, class Queue, class... X>
 auto filled_batch(const Queue& q, const std::vector<std::tuple<X...>>& rows, int threads,
                   const std::source_location& where) {
+    if (threads < 1)
+        throw invalid_argument("batch: num_threads is " + std::to_string(threads) + "; it must be 1 or more" +
+                               at_place(where));
     std::vector<operation> puts;
     for (const auto& row : rows) {
         const auto put = std::apply([&](const auto&... x) { return q.enqueue(x...); }, row);

@@ -3,6 +3,7 @@
 
 #include <rill/data/pipeline.hpp>
 
+#include <limits>
 #include <utility>
 
 #include <rill/core/hash.hpp>
@@ -74,7 +75,7 @@ class counted_iterator : public element_iterator {
 public:
     void save(iterator_archive& to) override { to.put(at_); }
     void restore(iterator_archive& from, const pull_context&) override {
-        at_ = static_cast<std::int64_t>(from.count());
+        at_ = static_cast<std::int64_t>(from.count(std::numeric_limits<std::int64_t>::max()));
     }
 
 protected:
@@ -110,6 +111,7 @@ class filter_iterator final : public iterator_over {
 public:
     filter_iterator(std::unique_ptr<element_iterator> from, const std::function<bool(const element_arrays&)>& keep)
         : iterator_over(std::move(from)), keep_(keep) {}
+    bool is_ready() override { return false; } // many elements may be passed over
     bool next(element_arrays& to, const pull_context& context) override {
         while (from_->next(to, context)) {
             if (keep_(to)) return true;
@@ -132,6 +134,7 @@ class ignore_errors_iterator final : public iterator_over {
 public:
     ignore_errors_iterator(std::unique_ptr<element_iterator> from, std::shared_ptr<std::atomic<std::int64_t>> count)
         : iterator_over(std::move(from)), count_(std::move(count)) {}
+    bool is_ready() override { return false; } // many elements may be passed over
     bool next(element_arrays& to, const pull_context& context) override {
         for (;; context.check()) {
             try {
@@ -159,7 +162,7 @@ public:
     repeat_iterator(element_source_ptr from, std::int64_t count, const iterate_request& request)
         : source_(std::move(from)), count_(count), first_(request.epoch),
           inputs_(request.inputs.begin(), request.inputs.end()) {}
-    bool is_ready() override { return !from_ || from_->is_ready(); }
+    bool is_ready() override { return from_ && from_->is_ready(); }
     bool next(element_arrays& to, const pull_context& context) override {
         for (;; context.check()) {
             if (!from_) {
@@ -216,6 +219,7 @@ class strided_iterator final : public iterator_over {
 public:
     strided_iterator(std::unique_ptr<element_iterator> from, std::int64_t first, std::int64_t step, std::int64_t count)
         : iterator_over(std::move(from)), skip_(first), step_(step), left_(count) {}
+    bool is_ready() override { return left_ == 0 || (skip_ == 0 && from_->is_ready()); }
     bool next(element_arrays& to, const pull_context& context) override {
         if (left_ == 0) return false;
         for (; skip_ > 0; --skip_) {

@@ -17,11 +17,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE element_arrays stack_elements(std::span<const element_arrays> elements, bool pad) {
     element_arrays all;
+    for (const auto& e : elements) require_component_count(e, elements[0].size());
     for (std::size_t c = 0; c < elements[0].size(); ++c) {
         const auto& first = elements[0][c];
         dims each = first.shape();
         for (const auto& e : elements) {
             const dims& one = e[c].shape();
+            if (e[c].dtype() != first.dtype())
+                throw invalid_argument("dataset: elements of " + to_string(first.type()) + " and " +
+                                       to_string(e[c].type()) + " can't be batched");
             if (one == each) continue;
             if (!pad || one.rank != each.rank)
                 throw invalid_argument("dataset: elements of the shapes " + to_string(each) + " and " + to_string(one) +
@@ -78,6 +82,7 @@ public:
     bool next(element_arrays& to, const pull_context& context) override {
         while (elements_.size() < n_) { // after an error the elements before it are still here
             element_arrays one;
+            context.check();
             if (!from_->next(one, context)) break;
             elements_.push_back(std::move(one));
         }
@@ -121,8 +126,9 @@ class bucket_iterator final : public iterator_over {
 public:
     bucket_iterator(std::unique_ptr<element_iterator> from, std::shared_ptr<const bucket_rule> rule)
         : iterator_over(std::move(from)), rule_(std::move(rule)), buckets_(rule_->batch_sizes.size()) {}
+    bool is_ready() override { return false; } // a whole bucket may have to be filled
     bool next(element_arrays& to, const pull_context& context) override {
-        for (element_arrays one; from_->next(one, context);) {
+        for (element_arrays one; from_->next(one, context); context.check()) {
             const auto length = rule_->length(one);
             const auto at =
                 static_cast<std::size_t>(std::upper_bound(rule_->boundaries.begin(), rule_->boundaries.end(), length) -

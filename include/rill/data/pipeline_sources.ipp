@@ -3,6 +3,7 @@
 
 #include <rill/data/pipeline.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -95,7 +96,9 @@ public:
         : start_(start), step_(step), count_(count) {}
     bool next(element_arrays& to, const pull_context&) override {
         if (at_ >= count_) return false;
-        const std::int64_t value = start_ + step_ * at_++;
+        // modulo 2^64: step * at may leave the range of numbers where the value does not
+        const auto value = static_cast<std::int64_t>(
+            static_cast<std::uint64_t>(start_) + static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(at_++));
         to.assign(1, single_element(dtype::int64, &value));
         return true;
     }
@@ -106,8 +109,13 @@ private:
 
 RILL_COLD element_source_ptr range_source(std::int64_t start, std::int64_t stop, std::int64_t step) {
     if (step == 0) throw invalid_argument("dataset::range: the step is 0");
-    const std::int64_t count = step > 0 ? (stop > start ? (stop - start - 1) / step + 1 : 0)
-                                        : (stop < start ? (start - stop - 1) / -step + 1 : 0);
+    const bool is_empty = step > 0 ? stop <= start : stop >= start;
+    const auto first = static_cast<std::uint64_t>(start), last = static_cast<std::uint64_t>(stop),
+               stride = static_cast<std::uint64_t>(step); // differences may be more than 2^63
+    const std::uint64_t numbers = is_empty   ? 0
+                                  : step > 0 ? (last - first - 1) / stride + 1
+                                             : (first - last - 1) / (0 - stride) + 1;
+    const auto count = static_cast<std::int64_t>(std::min(numbers, ~std::uint64_t(0) >> 1));
     return make_source(
         {{dtype::int64, dims{}}},
         "range(" + std::to_string(start) + ", " + std::to_string(stop) + ", " + std::to_string(step) + ")", false,
@@ -122,11 +130,13 @@ public:
         while (to_skip_ > 0) {
             context.check();
             --to_skip_;
-            if (!f_(to)) is_over_ = true, to_skip_ = 0;
+            try {
+                if (!f_(to)) is_over_ = true, to_skip_ = 0;
+            } catch (...) {} // an error of a call before the saved place: it was reported then
         }
         if (is_over_) return false;
+        ++at_; // a call that throws counts too
         is_over_ = !f_(to);
-        at_ += !is_over_;
         return !is_over_;
     }
     void restore(iterator_archive& from, const pull_context& context) override {

@@ -18,6 +18,7 @@ struct traced_function {
     std::unique_ptr<session> runner;
 
     element_arrays operator()(element_arrays&& element) const {
+        require_component_count(element, inputs.size());
         std::vector<feed_value> feeds;
         for (std::size_t i = 0; i < inputs.size(); ++i) feeds.push_back({inputs[i], {}, std::move(element[i])});
         return runner->run(outputs, feeds);

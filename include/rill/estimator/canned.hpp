@@ -124,8 +124,10 @@ template <class Hidden> struct classifier_model {
 private:
     template <class Label> tensor<int, dyn> class_numbers(const Label& label) const {
         if constexpr (same_dtype<value_type_of<Label>, std::string>) {
+            if (options.class_names.empty())
+                throw invalid_argument("classifier: the labels are text; class_names must say which classes they are");
             category_ids_op op;
-            op.rule = "vocabulary";
+            op.rule = "classes";
             op.list = to_any_array<std::string>(std::vector<std::string>(options.class_names), dims{dyn});
             return label_numbers<int>(
                 tensor<std::int64_t, dyn>(unchecked, apply_node(op, std::source_location(), label)));

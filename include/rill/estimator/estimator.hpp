@@ -92,9 +92,9 @@ std::vector<input_feature> named_features(const std::tuple<X...>& features, cons
         const auto table = numbers_of(std::get<0>(features));
         if (table && keys.size() > 1) {
             for (std::size_t i = 0; i < keys.size(); ++i) {
-                const tensor<float, dyn, dyn> one(
-                    unchecked, any_tensor(sealed(gather<1>(table, std::vector<int>{static_cast<int>(i)}))));
-                all.push_back({keys[i], one, one});
+                const auto column = sealed(gather<1>(table, std::vector<int>{static_cast<int>(i)})); // [batch, 1]
+                const tensor<float, dyn, dyn> numbers(unchecked, any_tensor(column));
+                all.push_back({keys[i], any_tensor(sealed(squeeze<1>(column))), numbers});
             }
             return all;
         }

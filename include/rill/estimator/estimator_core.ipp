@@ -3,7 +3,9 @@
 
 #include <rill/estimator/estimator_core.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include <rill/core/log.hpp>
@@ -54,11 +56,17 @@ RILL_COLD std::int64_t estimator_core::train(const graph& g, const estimator_spe
                                              const train_options& o) {
     if (!spec.loss || !spec.train.node())
         throw invalid_argument("estimator: the model has no loss or no training operation");
+    if (o.steps < 0 || o.max_steps < 0)
+        throw invalid_argument("estimator: steps is " + std::to_string(o.steps) + " and max_steps " +
+                               std::to_string(o.max_steps) + "; they must be 0 or more");
     const session s(g);
     s.run(init);
     restore_if_trained(s);
     std::int64_t step = global_step_of(s), last = o.max_steps;
-    if (o.steps > 0) last = last > 0 ? std::min(last, step + o.steps) : step + o.steps;
+    if (o.steps > 0) {
+        const auto end = step + std::min(o.steps, std::numeric_limits<std::int64_t>::max() - step);
+        last = last > 0 ? std::min(last, end) : end;
+    }
     const std::int64_t begin = step;
     while (last == 0 || step < last) {
         float loss = 0;
@@ -80,6 +88,8 @@ RILL_COLD std::int64_t estimator_core::train(const graph& g, const estimator_spe
 
 RILL_COLD model_evaluation estimator_core::evaluate(const graph& g, const estimator_spec& spec, const operation& init,
                                                     const evaluate_options& o) {
+    if (o.steps < 0)
+        throw invalid_argument("estimator: steps is " + std::to_string(o.steps) + "; it must be 0 or more");
     const session s(g);
     s.run(init);
     restore(s);
@@ -120,6 +130,11 @@ estimator_core::predict(const graph& g, const estimator_spec& spec, const operat
     try {
         for (;;) {
             const auto batch = s.run(wanted);
+            for (std::size_t k = 0; k < batch.size(); ++k)
+                if (batch[k].shape().rank == 0 || batch[k].shape()[0] != batch[0].shape()[0])
+                    throw invalid_argument("estimator: the prediction '" + spec.predictions[k].first + "' is " +
+                                           to_string(batch[k].type()) + ", '" + spec.predictions[0].first + "' is " +
+                                           to_string(batch[0].type()) + "; the first extent of each is the batch");
             for (index_t i = 0; i < batch[0].shape()[0]; ++i) {
                 auto& one = all.emplace_back();
                 for (std::size_t k = 0; k < batch.size(); ++k)

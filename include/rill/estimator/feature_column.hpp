@@ -89,16 +89,21 @@ struct feature_columns_access {
         }
         require_kernel<category_ids_op, void>();
         endpoint_list inputs;
-        for (const auto& key : c.keys_) inputs.push_back(find(features, key).value.end());
+        for (const auto& key : c.keys_) inputs.push_back(category_input(find(features, key)));
         const any_tensor made(endpoint{detail::add_node(current_graph(), make_op(c.ids_), inputs, {}, false, {}), 0});
         const tensor<id, dyn> ids(detail::unchecked, made);
-        const tensor<T, dyn, dyn> shown(sealed(one_hot(ids, c.categories_)));
-        if (c.dimension_ == 0) return shown;
+        if (c.dimension_ == 0) return tensor<T, dyn, dyn>(sealed(one_hot(ids, c.categories_)));
         const variable_scope scope("embedding_" + std::to_string(number));
         const auto table =
             get_variable<T, dyn, dyn>("weights", dims{c.categories_, c.dimension_}, detail::default_initializer());
-        return sealed(matmul(shown, table)); // a value that is no category is zeros
+        if (c.ids_.rule != "vocabulary") return tensor<T, dyn, dyn>(sealed(gather<0>(table, ids)));
+        const tensor<T, dyn, dyn> shown(sealed(one_hot(ids, c.categories_)));
+        return sealed(matmul(shown, table)); // a word that the vocabulary lacks is zeros
     }
+
+private:
+    /// Returns the edge of a feature that becomes categories. Throws invalid_argument unless it is [batch].
+    static endpoint category_input(const input_feature& f);
 };
 
 /// Returns the columns side by side, [batch, width]. Throws invalid_argument for a feature that the input lacks.

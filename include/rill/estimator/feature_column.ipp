@@ -62,6 +62,14 @@ RILL_COLD const input_feature& feature_columns_access::find(const std::vector<in
     throw invalid_argument("feature column '" + key + "': the input has no such feature; it has " + names);
 }
 
+RILL_COLD endpoint feature_columns_access::category_input(const input_feature& f) {
+    const tensor_type type = type_of(f.value.end());
+    if (type.shape.known_rank() && type.shape.rank != 1)
+        throw invalid_argument("feature column '" + f.name +
+                               "': a categorical column takes a feature of the shape [batch], not " + to_string(type));
+    return f.value.end();
+}
+
 RILL_COLD feature_column numeric_column(const std::string& key, const numeric_column_options& o) {
     return feature_columns_access::numeric(key, o);
 }

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class gzip_reader;
 
 /// A file that is read from its beginning to its end, in blocks. A gzip file, known by its first bytes, is decompressed where zlib is found.
-/// Errors name the path.
+/// Errors name the path. After an error of the file or of its compression the stream is at its end.
 class byte_stream {
 public:
     /// Opens a file. Throws not_found, permission_denied, data_loss for a directory, or unimplemented for a gzip file without zlib.
@@ -33,13 +33,16 @@ public:
     /// Appends the bytes that are at hand, and returns false at the end.
     bool append_some(std::string& to);
     /// Reads a line without its end, which is LF, CRLF or CR. Returns false at the end. A byte-order mark at the beginning of the file is
-    /// skipped. Throws resource_exhausted for a line of more than `most` bytes; the next call goes on behind it.
+    /// skipped. Throws invalid_argument for a line of more than `most` bytes; the next call goes on behind it.
     bool read_line(std::string& to, std::size_t most);
     /// Skips bytes up to an offset that lies ahead. Throws data_loss if the file ends before.
     void skip_to(std::uint64_t offset);
 
 private:
     bool load();
+    void fill_block();
+    /// Returns the place of the next LF in the block; its size if there is none.
+    std::size_t next_feed();
 
     const std::string path_;
     std::unique_ptr<input_file> file_;
@@ -47,6 +50,8 @@ private:
     std::unique_ptr<gzip_reader> gzip_;
     std::string block_;
     std::size_t at_ = 0;
+    std::int64_t feed_ = -1; // what next_feed has found, unless it lies before at_
+    bool has_failed_ = false;
 };
 
 /// Returns the paths that a pattern stands for, sorted: `*`, `?` and `[a-z]` in the last part of a path. Without them, or if a file has that

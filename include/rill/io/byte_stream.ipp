@@ -27,19 +27,41 @@ RILL_COLD byte_stream::byte_stream(const std::string& path, file_system& files) 
 
 RILL_COLD byte_stream::~byte_stream() = default;
 
-RILL_INLINE bool byte_stream::load() {
+RILL_INLINE void byte_stream::fill_block() {
     constexpr std::size_t block_bytes = 1 << 16;
-    before_ += block_.size();
-    at_ = 0;
     if (gzip_) {
         block_.resize(block_bytes);
         block_.resize(with_prefix("'" + path_ + "'", [&] { return gzip_->read(block_.data(), block_bytes); }));
-        return !block_.empty();
+        return;
     }
     block_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(file_->size() - file_at_, block_bytes)));
     if (!block_.empty()) file_->read_at(file_at_, block_.data(), block_.size());
     file_at_ += block_.size();
+}
+
+RILL_INLINE bool byte_stream::load() {
+    before_ += block_.size();
+    at_ = 0;
+    feed_ = -1;
+    block_.clear();
+    if (has_failed_) return false;
+    try {
+        fill_block();
+    } catch (...) { // a caller that goes on must not read the block, nor meet the same error for ever
+        block_.clear();
+        has_failed_ = true;
+        throw;
+    }
     return !block_.empty();
+}
+
+RILL_INLINE std::size_t byte_stream::next_feed() {
+    if (feed_ <
+        static_cast<std::int64_t>(at_)) { // a file whose lines end in CR would search its whole block for each line
+        const auto at = block_.find('\n', at_);
+        feed_ = static_cast<std::int64_t>(std::min(at, block_.size()));
+    }
+    return static_cast<std::size_t>(feed_);
 }
 
 RILL_INLINE bool byte_stream::read(std::string& to, std::size_t bytes, const char* what) {
@@ -75,9 +97,7 @@ RILL_INLINE bool byte_stream::read_line(std::string& to, std::size_t most) {
     for (;;) {
         const auto* const begin = block_.data() + at_;
         const auto* const end = block_.data() + block_.size();
-        const auto* const feed =
-            static_cast<const char*>(std::memchr(begin, '\n', static_cast<std::size_t>(end - begin)));
-        const auto* const stop = feed ? feed : end;
+        const auto* const stop = block_.data() + next_feed();
         const auto* const carriage =
             static_cast<const char*>(std::memchr(begin, '\r', static_cast<std::size_t>(stop - begin)));
         const auto* const line_end = carriage ? carriage : stop;
@@ -92,8 +112,8 @@ RILL_INLINE bool byte_stream::read_line(std::string& to, std::size_t most) {
         if (at_end()) break;
     }
     if (too_long)
-        throw resource_exhausted("'" + path_ + "': the line at byte " + std::to_string(from) + " has more than " +
-                                 std::to_string(most) + " bytes");
+        throw invalid_argument("'" + path_ + "': the line at byte " + std::to_string(from) + " has more than " +
+                               std::to_string(most) + " bytes");
     return true;
 }
 
@@ -111,37 +131,42 @@ RILL_COLD void byte_stream::skip_to(std::uint64_t target) {
     }
 }
 
+/// Returns how many characters at the beginning of a pattern stand for c: 1, the length of a set, or 0 if they stand for another one.
+inline std::size_t pattern_part_for(std::string_view pattern, char c) {
+    if (pattern.empty()) return 0;
+    const auto close = pattern.front() == '[' ? pattern.find(']', 2) : std::string_view::npos;
+    if (close == std::string_view::npos) return pattern.front() == '?' || pattern.front() == c;
+    auto set = pattern.substr(1, close - 1);
+    const bool excludes = set.starts_with('!');
+    if (excludes) set.remove_prefix(1);
+    bool found = false;
+    while (!set.empty()) {
+        const bool is_range = set.size() >= 3 && set[1] == '-';
+        const char last = is_range ? set[2] : set[0];
+        found = found || (set[0] <= c && c <= last);
+        set.remove_prefix(is_range ? 3 : 1);
+    }
+    return found == excludes ? 0 : close + 1;
+}
+
 RILL_COLD bool matches_pattern(std::string_view name, std::string_view pattern) {
-    while (!pattern.empty()) {
-        const char p = pattern.front();
-        pattern.remove_prefix(1);
-        if (p == '*') {
-            for (std::size_t skip = 0; skip <= name.size(); ++skip)
-                if (matches_pattern(name.substr(skip), pattern)) return true;
+    constexpr auto none = std::string_view::npos;
+    std::size_t at = 0, in_pattern = 0, star = none, star_at = 0; // the last star, and the end of what it stands for
+    while (at < name.size()) {
+        if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
+            star = in_pattern++;
+            star_at = at;
+        } else if (const auto part = pattern_part_for(pattern.substr(in_pattern), name[at]); part > 0) {
+            in_pattern += part;
+            ++at;
+        } else if (star != none) { // the star takes one character more
+            in_pattern = star + 1;
+            at = ++star_at;
+        } else {
             return false;
         }
-        if (name.empty()) return false;
-        const char c = name.front();
-        name.remove_prefix(1);
-        const auto close = p == '[' ? pattern.find(']', 1) : std::string_view::npos;
-        if (close == std::string_view::npos) {
-            if (p != '?' && p != c) return false;
-            continue;
-        }
-        auto set = pattern.substr(0, close);
-        pattern.remove_prefix(close + 1);
-        const bool excludes = set.starts_with('!');
-        if (excludes) set.remove_prefix(1);
-        bool found = false;
-        while (!set.empty()) {
-            const bool is_range = set.size() >= 3 && set[1] == '-';
-            const char last = is_range ? set[2] : set[0];
-            found = found || (set[0] <= c && c <= last);
-            set.remove_prefix(is_range ? 3 : 1);
-        }
-        if (found == excludes) return false;
     }
-    return name.empty();
+    return pattern.find_first_not_of('*', in_pattern) == none;
 }
 
 RILL_COLD std::vector<std::string> expand_pattern(const std::string& pattern, file_system& files) {

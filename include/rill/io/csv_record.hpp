@@ -17,18 +17,23 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 struct csv_syntax {
     char delimiter = ',';
     bool quotes = true; // false: a quote is an ordinary character
+
+    /// Throws invalid_argument for a delimiter that is a line end, a NUL byte, or a quote while quotes enclose fields.
+    void check() const;
 };
 
 /// The fields of a record, which is taken line by line.
 class csv_record {
 public:
+    static constexpr std::size_t most_fields = std::size_t(1) << 22;
+
     explicit csv_record(const csv_syntax& syntax) : syntax_(syntax) {}
 
     const std::vector<std::string>& fields() const noexcept { return fields_; }
     /// Forgets the fields.
     void clear();
     /// Adds the next line of the record. Returns false if a field in quotes goes on in the line after it. Throws invalid_argument with the
-    /// column for a quote or a NUL byte where none may be.
+    /// column for a quote, a line end or a NUL byte where none may be, and for more than `most_fields` fields.
     bool add_line(std::string_view line);
     /// Throws invalid_argument for a field whose quotes are not closed.
     [[noreturn]] void refuse_open_quote() const;
@@ -43,7 +48,8 @@ private:
 
     const csv_syntax syntax_;
     std::vector<std::string> fields_;
-    bool is_open_ = false; // within quotes
+    bool is_open_ = false;    // within quotes
+    bool has_breaks_ = false; // the line holds line ends, which must be within quotes
 };
 
 /// A file of records. Errors name the file, the line on which the record begins, and the column.
@@ -51,7 +57,8 @@ class csv_stream {
 public:
     csv_stream(const std::string& path, const csv_syntax& syntax, file_system& files = file_system::real());
 
-    /// Reads the next record that is not blank. Returns false at the end.
+    /// Reads the next record that is not blank. Returns false at the end. Throws invalid_argument for a bad record; the next call goes on
+    /// behind the lines that were read.
     bool next();
     const std::vector<std::string>& fields() const noexcept { return record_.fields(); }
     /// Returns "data.csv:12" of the record that was read last.
@@ -62,10 +69,11 @@ public:
     void skip_to(std::uint64_t offset, std::int64_t line);
 
 private:
-    static constexpr std::size_t most_bytes = std::size_t(1) << 28; // of a line
+    static constexpr std::size_t most_bytes = std::size_t(1) << 28; // of a record
 
     byte_stream bytes_;
     csv_record record_;
+    const char delimiter_;
     std::string text_;
     std::int64_t line_ = 0, first_line_ = 0;
 };

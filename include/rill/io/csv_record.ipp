@@ -10,6 +10,14 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+RILL_COLD void csv_syntax::check() const {
+    const bool is_quote = delimiter == '"' && quotes;
+    if (is_quote || delimiter == '\n' || delimiter == '\r' || delimiter == '\0')
+        throw invalid_argument("the delimiter of CSV is " +
+                               std::string(is_quote ? "a quote" : "a line end or a NUL byte") +
+                               "; it must be another character");
+}
+
 RILL_INLINE void csv_record::clear() {
     fields_.clear();
     is_open_ = false;
@@ -22,6 +30,7 @@ RILL_COLD void csv_record::refuse(const std::string& why) const {
 RILL_COLD void csv_record::refuse_open_quote() const { refuse("the quotes of the field are not closed"); }
 
 RILL_INLINE std::size_t csv_record::open_field(std::string_view line, std::size_t at) {
+    if (fields_.size() == most_fields) refuse("the record has more than " + std::to_string(most_fields) + " fields");
     fields_.emplace_back();
     is_open_ = syntax_.quotes && at < line.size() && line[at] == '"';
     return at + is_open_;
@@ -47,6 +56,8 @@ RILL_INLINE std::size_t csv_record::take_bare(std::string_view line, std::size_t
     const auto text = line.substr(at, end - at);
     if (syntax_.quotes && text.find('"') != std::string_view::npos)
         refuse("a quote is expected only around the field, not in " + quoted(text));
+    if (has_breaks_ && text.find_first_of("\r\n") != std::string_view::npos)
+        refuse("a line end is expected only within quotes");
     fields_.back().append(text);
     return end;
 }
@@ -57,6 +68,7 @@ RILL_INLINE bool csv_record::add_line(std::string_view line) {
         fields_.back() += '\n';
     else
         at = open_field(line, 0);
+    has_breaks_ = line.find('\n') != std::string_view::npos || line.find('\r') != std::string_view::npos;
     if (line.find('\0') != std::string_view::npos) refuse("a NUL byte is not text, here or in a later column");
     for (;;) {
         const auto end = is_open_ ? take_quoted(line, at) : take_bare(line, at);
@@ -67,22 +79,31 @@ RILL_INLINE bool csv_record::add_line(std::string_view line) {
 }
 
 RILL_COLD csv_stream::csv_stream(const std::string& path, const csv_syntax& syntax, file_system& files)
-    : bytes_(path, files), record_(syntax) {}
+    : bytes_(path, files), record_(syntax), delimiter_(syntax.delimiter) {
+    syntax.check();
+}
 
 RILL_INLINE bool csv_stream::next() {
     record_.clear();
     const auto read = [&] {
-        const bool more = bytes_.read_line(text_, most_bytes);
-        if (more) ++line_;
-        return more;
+        ++line_; // a line that can't be read counts too
+        if (bytes_.read_line(text_, most_bytes)) return true;
+        --line_;
+        return false;
     };
     do {
         if (!read()) return false;
         first_line_ = line_;
-    } while (is_blank_field(text_));
+    } while (is_blank_field(text_) && text_.find(delimiter_) == std::string::npos);
+    std::size_t bytes = text_.size();
     try {
-        while (!record_.add_line(text_))
+        while (!record_.add_line(text_)) {
             if (!read()) record_.refuse_open_quote();
+            bytes += text_.size() + 1;
+            if (bytes > most_bytes)
+                throw invalid_argument("the record has more than " + std::to_string(most_bytes) +
+                                       " bytes; a quote may be open");
+        }
     } catch (const error& problem) {
         throw_error(problem.code(), place() + ": " + problem.what());
     }

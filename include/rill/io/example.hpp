@@ -21,9 +21,10 @@ struct example_feature {
 };
 using example_features = std::map<std::string, example_feature>;
 
-/// Reads a serialized Example. Throws data_loss, with the offset, for bytes that are none. Of several features of one name the last one counts.
+/// Reads a serialized Example. Throws data_loss, with the feature and the offset in it, for bytes that are not one. Of several features of one
+/// name the last one counts.
 example_features parse_example_bytes(std::string_view bytes);
-/// Returns the bytes of an Example, as TensorFlow reads them.
+/// Returns the bytes of an Example, as TensorFlow reads them. Throws invalid_argument for a feature with values of several kinds.
 std::string example_bytes(const example_features& features);
 
 }} // namespace rill::RILL_ABI

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include <rill/core/number_text.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -65,7 +66,8 @@ RILL_INLINE example_features parse_example_bytes(std::string_view bytes) {
                 if (f.number == 1) name = f.bytes;
                 if (f.number == 2) value = f.bytes;
             }
-            all[std::string(name)] = detail::read_feature(value);
+            all[std::string(name)] =
+                detail::with_prefix("feature " + detail::quoted(name), [&] { return detail::read_feature(value); });
         }
     }
     return all;
@@ -74,8 +76,11 @@ RILL_INLINE example_features parse_example_bytes(std::string_view bytes) {
 RILL_COLD std::string example_bytes(const example_features& features) {
     detail::wire_writer map;
     for (const auto& [name, feature] : features) {
+        if (!feature.texts.empty() + !feature.floats.empty() + !feature.numbers.empty() > 1)
+            throw invalid_argument("feature " + detail::quoted(name) +
+                                   ": it has values of several kinds; accepted is one of texts, floats and numbers");
         detail::wire_writer list, value, entry;
-        int kind = 1;
+        int kind = feature.texts.empty() ? 0 : 1;
         for (const auto& t : feature.texts) list.field(1, std::string_view(t));
         if (!feature.floats.empty()) {
             kind = 2;
@@ -88,7 +93,9 @@ RILL_COLD std::string example_bytes(const example_features& features) {
             for (const auto x : feature.numbers) packed.varint(static_cast<std::uint64_t>(x));
             list.field(1, std::string_view(packed.out));
         }
-        value.field(kind, std::string_view(list.out));
+        if (kind > 0)
+            value.field(kind,
+                        std::string_view(list.out)); // TensorFlow takes a feature without a kind for a missing one
         entry.field(1, std::string_view(name));
         entry.field(2, std::string_view(value.out));
         map.field(1, std::string_view(entry.out));

@@ -3,6 +3,7 @@
 
 #include <rill/io/image.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -76,12 +77,23 @@ RILL_COLD image_kind image_kind_of(std::string_view bytes) {
     return image_kind::unknown;
 }
 
-/// Makes room for an image whose header is not trusted.
-inline any_array room_for_image(std::uint64_t height, std::uint64_t width, int channels) {
-    constexpr std::uint64_t most = std::uint64_t(1) << 28; // pixels
+/// Makes room for an image whose header is not trusted. `most`: the pixels that its bytes can hold.
+inline any_array room_for_image(std::uint64_t height, std::uint64_t width, int channels, std::uint64_t most) {
+    most = std::min(most, std::uint64_t(1) << 28);
     if (height == 0 || width == 0 || height > most / width)
         throw data_loss("the image has " + std::to_string(height) + " x " + std::to_string(width) + " pixels");
     return any_array(dtype::uint8, dims{static_cast<index_t>(height), static_cast<index_t>(width), channels});
+}
+
+/// Copies an image without its last channel.
+inline any_array without_last_channel(const any_array& image) {
+    const dims& shape = image.shape();
+    const index_t pixels = shape[0] * shape[1], channels = shape[2];
+    any_array made(dtype::uint8, dims{shape[0], shape[1], channels - 1});
+    const auto* const from = static_cast<const std::uint8_t*>(image.data());
+    auto* const to = static_cast<std::uint8_t*>(made.mutable_data());
+    for (index_t p = 0; p < pixels; ++p) std::copy_n(from + p * channels, channels - 1, to + p * (channels - 1));
+    return made;
 }
 
 inline any_array decode_png_image(std::string_view bytes, int channels) {
@@ -93,12 +105,15 @@ inline any_array decode_png_image(std::string_view bytes, int channels) {
         throw data_loss(std::string("the PNG image is damaged: ") + image.message);
     constexpr std::uint32_t alpha = 1, color = 2;
     if (channels == 0) channels = static_cast<int>((image.format & color ? 3 : 1) + (image.format & alpha));
-    image.format = (channels % 2 == 0 ? alpha : 0) | (channels > 2 ? color : 0);
-    any_array made = room_for_image(image.height, image.width, channels);
-    const std::uint8_t black[3] = {}; // where alpha is left out
-    if (!png.finish(&image, black, made.mutable_data(), 0, nullptr))
+    // libpng blends the colors with a background where alpha is to go; TensorFlow keeps the colors. So alpha is decoded, and left out here.
+    const bool drops_alpha = (image.format & alpha) != 0 && channels % 2 != 0;
+    const int decoded = channels + drops_alpha;
+    image.format = (decoded % 2 == 0 ? alpha : 0) | (decoded > 2 ? color : 0);
+    constexpr std::uint64_t pixels_per_byte = 1032 * 8; // deflate can't compress more, and a pixel has a bit or more
+    any_array made = room_for_image(image.height, image.width, decoded, bytes.size() * pixels_per_byte);
+    if (!png.finish(&image, nullptr, made.mutable_data(), 0, nullptr))
         throw data_loss(std::string("the PNG image is damaged: ") + image.message);
-    return made;
+    return drops_alpha ? without_last_channel(made) : made;
 }
 
 inline any_array decode_jpeg_image(std::string_view bytes, int channels) {
@@ -117,7 +132,8 @@ inline any_array decode_jpeg_image(std::string_view bytes, int channels) {
         refuse();
     constexpr int grey_space = 2, rgb_format = 0, grey_format = 6, stop_on_warning = 8192;
     if (channels == 0) channels = space == grey_space ? 1 : 3;
-    any_array made = room_for_image(static_cast<std::uint64_t>(height), static_cast<std::uint64_t>(width), channels);
+    any_array made = room_for_image(static_cast<std::uint64_t>(height), static_cast<std::uint64_t>(width), channels,
+                                    ~std::uint64_t(0)); // a few bytes of a JPEG image may hold any number of pixels
     if (jpeg.decompress(handle.get(), data, size, static_cast<unsigned char*>(made.mutable_data()), width, 0, height,
                         channels == 1 ? grey_format : rgb_format, stop_on_warning) != 0)
         refuse();

@@ -8,7 +8,9 @@
 #include <rill/core/error.hpp>
 #include <rill/io/zlib.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
 
 inline std::string big_endian(std::uint32_t v) {
     std::string bytes;
@@ -40,4 +42,11 @@ RILL_COLD std::string png_bytes(std::span<const std::uint8_t> samples, index_t h
            png_chunk("IEND", "");
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+RILL_COLD std::string png_bytes(const host_array<std::uint8_t, 3>& image) {
+    return detail::png_bytes({image.data(), image.size()}, static_cast<index_t>(image.shape(0)),
+                             static_cast<index_t>(image.shape(1)), static_cast<index_t>(image.shape(2)));
+}
+
+}} // namespace rill::RILL_ABI

@@ -27,7 +27,7 @@ struct record_format {
 /// The records of a file, one after another. Errors name the file, and the record by line or byte.
 class record_stream {
 public:
-    /// A place in the file: bytes and records read.
+    /// A place in the file: bytes and records read; ~records where the stream has ended.
     struct position {
         std::uint64_t offset = 0;
         std::int64_t records = 0;
@@ -41,11 +41,13 @@ public:
     /// Returns the key of the record that was read last: "path:line" of a text line, "path:number" (from 0) of others, else the path.
     std::string key() const;
     const std::string& path() const noexcept { return bytes_.path(); }
-    position where() const { return {bytes_.offset(), records_}; }
+    position where() const { return {bytes_.offset(), is_over_ ? ~records_ : records_}; }
+    /// Goes to a place in the file, before the first call of next. Throws data_loss if the file ends before it.
     void go_to(const position& p);
 
 private:
     static constexpr std::size_t most_line_bytes = std::size_t(1) << 28;
+    static constexpr std::uint64_t most_record_bytes = std::uint64_t(1) << 32; // of a TFRecord, and of a whole file
 
     bool next_line(std::string& to);
     bool next_fixed(std::string& to);

@@ -9,6 +9,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void record_format::check() const {
+    if (kind < record_kind::whole_file || kind > record_kind::tf_record)
+        throw invalid_argument("the kind of records " + std::to_string(static_cast<std::int32_t>(kind)) +
+                               " is unknown");
     if (skip_header_lines < 0)
         throw invalid_argument("skip_header_lines is " + std::to_string(skip_header_lines) + "; it must be 0 or more");
     if (kind == record_kind::fixed_length && (record_bytes < 1 || header_bytes < 0 || footer_bytes < 0))
@@ -49,7 +52,12 @@ RILL_INLINE bool record_stream::next_line(std::string& to) {
         if (!bytes_.read_line(to, most_line_bytes)) return false;
         ++records_;
     }
-    return bytes_.read_line(to, most_line_bytes);
+    try {
+        return bytes_.read_line(to, most_line_bytes);
+    } catch (...) {
+        ++records_; // keys count the line that can't be read
+        throw;
+    }
 }
 
 RILL_INLINE bool record_stream::next_fixed(std::string& to) {
@@ -58,11 +66,13 @@ RILL_INLINE bool record_stream::next_fixed(std::string& to) {
     if (bytes_.offset() == 0 && format_.header_bytes > 0 &&
         !bytes_.read(to, static_cast<std::size_t>(format_.header_bytes), "the header"))
         return false;
-    // the last `footer` bytes are no record: so many are read ahead
+    // The last `footer` bytes are not a record: so many are read ahead.
     std::string more;
     if (ahead_.size() < footer) {
+        is_over_ = true; // unless the footer is there: no later call may fail again
         if (!bytes_.read(ahead_, footer, "the footer"))
             throw data_loss("'" + path() + "': the footer of " + std::to_string(footer) + " bytes is missing");
+        is_over_ = false;
     }
     if (!bytes_.read(more, record, "a record")) return false;
     to = ahead_ + more;
@@ -85,11 +95,11 @@ RILL_INLINE bool record_stream::next_tf_record(std::string& to) {
         is_over_ = true; // nobody knows where the next one begins
         refuse("the checksum of its length is wrong");
     }
-    if (size > (std::uint64_t(1) << 40)) {
+    if (size > most_record_bytes) {
         is_over_ = true;
         refuse("its length is out of range");
     }
-    if (!bytes_.read(to, static_cast<std::size_t>(size), "a record") && size > 0) refuse("it is cut off");
+    if (!bytes_.read(to, static_cast<std::size_t>(size), "a record")) refuse("it is cut off");
     if (!bytes_.read(crc, 4, "a record's checksum")) refuse("it is cut off");
     if (wire_reader(crc).fixed<std::uint32_t>() == masked_crc(crc32c(to))) return true;
     const auto number = records_++;
@@ -100,7 +110,12 @@ RILL_INLINE bool record_stream::next_tf_record(std::string& to) {
 RILL_INLINE bool record_stream::next_whole(std::string& to) {
     if (records_ > 0) return false;
     to.clear();
-    while (bytes_.append_some(to)) {}
+    while (bytes_.append_some(to))
+        if (to.size() > most_record_bytes) {
+            is_over_ = true;
+            throw data_loss("'" + path() + "': it has more than " + std::to_string(most_record_bytes) +
+                            " bytes, too many for one record");
+        }
     return true;
 }
 
@@ -110,13 +125,14 @@ RILL_COLD std::string record_stream::key() const {
 }
 
 RILL_COLD void record_stream::go_to(const position& p) {
-    const auto footer = static_cast<std::uint64_t>(format_.footer_bytes);
-    const bool reads_ahead = format_.kind == record_kind::fixed_length && footer > 0 && p.records > 0;
-    if (reads_ahead && p.offset < footer)
-        throw invalid_argument("'" + path() + "': the saved place is of another file");
+    is_over_ = p.records < 0;
+    records_ = is_over_ ? ~p.records : p.records;
+    if (is_over_) return;
+    const auto header = static_cast<std::uint64_t>(format_.header_bytes),
+               footer = static_cast<std::uint64_t>(format_.footer_bytes);
+    const bool reads_ahead = format_.kind == record_kind::fixed_length && footer > 0 && p.offset >= header + footer;
     bytes_.skip_to(reads_ahead ? p.offset - footer : p.offset);
     if (reads_ahead) bytes_.read(ahead_, static_cast<std::size_t>(footer), "the footer");
-    records_ = p.records;
 }
 
 }}} // namespace rill::RILL_ABI::detail

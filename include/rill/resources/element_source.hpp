@@ -22,6 +22,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// An element of a dataset: one array for each component.
 using element_arrays = std::vector<any_array>;
 
+/// Throws invalid_argument unless an element has so many components. One of a damaged checkpoint may have others.
+void require_component_count(const element_arrays& element, std::size_t expected);
+
 /// The state of an iterator: numbers, texts and arrays, which are read in the order in which they were written.
 class iterator_archive {
 public:
@@ -122,6 +125,12 @@ pulled_element restore_pulled(iterator_archive& from);
 #include <algorithm>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE void require_component_count(const element_arrays& element, std::size_t expected) {
+    if (element.size() != expected)
+        throw invalid_argument("dataset: an element has " + std::to_string(expected) + " components, this one " +
+                               std::to_string(element.size()));
+}
 
 RILL_COLD iterator_archive::iterator_archive(std::span<const named_array> parts) {
     std::vector<const any_array*> arrays;

@@ -28,7 +28,8 @@ public:
     const std::vector<tensor_type>& components() const noexcept { return components_; }
     std::string named() const { return "iterator '" + name_ + "'"; }
 
-    /// Begins an iteration. The first one goes on from a restored state if there is one. Throws invalid_argument if the components differ.
+    /// Begins an iteration. The first one goes on from a restored state if there is one. Throws invalid_argument if the components or the
+    /// restored state do not fit, and changes nothing then.
     void initialize(element_source_ptr source, std::vector<any_array> inputs);
     /// Gives the next element: in `out` at once, or completes `wait` later. Throws out_of_range at the end, failed_precondition before
     /// `initialize`.
@@ -51,7 +52,8 @@ private:
     };
 
     std::shared_ptr<iteration> begin(element_source_ptr source, std::vector<any_array> inputs) const;
-    void restore_into(iteration& to, std::span<const named_array> parts);
+    /// Restores an iterator, and returns the elements that were pulled for steps which gave up.
+    std::deque<pulled_element> restore_into(iteration& to, std::span<const named_array> parts) const;
     element_arrays checked(element_arrays element) const;
     std::exception_ptr end_of_input() const;
     bool give_up(const waiter_ptr& w);
@@ -88,7 +90,8 @@ RILL_COLD std::shared_ptr<iterator_state::iteration> iterator_state::begin(eleme
     return made;
 }
 
-RILL_COLD void iterator_state::restore_into(iteration& to, std::span<const named_array> parts) {
+RILL_COLD std::deque<pulled_element> iterator_state::restore_into(iteration& to,
+                                                                  std::span<const named_array> parts) const {
     iterator_archive from(parts);
     if (const auto was = from.text(); was != to.source->described())
         throw invalid_argument(named() + ": the saved state is of the pipeline " + was + ", this one is " +
@@ -96,22 +99,23 @@ RILL_COLD void iterator_state::restore_into(iteration& to, std::span<const named
     std::deque<pulled_element> kept;
     for (auto n = from.count(); n > 0; --n) kept.push_back(restore_pulled(from));
     to.iterator->restore(from, {environment::real()});
-    kept_ = std::move(kept);
+    return kept;
 }
 
 RILL_COLD void iterator_state::initialize(element_source_ptr source, std::vector<any_array> inputs) {
     auto fresh = begin(std::move(source), std::move(inputs));
-    std::deque<pulled_element> old; // destroyed without the lock, as is the old iteration
+    std::deque<pulled_element> kept; // the old ones are destroyed without the lock, as is the old iteration
     const std::lock_guard lock(mutex_);
-    old.swap(kept_);
     if (!restored_.empty()) {
-        const auto parts = std::exchange(restored_, {});
-        restore_into(*fresh, parts);
+        kept = restore_into(*fresh, restored_); // if it fails, the state waits for the next attempt
+        restored_.clear();
     }
+    kept_.swap(kept);
     iteration_.swap(fresh);
 }
 
 RILL_INLINE element_arrays iterator_state::checked(element_arrays element) const {
+    require_component_count(element, components_.size());
     for (std::size_t i = 0; i < element.size(); ++i)
         if (element[i].dtype() != components_[i].type || !rules::compatible(element[i].shape(), components_[i].shape))
             throw invalid_argument(named() + ": component " + std::to_string(i) + " is " + to_string(components_[i]) +
@@ -238,13 +242,15 @@ RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
 
 RILL_COLD void iterator_state::restore_parts(std::span<const named_array> parts) {
     std::shared_ptr<iteration> fresh;
+    std::deque<pulled_element> kept;
     const std::lock_guard lock(mutex_);
     if (!iteration_) {
         restored_.assign(parts.begin(), parts.end());
         return;
     }
     fresh = begin(iteration_->source, iteration_->inputs);
-    restore_into(*fresh, parts);
+    kept = restore_into(*fresh, parts);
+    kept_.swap(kept);
     iteration_.swap(fresh);
 }
 

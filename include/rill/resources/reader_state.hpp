@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,12 @@ public:
     virtual ~reader_file() = default;
     /// Reads the next record and its key. Returns false at the end.
     virtual bool next(std::string& key, std::string& value) = 0;
-    /// Returns the place to go on at, as two numbers.
-    virtual std::pair<std::int64_t, std::int64_t> where() const = 0;
-    virtual void go_to(std::int64_t offset, std::int64_t records) = 0;
+    /// A place in the file: the bytes and the records that were read.
+    struct place {
+        std::int64_t offset = 0, records = 0;
+    };
+    virtual place where() const = 0;
+    virtual void go_to(const place& p) = 0;
 };
 using file_opener = std::function<std::unique_ptr<reader_file>(const std::string& path)>;
 
@@ -49,6 +53,7 @@ public:
     std::int64_t work_units_completed() const;
     /// Returns the path and the place in the file that is being read, and the counts.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
+    /// The next read opens the file, if its step may: a checkpoint gives no right to a file.
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void abandon() noexcept override;
 
@@ -75,6 +80,8 @@ private:
     };
 
     bool serve(index_t n, outcome& to);
+    void open_file(const std::string& path);
+    void accept_file(std::exception_ptr problem, const std::vector<any_array>& name);
     void serve_line(std::unique_lock<std::mutex>& lock);
     void take_file(std::exception_ptr problem, std::vector<any_array> name);
     bool give_up(const attempt_ptr& a);
@@ -85,11 +92,12 @@ private:
     std::deque<attempt_ptr> line_;
     std::unique_ptr<reader_file> file_;
     std::string path_;
-    bool is_asking_ = false;               // the queue owes a file
-    std::exception_ptr no_file_;           // its answer was an error
-    std::exception_ptr later_;             // the error of the record behind those of a read_up_to
-    std::function<bool()> withdraw_;       // the question
-    const file_access* allowed_ = nullptr; // the files that the task may open; null: all
+    std::optional<reader_file::place> restored_; // of `path_`, which the next read opens
+    bool is_asking_ = false;                     // the queue owes a file
+    std::exception_ptr no_file_;                 // its answer was an error
+    std::exception_ptr later_;                   // the error of the record behind those of a read_up_to
+    std::function<bool()> withdraw_;             // the question
+    const file_access* allowed_ = nullptr;       // the files that the task may open; null: all
     std::int64_t records_ = 0, files_ = 0;
 };
 
@@ -114,6 +122,10 @@ RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
     try {
         const auto wanted = static_cast<std::size_t>(n < 0 ? 1 : n);
         std::string key, value;
+        if (const auto place = std::exchange(restored_, std::nullopt)) {
+            open_file(path_);
+            file_->go_to(*place);
+        }
         while (file_ && values.size() < wanted) {
             if (!file_->next(key, value)) {
                 file_ = nullptr;
@@ -192,28 +204,37 @@ RILL_INLINE void reader_state::serve_line(std::unique_lock<std::mutex>& lock) {
         } catch (...) {
             problem = std::current_exception();
         }
-        if (is_there || problem) take_file(std::move(problem), {std::move(name)});
         lock.lock();
-        if (!is_there && !problem) return;
+        if (!is_there && !problem) return; // take_file goes on
+        accept_file(std::move(problem), {std::move(name)});
     }
+    no_file_ = nullptr; // an error is for those who waited
 }
 
-RILL_INLINE void reader_state::take_file(std::exception_ptr problem, std::vector<any_array> name) {
-    std::unique_lock lock(mutex_);
+RILL_INLINE void reader_state::open_file(const std::string& path) {
+    if (allowed_) allowed_->check(path);
+    file_ = open_(path);
+}
+
+/// Opens the file that the queue has given, under the lock.
+RILL_INLINE void reader_state::accept_file(std::exception_ptr problem, const std::vector<any_array>& name) {
     is_asking_ = false;
     withdraw_ = nullptr;
     if (!problem) {
         try {
             path_ = name.at(0).value<std::string>();
-            if (allowed_) allowed_->check(path_);
-            file_ = open_(path_);
+            open_file(path_);
         } catch (...) {
             problem = std::current_exception();
         }
     }
     no_file_ = std::move(problem);
+}
+
+RILL_INLINE void reader_state::take_file(std::exception_ptr problem, std::vector<any_array> name) {
+    std::unique_lock lock(mutex_);
+    accept_file(std::move(problem), name);
     serve_line(lock);
-    no_file_ = nullptr; // an error is for those who waited
 }
 
 RILL_INLINE bool reader_state::give_up(const attempt_ptr& a) {
@@ -233,6 +254,7 @@ RILL_INLINE bool reader_state::give_up(const attempt_ptr& a) {
 RILL_COLD void reader_state::reset() {
     const std::lock_guard lock(mutex_);
     file_ = nullptr;
+    restored_ = std::nullopt;
     later_ = nullptr;
     records_ = files_ = 0;
 }
@@ -251,8 +273,8 @@ RILL_COLD std::vector<named_array> reader_state::saved_parts() const {
     const std::lock_guard lock(mutex_);
     any_array path(dtype::string, dims{}), numbers(dtype::int64, dims{5});
     *static_cast<std::string*>(path.mutable_data()) = path_;
-    const auto place = file_ ? file_->where() : std::pair<std::int64_t, std::int64_t>();
-    const std::int64_t all[] = {file_ != nullptr, place.first, place.second, records_, files_};
+    const auto place = file_ ? file_->where() : restored_.value_or(reader_file::place());
+    const std::int64_t all[] = {file_ || restored_, place.offset, place.records, records_, files_};
     std::copy(std::begin(all), std::end(all), static_cast<std::int64_t*>(numbers.mutable_data()));
     return {{"path", std::move(path)}, {"numbers", std::move(numbers)}};
 }
@@ -264,23 +286,30 @@ RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
         throw invalid_argument(named() + ": the saved state is of another reader");
     const auto all = numbers->elements<std::int64_t>();
     const auto from = path->value<std::string>();
-    std::unique_ptr<reader_file> file;
-    if (all[0] != 0) {
-        file = open_(from);
-        file->go_to(all[1], all[2]);
-    }
+    if (all[1] < 0) throw invalid_argument(named() + ": the saved place in '" + from + "' is negative");
     const std::lock_guard lock(mutex_);
     path_ = from;
-    file_ = std::move(file);
+    file_ = nullptr;
+    later_ = nullptr;
+    restored_ = std::nullopt;
+    if (all[0] != 0) restored_ = reader_file::place{all[1], all[2]};
     records_ = all[3];
     files_ = all[4];
 }
 
 RILL_COLD void reader_state::abandon() noexcept {
     std::deque<attempt_ptr> told;
+    std::function<bool()> withdraw;
     {
         const std::lock_guard lock(mutex_);
         told.swap(line_);
+        withdraw.swap(withdraw_);
+    }
+    if (withdraw && withdraw()) { // a file that nobody reads stays in the queue
+        const std::lock_guard lock(mutex_);
+        is_asking_ = false;
+        told.insert(told.end(), line_.begin(), line_.end()); // they came meanwhile, and nobody asks for them
+        line_.clear();
     }
     for (const auto& a : told)
         a->tell(std::make_exception_ptr(cancelled(named() + " is gone: its container was reset")), {});

@@ -75,10 +75,23 @@ TEST_CASE("decode_image: PNG files as they were written, and damaged ones") {
         CHECK(s.run(grey, feed(bytes, file)).shape(2) == 1);
         for (std::size_t cut = 9; cut < file.size() - 40; cut += 5)
             CHECK_THROWS_AS(s.run(image, feed(bytes, file.substr(0, cut))), data_loss);
+        for (std::size_t bit = 0; bit < file.size() * 8; bit += 7) { // another image, or an error
+            auto flipped = file;
+            flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+            try {
+                detail::decode_image(flipped, 0);
+            } catch (const error& problem) {
+                CHECK((problem.code() == error_code::data_loss || problem.code() == error_code::invalid_argument));
+            }
+        }
         auto damaged = file;
         damaged[file.size() / 2] = static_cast<char>(damaged[file.size() / 2] ^ 32);
         CHECK_THROWS_AS(s.run(image, feed(bytes, damaged)), data_loss);
     }
+    // colors stay as they are where alpha is left out, however little of them is to be seen
+    const auto pale = detail::png_bytes(std::vector<std::uint8_t>{200, 0, 90, 255, 7, 30}, 1, 3, 2);
+    const auto solid = s.run(grey, feed(bytes, pale));
+    CHECK((solid(0, 0, 0) == 200 && solid(0, 1, 0) == 90 && solid(0, 2, 0) == 7));
     std::string huge = detail::png_bytes(std::vector<std::uint8_t>(4), 2, 2, 1);
     huge[16] = huge[20] = 0x7f;
     const std::uint32_t crc = detail::crc32(std::string_view(huge).substr(12, 17));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/input/decode_csv.hpp>
 
+#include <complex>
+
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/ops/input/decode_raw.hpp>
@@ -47,6 +49,7 @@ TEST_CASE("decode_csv: bad records name the record and the column") {
         {"1,\"2\"3", "column 2: a delimiter is expected behind the closing quote"},
         {"1,2\"", "column 2: a quote is expected only around the field"},
         {std::string("1,\0", 3), "a NUL byte is not text"},
+        {"1,2\n3,4", "column 2: a line end is expected only within quotes"},
     };
     for (const auto& row : rows)
         CHECK_THROWS_WITH(s.run(b, feed(lines, std::vector<std::string>{"1,2", row.line})),
@@ -64,6 +67,12 @@ TEST_CASE("decode_raw: numbers of either byte order") {
     CHECK_THROWS_WITH(s.run(little, feed(bytes, std::vector<std::string>{"abc"})),
                       contains("3 bytes are no whole number of int16"));
     CHECK_THROWS_WITH(s.run(little, feed(bytes, std::vector<std::string>{"ab", "abcd"})), contains("2 and 4 bytes"));
+    const auto truths = s.run(decode_raw<bool>(bytes), feed(bytes, std::vector<std::string>{std::string("\0\2\1", 3)}));
+    CHECK((!truths(0, 0) && truths(0, 1) == true && truths(0, 2)));
+    const std::string one_and_two("\x3f\x80\0\0\x40\0\0\0", 8); // float32, big-endian
+    const auto z =
+        s.run(decode_raw<std::complex<float>>(bytes, false), feed(bytes, std::vector<std::string>{one_and_two}));
+    CHECK(z(0, 0) == std::complex<float>(1, 2)); // real and imaginary part stay in their order
 }
 
 } // namespace test_ops_input_decode_csv

@@ -42,6 +42,18 @@ TEST_CASE("parse_example: numbers that are not packed are read, damage and wrong
     CHECK(parse_example_bytes(whole).at("words").texts == first.at("words").texts);
     for (std::size_t cut = 1; cut < whole.size(); ++cut)
         CHECK_THROWS_AS(parse_example_bytes(whole.substr(0, cut)), data_loss);
+    std::size_t read = 0, refused = 0;
+    for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) { // each flipped bit gives another Example, or an error
+        auto flipped = whole;
+        flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+        try {
+            parse_example_bytes(flipped);
+            ++read;
+        } catch (const data_loss&) {
+            ++refused;
+        }
+    }
+    CHECK((read > 0 && refused > 0));
     const graph_scope here{graph()};
     placeholder<std::string, dyn> bytes("bytes");
     const session s;
@@ -51,7 +63,23 @@ TEST_CASE("parse_example: numbers that are not packed are read, damage and wrong
     };
     CHECK_THROWS_WITH(run(fixed_len_feature<float, 3>("x")), contains("the feature 'x' has 2 values, 3 expected"));
     CHECK_THROWS_WITH(run(fixed_len_feature<float>("none")), contains("the feature 'none' has 0 values, 1 expected"));
-    CHECK_THROWS_WITH(run(fixed_len_feature<std::int64_t, 2>("x")), contains("the feature 'x' is not of int64"));
+    CHECK_THROWS_WITH(run(fixed_len_feature<std::int64_t, 2>("x")),
+                      contains("Example 0: the feature 'x' is not of int64"));
+    // an Example whose feature "n" has a list that is longer than its bytes
+    const std::string damaged("\x0a\x0b\x0a\x09\x0a\x01n\x12\x04\x1a\x7f\x0a\x01", 13);
+    const auto n = std::get<0>(parse_example(bytes, fixed_len_feature<std::int64_t>("n", 0)));
+    CHECK_THROWS_WITH(s.run(n, feed(bytes, std::vector<std::string>{whole, damaged})),
+                      contains("Example 1: feature 'n': at byte 2: a length of 127 where 2 bytes are left"));
+}
+
+TEST_CASE("example_bytes: a feature has one kind, and an empty one counts as missing") {
+    CHECK_THROWS_WITH(example_bytes({{"x", {.texts = {"a"}, .numbers = {1}}}}),
+                      contains("'x'") && contains("several kinds"));
+    const auto bytes = example_bytes({{"x", {}}});
+    CHECK(bytes == std::string("\x0a\x07\x0a\x05\x0a\x01x\x12\0", 9));
+    const graph_scope here{graph()};
+    const session s;
+    CHECK(s.run(std::get<0>(parse_example(constant(bytes), fixed_len_feature<float>("x", 7.f)))) == 7);
 }
 
 } // namespace test_ops_input_parse_example

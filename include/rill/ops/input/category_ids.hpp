@@ -18,8 +18,8 @@ struct category_ids_op {
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = "categories don't change smoothly";
-    /// "buckets": the number of boundaries that the value reaches. "vocabulary": the place of the value in a list, else -1. "hash": a hash of the
-    /// value as text. "identity": the value itself.
+    /// "buckets": the number of boundaries that the value reaches. "vocabulary": the place of the value in a list, else -1. "classes": the same,
+    /// but a value that the list lacks is an error. "hash": a hash of the value as text. "identity": the value itself.
     std::string rule = "identity";
     any_array list = any_array(dtype::string, dims{0}); // float64 boundaries, or a vocabulary of string or int64
     std::int64_t categories = 0;
@@ -85,15 +85,21 @@ private:
 } // namespace detail
 
 RILL_COLD std::vector<tensor_type> category_ids_op::outputs(std::span<const tensor_type> in) const {
-    const bool is_listed = rule == "buckets" || rule == "vocabulary";
+    const bool has_words = rule == "vocabulary" || rule == "classes", is_listed = rule == "buckets" || has_words;
     if (!is_listed && rule != "hash" && rule != "identity")
         throw invalid_argument("the rule is '" + rule +
-                               R"('; accepted are "buckets", "vocabulary", "hash" and "identity")");
+                               R"('; accepted are "buckets", "vocabulary", "classes", "hash" and "identity")");
     if (!is_listed && categories < 1)
         throw invalid_argument("there are " + std::to_string(categories) + " categories; 1 or more are needed");
     if (in.size() > 1 && rule != "hash") throw invalid_argument("only hashes cross several inputs");
     if (in.size() > 6) throw invalid_argument("at most 6 inputs are crossed");
-    if (rule == "vocabulary") {
+    if (rule == "buckets") {
+        if (list.dtype() != dtype::float64)
+            throw invalid_argument("boundaries are float64, not " + to_string(list.type()));
+        const auto all = list.elements<double>();
+        if (!std::is_sorted(all.begin(), all.end())) throw invalid_argument("the boundaries must ascend");
+    }
+    if (has_words) {
         std::unordered_map<std::string, index_t> seen;
         for (index_t i = 0; i < list.size(); ++i)
             if (!seen.try_emplace(detail::category_value(list, i).text(), i).second)
@@ -115,7 +121,7 @@ RILL_COLD std::vector<tensor_type> category_ids_op::outputs(std::span<const tens
 
 RILL_INLINE kernel category_ids_op::bound(const kernel_request& r) const {
     std::unordered_map<std::string, std::int64_t> known;
-    if (rule == "vocabulary")
+    if (rule == "vocabulary" || rule == "classes")
         for (index_t i = 0; i < list.size(); ++i) known.emplace(detail::category_value(list, i).text(), i);
     return kernel([op = *this, known = std::move(known),
                    types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
@@ -128,9 +134,12 @@ RILL_INLINE kernel category_ids_op::bound(const kernel_request& r) const {
             if (op.rule == "buckets") {
                 const auto all = op.list.elements<double>();
                 to = std::upper_bound(all.begin(), all.end(), value.number()) - all.begin();
-            } else if (op.rule == "vocabulary") {
+            } else if (op.rule == "vocabulary" || op.rule == "classes") {
                 const auto at = known.find(value.text());
                 to = at == known.end() ? -1 : at->second;
+                if (to < 0 && op.rule == "classes")
+                    throw invalid_argument(detail::quoted(value.text()) + " at " + std::to_string(i) +
+                                           " is none of the " + std::to_string(known.size()) + " classes");
             } else if (op.rule == "hash") {
                 std::uint64_t hash = detail::fingerprint::of(value.text()); // as in TensorFlow
                 for (std::size_t k = 1; k < in.size(); ++k)

@@ -113,6 +113,7 @@ RILL_COLD void decode_csv_op::check_column_count(std::int32_t count) {
 RILL_COLD std::vector<tensor_type> decode_csv_op::outputs(std::span<const tensor_type> in) const {
     detail::check_text(in[0], "the records");
     if (delimiter.size() != 1) throw invalid_argument("the delimiter is one character, not '" + delimiter + "'");
+    detail::csv_syntax{delimiter[0], quotes}.check();
     std::vector<tensor_type> all;
     for (const auto& c : columns) {
         detail::check_csv_type(c.type);

@@ -79,6 +79,8 @@ RILL_INLINE kernel decode_raw_op::bound(const kernel_request& r) const {
         if (bytes % size != 0)
             throw invalid_argument(std::to_string(bytes) + " bytes are no whole number of " +
                                    std::string(to_string(type)));
+        // The parts of a complex number are turned round one by one.
+        const auto part = type == dtype::complex64 || type == dtype::complex128 ? size / 2 : size;
         dims whole = shape;
         whole.push(static_cast<index_t>(bytes / size));
         any_array made(type, whole);
@@ -87,8 +89,10 @@ RILL_INLINE kernel decode_raw_op::bound(const kernel_request& r) const {
             if (texts[i].size() != bytes)
                 throw invalid_argument("the texts have " + std::to_string(bytes) + " and " +
                                        std::to_string(texts[i].size()) + " bytes; they must have one length");
+            if (bytes == 0) continue;
             std::memcpy(to, texts[i].data(), bytes);
-            for (std::size_t k = 0; swap && k < bytes; k += size) std::reverse(to + k, to + k + size);
+            for (std::size_t k = 0; swap && k < bytes; k += part) std::reverse(to + k, to + k + part);
+            for (std::size_t k = 0; type == dtype::boolean && k < bytes; ++k) to[k] = to[k] != 0;
         }
         a.sized[0] = std::move(made);
     });

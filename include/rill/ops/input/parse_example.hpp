@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include <rill/core/host_array.hpp>
 #include <rill/io/example.hpp>
+#include <rill/io/wire.hpp>
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/string/text.hpp>
 
@@ -173,63 +175,78 @@ RILL_COLD std::vector<tensor_type> parse_example_op::outputs(std::span<const ten
     return all;
 }
 
+namespace detail {
+
+using parsed_examples = std::vector<example_features>;
+
+inline feature_values values_of(const parsed_examples& all, std::size_t i, const parse_example_op::feature& f) {
+    static const example_feature none;
+    return with_prefix("Example " + std::to_string(i), [&] {
+        const auto at = all[i].find(f.key);
+        return feature_values(at == all[i].end() ? none : at->second, f.type.type, f.key);
+    });
+}
+
+/// Stores a feature of any length in three outputs: indices, values, dense shape.
+inline void store_sparse_feature(const parsed_examples& all, const parse_example_op::feature& f, const dims& batch,
+                                 any_array* out) {
+    index_t total = 0, longest = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto n = static_cast<index_t>(values_of(all, i, f).count);
+        total += n;
+        longest = std::max(longest, n);
+    }
+    const index_t rank = batch.rank + 1;
+    out[0] = any_array(dtype::int64, dims{total, rank});
+    out[1] = any_array(f.type.type, dims{total});
+    out[2] = any_array(dtype::int64, dims{rank});
+    auto* index = static_cast<std::int64_t*>(out[0].mutable_data());
+    auto* to = static_cast<std::byte*>(out[1].mutable_data());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto from = values_of(all, i, f);
+        copy_elements(f.type.type, from.data, to, static_cast<index_t>(from.count));
+        to += from.count * size_of(f.type.type);
+        for (std::size_t k = 0; k < from.count; ++k) {
+            if (rank == 2) *index++ = static_cast<std::int64_t>(i);
+            *index++ = static_cast<std::int64_t>(k);
+        }
+    }
+    auto* const extent = static_cast<std::int64_t*>(out[2].mutable_data());
+    if (rank == 2) extent[0] = batch.size();
+    extent[rank - 1] = longest;
+}
+
+/// Stores a feature of fixed length in one output.
+inline void store_dense_feature(const parsed_examples& all, const parse_example_op::feature& f, const dims& batch,
+                                any_array* out) {
+    dims whole = batch;
+    for (int i = 0; i < f.type.shape.rank; ++i) whole.push(f.type.shape[i]);
+    any_array made(f.type.type, whole);
+    auto* to = static_cast<std::byte*>(made.mutable_data());
+    const auto count = static_cast<std::size_t>(f.type.shape.size());
+    for (std::size_t i = 0; i < all.size(); ++i, to += count * size_of(f.type.type)) {
+        const auto from = values_of(all, i, f);
+        const bool is_there = from.count > 0 || count == 0;
+        if (is_there ? from.count != count : !f.has_default)
+            throw invalid_argument("Example " + std::to_string(i) + ": the feature '" + f.key + "' has " +
+                                   std::to_string(from.count) + " values, " + std::to_string(count) + " expected");
+        copy_elements(f.type.type, is_there ? from.data : f.value.data(), to, static_cast<index_t>(count));
+    }
+    *out = std::move(made);
+}
+
+} // namespace detail
+
 RILL_INLINE kernel parse_example_op::bound(const kernel_request& r) const {
     return kernel([wanted = features, batch = r.inputs[0].shape](const kernel_args& a) {
-        std::vector<example_features> examples;
-        for (index_t i = 0; i < batch.size(); ++i) examples.push_back(parse_example_bytes(a.in<std::string>(0)[i]));
-        int port = 0;
+        detail::parsed_examples all;
+        for (index_t i = 0; i < batch.size(); ++i)
+            all.push_back(detail::with_prefix("Example " + std::to_string(i),
+                                              [&] { return parse_example_bytes(a.in<std::string>(0)[i]); }));
+        any_array* out = a.sized;
         for (const auto& f : wanted) {
-            const auto size = size_of(f.type.type);
-            static const example_feature none;
-            const auto values_of = [&](const example_features& e) {
-                const auto at = e.find(f.key);
-                return detail::feature_values(at == e.end() ? none : at->second, f.type.type, f.key);
-            };
-            if (f.any_length) {
-                index_t total = 0, longest = 0;
-                for (const auto& e : examples) {
-                    const auto n = static_cast<index_t>(values_of(e).count);
-                    total += n;
-                    longest = std::max(longest, n);
-                }
-                const index_t rank = batch.rank + 1;
-                any_array indices(dtype::int64, dims{total, rank}), values(f.type.type, dims{total}),
-                    shape(dtype::int64, dims{rank});
-                auto* index = static_cast<std::int64_t*>(indices.mutable_data());
-                auto* to = static_cast<std::byte*>(values.mutable_data());
-                for (std::size_t i = 0; i < examples.size(); ++i) {
-                    const auto from = values_of(examples[i]);
-                    detail::copy_elements(f.type.type, from.data, to, static_cast<index_t>(from.count));
-                    to += from.count * size;
-                    for (std::size_t k = 0; k < from.count; ++k) {
-                        if (rank == 2) *index++ = static_cast<std::int64_t>(i);
-                        *index++ = static_cast<std::int64_t>(k);
-                    }
-                }
-                auto* const extent = static_cast<std::int64_t*>(shape.mutable_data());
-                if (rank == 2) extent[0] = batch.size();
-                extent[rank - 1] = longest;
-                a.sized[port++] = std::move(indices);
-                a.sized[port++] = std::move(values);
-                a.sized[port++] = std::move(shape);
-                continue;
-            }
-            dims whole = batch;
-            for (int i = 0; i < f.type.shape.rank; ++i) whole.push(f.type.shape[i]);
-            any_array made(f.type.type, whole);
-            auto* to = static_cast<std::byte*>(made.mutable_data());
-            const auto count = static_cast<std::size_t>(f.type.shape.size());
-            for (std::size_t i = 0; i < examples.size(); ++i, to += count * size) {
-                const auto from = values_of(examples[i]);
-                const bool is_there = from.count > 0 || count == 0;
-                if (is_there ? from.count != count : !f.has_default)
-                    throw invalid_argument("Example " + std::to_string(i) + ": the feature '" + f.key + "' has " +
-                                           std::to_string(from.count) + " values, " + std::to_string(count) +
-                                           " expected");
-                detail::copy_elements(f.type.type, is_there ? from.data : f.value.data(), to,
-                                      static_cast<index_t>(count));
-            }
-            a.sized[port++] = std::move(made);
+            (f.any_length ? detail::store_sparse_feature : detail::store_dense_feature)(all, f, batch, out);
+            out += f.any_length ? 3 : 1;
         }
     });
 }

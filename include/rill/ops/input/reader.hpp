@@ -161,15 +161,15 @@ public:
         key = records_->key();
         return true;
     }
-    std::pair<std::int64_t, std::int64_t> where() const override {
+    place where() const override {
         if (!records_) return {is_over_, 0};
         return {static_cast<std::int64_t>(records_->where().offset), records_->where().records};
     }
-    void go_to(std::int64_t offset, std::int64_t records) override {
+    void go_to(const place& p) override {
         if (records_)
-            records_->go_to({static_cast<std::uint64_t>(offset), records});
+            records_->go_to({static_cast<std::uint64_t>(p.offset), p.records});
         else
-            is_over_ = offset != 0;
+            is_over_ = p.offset != 0;
     }
 
 private:
