@@ -223,7 +223,7 @@ TEST_CASE("channel: values wait until the peer has taken others") {
     std::size_t most = 0;
     const auto ps = std::make_shared<responder>(net, at, task_identity{"/job:ps/task:0", 9, ""}, health_options{},
                                                 [&](const incoming_request& r, answer_function reply) {
-                                                    if (r.payload.empty()) return reply(nullptr, {});
+                                                    if (r.method != wire_method::push) return reply(nullptr, {});
                                                     open.push_back(std::move(reply));
                                                     most = std::max(most, open.size());
                                                 });
@@ -238,11 +238,13 @@ TEST_CASE("channel: values wait until the peer has taken others") {
         r.payload.emplace_back(std::string(100, 'x'));
         to->call(std::move(r), note(e));
     }
-    ending without;
-    to->call({.method = wire_method::status}, note(without));
+    ending begins; // what the peer waits for to take values: it must not wait behind them
+    wire_request step{.method = wire_method::run_part};
+    step.payload.emplace_back(std::string(100, 'f'));
+    to->call(std::move(step), note(begins));
     world.time.sleep(1s);
     CHECK(open.size() == 2); // 200 bytes
-    CHECK(without.times == 1);
+    CHECK(begins.times == 1);
     while (!open.empty()) {
         const auto reply = std::move(open.back());
         open.pop_back();
@@ -250,6 +252,23 @@ TEST_CASE("channel: values wait until the peer has taken others") {
         world.time.sleep(1s);
     }
     CHECK(most == 2);
+    for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
+}
+
+TEST_CASE("channel: more values than a task keeps requests open for") {
+    simulator::simulated_world world(10);
+    auto& at = world.start("ps");
+    std::vector<environment::timer> later;
+    const auto ps = std::make_shared<responder>(
+        std::make_shared<simulator::simulated_net>(world, at), at, task_identity{"/job:ps/task:0", 9, ""},
+        health_options{}, [&](const incoming_request&, const answer_function& reply) {
+            later.push_back(at.at(at.now_plus(100ms), [reply] { reply(nullptr, {}); }));
+        });
+    ps->listen("ps");
+    calling_task client(world, "client");
+    std::vector<ending> ends(answer_table::most + 100);
+    for (auto& e : ends) client.to->call({.method = wire_method::push}, note(e));
+    world.time.run();
     for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
 }
 
@@ -305,7 +324,7 @@ TEST_CASE("channel: long values go in chunks, and others overtake them") {
         std::string back;
         std::vector<ending> ends(4);
         const auto call = [&](std::size_t i, const std::string& name, const std::string& payload) {
-            wire_request r{.method = wire_method::push, .meta = name};
+            wire_request r{.method = payload.empty() ? wire_method::status : wire_method::push, .meta = name};
             if (!payload.empty()) r.payload = {message_part(payload), message_part(std::string("end"))};
             client.to->call(std::move(r), [&, i](const std::exception_ptr& problem, const wire_answer& a) {
                 note(ends[i])(problem, a);

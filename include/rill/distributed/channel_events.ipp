@@ -105,6 +105,8 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
             }
         } catch (const error&) { // no message of the protocol: the peer is asked again
         }
+    else if (m.head.type == wire_type::response || m.head.type == wire_type::error)
+        send_short(wire_type::grant, m.head.request); // the call has ended without it: the peer need not keep it
     pump(todo);
 }
 

@@ -75,6 +75,8 @@ private:
 
     void receive(transport::connection from, const message_parts& parts);
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
+    /// Returns the requests below a number that run: their caller has given them up, and the message that said so was lost.
+    static std::vector<std::uint64_t> abandoned(const caller& by, std::uint64_t below);
     void on_message(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
                     std::function<void()>& run);
     void on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,

@@ -120,6 +120,8 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
     by.heard = env_.now();
     by.answers.acknowledge_below(m.head.ack_below);
     by.chunks.erase_below(m.head.ack_below);
+    const auto given_up = abandoned(by, m.head.ack_below);
+    const auto incarnation = m.head.sender;
     switch (m.head.type) {
     case wire_type::ping: sends.push_back(reply_to(m, wire_type::pong)); break;
     case wire_type::grant:
@@ -145,12 +147,17 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
         }
         break;
     case wire_type::cancel:
-        run = [self = shared_from_this(), incarnation = m.head.sender, number = m.head.request] {
+        run = [self = shared_from_this(), incarnation, number = m.head.request] {
             self->give_up(incarnation, number, false);
         };
         break;
     default: break;
     }
+    if (!given_up.empty())
+        run = [self = shared_from_this(), incarnation, given_up, then = std::move(run)] {
+            for (const auto number : given_up) self->give_up(incarnation, number, false);
+            if (then) then();
+        };
     while (auto c = by.chunks.next()) {
         auto r = reply_to(m, wire_type::chunk);
         r.head.request = c->request;
@@ -158,6 +165,15 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
         r.payload.push_back(std::move(c->bytes));
         sends.push_back(std::move(r));
     }
+}
+
+RILL_COLD std::vector<std::uint64_t> responder::abandoned(const caller& by, std::uint64_t below) {
+    std::vector<std::uint64_t> all;
+    for (const auto& [number, r] : by.running) {
+        if (number >= below) break;
+        if (!r.given_up->is_cancelled()) all.push_back(number);
+    }
+    return all;
 }
 
 RILL_COLD void responder::on_hello(transport::connection from, const wire_message& m,
@@ -173,12 +189,17 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     } catch (const error&) {
         return refuse_frame(from);
     }
+    constexpr std::size_t longest_name = 1024;
+    if (hello.from.size() > longest_name) return refuse_frame(from);
     if (const auto holder = net_->identity(from); !holder.empty() && !may_speak_as(holder, hello.from))
         return refuse(error_code::permission_denied, "the key of '" + holder + "' is not that of " + hello.from);
     if (!hello.to.empty() && hello.to != self_.name)
         return refuse(error_code::failed_precondition, hello.to + " is expected at this address");
     if (!hello.cluster.empty() && hello.cluster != self_.cluster)
         return refuse(error_code::failed_precondition, hello.from + " has another description of the cluster");
+    if (const auto known = callers_.find(m.head.sender); known != callers_.end() && known->second.name != hello.from)
+        return refuse(error_code::permission_denied,
+                      hello.from + " has the incarnation of " + known->second.name); // whose answers it would get
     constexpr auto long_silent = std::chrono::minutes(10);
     std::erase_if(callers_,
                   [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
