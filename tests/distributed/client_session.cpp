@@ -100,6 +100,7 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
         CHECK(e.task() == "/job:worker/replica:0/task:0");
         CHECK_THAT(std::string(e.what()), contains(incarnation));
     }
+    all.world.time.sleep(2s); // the parameter server gives up the step of the dead master, too: it takes no element
     all.start("worker", 0);
     CHECK_THROWS_AS(call(), aborted); // the master has lost the session
     session again({.target = client.target});
@@ -107,6 +108,19 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
     again.run(queue.enqueue(x), feed(x, 5.f));
     CHECK(again.run(waits) == 5.f);
 }
+
+#if RILL_WITH_ZMQ
+TEST_CASE("client session: sessions with other keys do not share the connection to a target") {
+    auto& links = rill::detail::the_client_links();
+    session_options keys;
+    auto [open, secret] = make_key_pair();
+    keys.security = credentials{.name = "alice", .public_key = open, .secret_key = secret};
+    const std::string target = "tcp://127.0.0.1:9";
+    CHECK(links.find(target) == links.find("127.0.0.1:9"));
+    CHECK(links.find(target, keys) == links.find(target, keys));
+    CHECK(links.find(target, keys) != links.find(target));
+}
+#endif
 
 TEST_CASE("client session: no server where there should be one") {
     virtual_cluster all(4, {});

@@ -49,7 +49,9 @@ enum class wire_method : std::uint32_t {
     keep_session = 14,  // the client of a session is alive
     reset_cluster = 15, // empty containers in all tasks
     list_devices = 16,  // of all tasks
-    cut_run = 17        // tell the parts of a run
+    cut_run = 17,       // tell the parts of a run
+    // of tasks, at the master of a session
+    find_session = 18 // is the session still open?
 };
 std::string_view method_name(wire_method m);
 
