@@ -106,7 +106,11 @@ RILL_COLD any_array decode_tensor(const tensor_meta& meta, std::span<const messa
     if (type.type == dtype::boolean)
         for (const char b : bytes)
             if (static_cast<unsigned char>(b) > 1) throw data_loss("a bool is neither 0 nor 1");
-    return {type.type, type.shape, bytes.data(), part.owner()};
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(double) == 0)
+        return {type.type, type.shape, bytes.data(), part.owner()};
+    any_array copied(type.type, type.shape); // an offset that no sender of ours chooses
+    if (!bytes.empty()) std::memcpy(copied.mutable_data(), bytes.data(), bytes.size());
+    return copied;
 }
 
 RILL_COLD std::vector<any_array> decode_tensors(std::span<const tensor_meta> metas,
