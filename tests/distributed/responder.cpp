@@ -84,11 +84,14 @@ TEST_CASE("responder: nobody takes the place of a caller by its incarnation, nor
     fixture f;
     CHECK(f.greet("ps", "digest", std::string(2000, 'x')).empty());
     CHECK(f.greet().at(0).head.type == wire_type::welcome);
-    const auto back = f.greet("ps", "digest", "thief"); // it would get the answers of the first
-    REQUIRE(back.size() == 1);
-    CHECK(back[0].head.type == wire_type::refuse);
-    CHECK(back[0].head.method == static_cast<std::uint32_t>(error_code::permission_denied));
-    CHECK(f.greet().at(0).head.type == wire_type::welcome);
+    f.exchange(f.message(wire_type::request, 1));
+    f.replies.at(0)(nullptr, {.meta = "a secret"});
+    f.settle();
+    f.greet("ps", "digest", "thief");
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).head.type == wire_type::grant); // a request of its own
+    CHECK(f.requests.at(1).caller == "thief");
+    f.greet();
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).meta == "a secret");
 }
 
 TEST_CASE("responder: requests are cancelled once their caller has all answers below a later number") {
