@@ -187,7 +187,7 @@ TEST_CASE("channel: arguments that no message can hold fail the call at once") {
     simulator::simulated_world world(6);
     calling_task client(world, "client");
     ending e;
-    client.to->call({.method = wire_method::reset, .meta = std::string(wire_header::most_meta + 1, 'x')}, note(e));
+    client.to->call({.method = wire_method::reset, .meta = std::string(wire_header::most_arguments + 1, 'x')}, note(e));
     CHECK(e.code == error_code::resource_exhausted);
     CHECK(e.times == 1);
 }
@@ -253,6 +253,34 @@ TEST_CASE("channel: values wait until the peer has taken others") {
     }
     CHECK(most == 2);
     for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
+}
+
+TEST_CASE("channel: a value may wait for its turn, but its peer has to take it in time") {
+    simulator::simulated_world world(11);
+    auto& at = world.start("ps");
+    std::vector<environment::timer> later;
+    const auto ps = std::make_shared<responder>(
+        std::make_shared<simulator::simulated_net>(world, at), at, task_identity{"/job:ps/task:0", 9, ""},
+        health_options{}, [&](const incoming_request& r, const answer_function& reply) {
+            if (r.meta == "never") return;
+            later.push_back(at.at(at.now_plus(20s), [reply] { reply(nullptr, {}); }));
+        });
+    ps->listen("ps");
+    auto& other = world.start("client");
+    const auto to = std::make_shared<channel>(std::make_shared<simulator::simulated_net>(world, other), other,
+                                              task_identity{"client", 1, ""}, "ps", "/job:ps/task:0",
+                                              health_options{.window = 100});
+    std::vector<ending> ends(3);
+    for (std::size_t i = 0; i < ends.size(); ++i) { // one at a time: the second one waits for 20 s, the third for 40 s
+        wire_request r{.method = wire_method::push, .meta = i == 2 ? "never" : "soon"};
+        r.payload.emplace_back(std::string(100, 'x'));
+        to->call(std::move(r), note(ends[i], &world.time));
+    }
+    world.time.sleep(200s); // not to the end: a request of the peer stays open
+    CHECK((ends[0].code == error_code::ok && ends[1].code == error_code::ok));
+    CHECK(ends[2].code == error_code::deadline_exceeded);
+    CHECK(ends[2].at - ends[1].at > 29s);
+    CHECK(ends[2].at - ends[1].at < 32s);
 }
 
 TEST_CASE("channel: more values than a task keeps requests open for") {

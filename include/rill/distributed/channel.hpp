@@ -31,7 +31,8 @@ public:
     ~channel();
 
     /// Calls a method, and returns the number of the call. `done` runs on a thread of the environment, or within this call. Pushed values
-    /// wait until the peer has taken others: all other calls overtake them, and values of up to 1 MiB overtake larger ones.
+    /// wait until the peer has taken others: all other calls overtake them, and values of up to 1 MiB overtake larger ones. A push ends with
+    /// deadline_exceeded, too, if the peer takes nothing of it for health_options::control.
     std::uint64_t call(wire_request request, answer_function done);
     /// Asks the peer to give a call up. The call ends with the peer's answer, or soon with `why`.
     void give_up(std::uint64_t call, const std::exception_ptr& why);
@@ -86,6 +87,7 @@ private:
     void pump(actions& todo);
     calls::iterator first_of(std::deque<std::uint64_t>& queue);
     bool has_room(const pending& p) const;
+    time_point end_of(const pending& p) const;
     std::exception_ptr restarted(std::uint64_t was) const;
     void send(std::uint64_t number, pending& p, bool again);
     void send_short(wire_type type, std::uint64_t request, std::uint8_t flags = 0);

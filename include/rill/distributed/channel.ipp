@@ -57,13 +57,14 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
         const std::lock_guard lock(mutex_);
         if (closed_) {
             todo.failures.emplace_back(std::move(done), closed_);
-        } else if (request.meta.size() > wire_header::most_meta || request.payload.size() > wire_header::most_parts) {
+        } else if (request.meta.size() > wire_header::most_arguments ||
+                   request.payload.size() >= wire_header::most_parts) {
             todo.failures.emplace_back(
                 std::move(done),
                 std::make_exception_ptr(resource_exhausted(
                     std::string(method_name(request.method)) + " of " + named_peer() + " needs " +
                     std::to_string(request.meta.size()) + " bytes of names and types; a message has at most " +
-                    std::to_string(wire_header::most_meta))));
+                    std::to_string(wire_header::most_arguments))));
         } else {
             const auto now = env_.now();
             if (calls_.empty()) {
@@ -76,8 +77,9 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
             for (const auto& part : request.payload) p.bytes += part.size();
             p.is_push = request.method == wire_method::push;
             p.is_long = needs_chunks(request.payload);
-            if (request.deadline < time_point::max() - request.grace) p.expires = request.deadline + request.grace;
             p.request = std::move(request);
+            if (p.request.deadline < time_point::max() - p.request.grace)
+                p.expires = p.request.deadline + p.request.grace;
             p.done = std::move(done);
             set_due(number, p);
             (!p.is_push ? controls_ : p.is_long ? long_values_ : values_).push_back(number);
@@ -233,6 +235,11 @@ RILL_COLD bool channel::has_room(const pending& p) const {
     return pushes_out_ < most && (out == 0 || out + p.bytes <= health_.window);
 }
 
+/// Returns when a push ends that its peer takes no more of. It may wait for a long time before it is sent, and a long one takes its time.
+RILL_COLD channel::time_point channel::end_of(const pending& p) const {
+    return std::min(p.request.deadline, env_.now_plus(health_.control));
+}
+
 /// Sends the calls that wait, and chunks. Values wait until the peer has taken others: steps that have not begun there keep them, so that
 /// what begins steps must not wait. All wait while the peer is silent: what it receives much later than it was sent it does not run, since
 /// its caller may have found it dead meanwhile.
@@ -249,6 +256,7 @@ RILL_COLD void channel::pump(actions& todo) {
                 if (!has_room(p)) break;
                 (p.is_long ? long_values_out_ : values_out_) += p.bytes;
                 ++pushes_out_;
+                p.expires = end_of(p);
             }
             queue->pop_front();
             bytes_sent_ += p.bytes;

@@ -301,9 +301,9 @@ RILL_COLD void master::cut(const incoming_request& request, const answer_functio
         devices.names.push_back(p.device);
         a.payload.emplace_back(bytes_of(save_graph(p.of)));
     }
-    if (a.payload.size() > wire_header::most_parts)
+    if (a.payload.size() >= wire_header::most_parts)
         throw resource_exhausted("a run of " + std::to_string(a.payload.size()) + " parts; a message has at most " +
-                                 std::to_string(wire_header::most_parts));
+                                 std::to_string(wire_header::most_parts - 1));
     a.meta = bytes_of_meta(devices);
     reply(nullptr, std::move(a));
 }

@@ -38,7 +38,7 @@ RILL_COLD std::vector<tensor_meta> encode_tensors(std::span<const any_array> val
     constexpr std::size_t small = 4096, alignment = 64;
     std::vector<tensor_meta> metas;
     std::string shared;
-    const std::size_t limit = wire_header::most_parts - 1 - payload.size(); // one is left for the shared part
+    const std::size_t limit = wire_header::most_parts - 2 - payload.size(); // for the shared part and long arguments
     std::vector<message_part> own;
     for (const auto& v : values) {
         if (v.empty()) { // a target of a run by name has no value

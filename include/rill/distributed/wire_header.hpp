@@ -65,10 +65,12 @@ struct session_number {
 struct wire_header {
     static constexpr std::size_t size = 96;
     static constexpr std::uint8_t major_version = 1, minor_version = 0;
-    static constexpr std::size_t most_meta = std::size_t(64) << 10; // bytes
-    static constexpr std::size_t most_parts = 64;
+    static constexpr std::size_t most_meta = std::size_t(64) << 10; // bytes of the part after the header
+    static constexpr std::size_t most_arguments = std::size_t(1)
+                                                  << 20; // bytes; what does not fit there is the last payload part
+    static constexpr std::size_t most_parts = 65;        // of a payload, with that one
     static constexpr std::uint32_t no_deadline = 0xffffffffu;
-    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4, is_chunked = 8 };
+    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4, is_chunked = 8, has_long_meta = 16 };
 
     wire_type type = wire_type::ping;
     std::uint8_t flags = 0;
