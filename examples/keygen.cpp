@@ -33,4 +33,5 @@ int main(int argc, char** argv) {
     s.run(secret.initializer());
     expect(s.run(secret) == 42.f, "tasks with keys understand each other");
     std::cout << "two tasks with keys have exchanged a value\n";
+    std::filesystem::remove_all(folder); // the tasks have read their keys
 }

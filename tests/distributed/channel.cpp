@@ -187,7 +187,7 @@ TEST_CASE("channel: arguments that no message can hold fail the call at once") {
     simulator::simulated_world world(6);
     calling_task client(world, "client");
     ending e;
-    client.to->call({.method = wire_method::reset, .meta = std::string(wire_header::most_meta + 1, 'x')}, note(e));
+    client.to->call({.method = wire_method::reset, .meta = std::string(wire_header::most_arguments + 1, 'x')}, note(e));
     CHECK(e.code == error_code::resource_exhausted);
     CHECK(e.times == 1);
 }
@@ -223,7 +223,7 @@ TEST_CASE("channel: values wait until the peer has taken others") {
     std::size_t most = 0;
     const auto ps = std::make_shared<responder>(net, at, task_identity{"/job:ps/task:0", 9, ""}, health_options{},
                                                 [&](const incoming_request& r, answer_function reply) {
-                                                    if (r.payload.empty()) return reply(nullptr, {});
+                                                    if (r.method != wire_method::push) return reply(nullptr, {});
                                                     open.push_back(std::move(reply));
                                                     most = std::max(most, open.size());
                                                 });
@@ -238,11 +238,13 @@ TEST_CASE("channel: values wait until the peer has taken others") {
         r.payload.emplace_back(std::string(100, 'x'));
         to->call(std::move(r), note(e));
     }
-    ending without;
-    to->call({.method = wire_method::status}, note(without));
+    ending begins; // what the peer waits for to take values: it must not wait behind them
+    wire_request step{.method = wire_method::run_part};
+    step.payload.emplace_back(std::string(100, 'f'));
+    to->call(std::move(step), note(begins));
     world.time.sleep(1s);
     CHECK(open.size() == 2); // 200 bytes
-    CHECK(without.times == 1);
+    CHECK(begins.times == 1);
     while (!open.empty()) {
         const auto reply = std::move(open.back());
         open.pop_back();
@@ -250,6 +252,51 @@ TEST_CASE("channel: values wait until the peer has taken others") {
         world.time.sleep(1s);
     }
     CHECK(most == 2);
+    for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
+}
+
+TEST_CASE("channel: a value may wait for its turn, but its peer has to take it in time") {
+    simulator::simulated_world world(11);
+    auto& at = world.start("ps");
+    std::vector<environment::timer> later;
+    const auto ps = std::make_shared<responder>(
+        std::make_shared<simulator::simulated_net>(world, at), at, task_identity{"/job:ps/task:0", 9, ""},
+        health_options{}, [&](const incoming_request& r, const answer_function& reply) {
+            if (r.meta == "never") return;
+            later.push_back(at.at(at.now_plus(20s), [reply] { reply(nullptr, {}); }));
+        });
+    ps->listen("ps");
+    auto& other = world.start("client");
+    const auto to = std::make_shared<channel>(std::make_shared<simulator::simulated_net>(world, other), other,
+                                              task_identity{"client", 1, ""}, "ps", "/job:ps/task:0",
+                                              health_options{.window = 100});
+    std::vector<ending> ends(3);
+    for (std::size_t i = 0; i < ends.size(); ++i) { // one at a time: the second one waits for 20 s, the third for 40 s
+        wire_request r{.method = wire_method::push, .meta = i == 2 ? "never" : "soon"};
+        r.payload.emplace_back(std::string(100, 'x'));
+        to->call(std::move(r), note(ends[i], &world.time));
+    }
+    world.time.sleep(200s); // not to the end: a request of the peer stays open
+    CHECK((ends[0].code == error_code::ok && ends[1].code == error_code::ok));
+    CHECK(ends[2].code == error_code::deadline_exceeded);
+    CHECK(ends[2].at - ends[1].at > 29s);
+    CHECK(ends[2].at - ends[1].at < 32s);
+}
+
+TEST_CASE("channel: more values than a task keeps requests open for") {
+    simulator::simulated_world world(10);
+    auto& at = world.start("ps");
+    std::vector<environment::timer> later;
+    const auto ps = std::make_shared<responder>(
+        std::make_shared<simulator::simulated_net>(world, at), at, task_identity{"/job:ps/task:0", 9, ""},
+        health_options{}, [&](const incoming_request&, const answer_function& reply) {
+            later.push_back(at.at(at.now_plus(100ms), [reply] { reply(nullptr, {}); }));
+        });
+    ps->listen("ps");
+    calling_task client(world, "client");
+    std::vector<ending> ends(answer_table::most + 100);
+    for (auto& e : ends) client.to->call({.method = wire_method::push}, note(e));
+    world.time.run();
     for (const auto& e : ends) CHECK((e.times == 1 && e.code == error_code::ok));
 }
 
@@ -305,7 +352,7 @@ TEST_CASE("channel: long values go in chunks, and others overtake them") {
         std::string back;
         std::vector<ending> ends(4);
         const auto call = [&](std::size_t i, const std::string& name, const std::string& payload) {
-            wire_request r{.method = wire_method::push, .meta = name};
+            wire_request r{.method = payload.empty() ? wire_method::status : wire_method::push, .meta = name};
             if (!payload.empty()) r.payload = {message_part(payload), message_part(std::string("end"))};
             client.to->call(std::move(r), [&, i](const std::exception_ptr& problem, const wire_answer& a) {
                 note(ends[i])(problem, a);

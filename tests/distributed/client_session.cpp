@@ -100,6 +100,7 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
         CHECK(e.task() == "/job:worker/replica:0/task:0");
         CHECK_THAT(std::string(e.what()), contains(incarnation));
     }
+    all.world.time.sleep(2s); // the parameter server gives up the step of the dead master, too: it takes no element
     all.start("worker", 0);
     CHECK_THROWS_AS(call(), aborted); // the master has lost the session
     session again({.target = client.target});
@@ -107,6 +108,46 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
     again.run(queue.enqueue(x), feed(x, 5.f));
     CHECK(again.run(waits) == 5.f);
 }
+
+TEST_CASE("client session: a server gives a session no more devices than it can place nodes on") {
+    local_cluster all({{"worker", 1}});
+    const auto target = all.at("worker", 0).target();
+    CHECK_THROWS_AS(session({.target = target, .device_count = {{"cpu", 2'000'000'000}}}), invalid_argument);
+    CHECK(session({.target = target, .device_count = {{"cpu", 3}}}).devices().size() == 3);
+}
+
+TEST_CASE("client session: more fetches and feeds than a header has names for") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    std::vector<any_tensor> fetches;
+    std::vector<feed_value> feeds;
+    constexpr int count = 2500;
+    for (int i = 0; i < count; ++i) {
+        const device_scope there(i % 2 ? "/job:ps" : "/job:worker");
+        const placeholder<float> x("a_placeholder_with_a_long_name_" + std::to_string(i));
+        fetches.emplace_back(tensor<float>(x + 1.f));
+        feeds.push_back(feed(x, static_cast<float>(i)));
+    }
+    session s(g, {.target = all.at("worker", 0).target()});
+    const auto values = s.run(fetches, feeds);
+    REQUIRE(values.size() == static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        CHECK(values[i].elements<float>()[0] == static_cast<float>(i) + 1.f);
+}
+
+#if RILL_WITH_ZMQ
+TEST_CASE("client session: sessions with other keys do not share the connection to a target") {
+    auto& links = rill::detail::the_client_links();
+    session_options keys;
+    auto [open, secret] = make_key_pair();
+    keys.security = credentials{.name = "alice", .public_key = open, .secret_key = secret};
+    const std::string target = "tcp://127.0.0.1:9";
+    CHECK(links.find(target) == links.find("127.0.0.1:9"));
+    CHECK(links.find(target, keys) == links.find(target, keys));
+    CHECK(links.find(target, keys) != links.find(target));
+}
+#endif
 
 TEST_CASE("client session: no server where there should be one") {
     virtual_cluster all(4, {});

@@ -63,6 +63,48 @@ TEST_CASE("cluster session: G10: tasks start in any order, and all are joined wi
     });
 }
 
+TEST_CASE("cluster session: values that come after the step has failed are dropped") {
+    virtual_cluster all(3, {.latency = 300ms});
+    virtual_client client(all, "client", "worker", 0);
+    graph g;
+    graph_scope use(g);
+    const auto empty = on("/job:ps/task:0", [] { return variable<float>("empty", 1.f); });
+    const auto fails = on("/job:ps/task:0", [&] { return tensor<float>(empty + 1.f); });
+    placeholder<float, dyn> x("x"); // its values come in chunks, long after the error
+    const auto late = on("/job:ps/task:1", [&] { return tensor<float, dyn>(x + 1.f); });
+    session s({.target = client.target});
+    const std::vector<float> values(300'000);
+    for (int i = 0; i < 2; ++i) {
+        CHECK_THROWS_AS(s.run(std::tuple(fails, late), feed(x, values)), failed_precondition);
+        all.world.time.sleep(10s);
+    }
+    CHECK(s.run(late, feed(x, values)).size() == values.size());
+}
+
+TEST_CASE("cluster session: a step with another number of feeds than its run takes") {
+    simulator::simulated_world world(4);
+    auto& at = world.start("worker");
+    const auto peers = std::make_shared<rill::detail::peer_channels>(
+        cluster_spec{{"worker", {"feeds/worker"}}},
+        rill::detail::task_identity{"/job:worker/replica:0/task:0", 7, "digest"},
+        std::make_shared<simulator::simulated_net>(world, at), at, health_options{});
+    const auto own = std::make_shared<rill::detail::worker>(peers, default_allocator());
+    const auto s = std::make_shared<rill::detail::cluster_session>(session_options{}, peers, own);
+    graph g;
+    graph_scope use(g);
+    placeholder<float> x("x");
+    const tensor<float> y(x + 1.f);
+    std::shared_ptr<const rill::detail::cluster_run> run;
+    s->prepare(g, {.fetches = {y}, .targets = {}, .feeds = {x}},
+               [&](const std::exception_ptr&, const auto& made) { run = made; });
+    REQUIRE(run);
+    const auto done = [](const std::exception_ptr&, const std::vector<any_array>&) {};
+    CHECK_THROWS_AS(s->start(run, {}, {}, done), invalid_argument);
+    s->close("over");
+    own->close();
+    world.time.run();
+}
+
 std::string run_end(std::uint64_t seed) {
     virtual_cluster all(seed, {.reset_one_in = seed % 2 ? std::size_t(50) : 0});
     auto& draws = all.world.draws;

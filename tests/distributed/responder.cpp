@@ -55,9 +55,10 @@ struct fixture {
         settle();
         return got;
     }
-    std::vector<wire_message> greet(const std::string& whom = "ps", const std::string& cluster = "digest") {
+    std::vector<wire_message> greet(const std::string& whom = "ps", const std::string& cluster = "digest",
+                                    const std::string& who = "peer") {
         auto m = message(wire_type::hello);
-        m.meta = bytes_of_meta(hello_meta{"peer", whom, cluster});
+        m.meta = bytes_of_meta(hello_meta{who, whom, cluster});
         return exchange(m);
     }
 };
@@ -77,6 +78,39 @@ TEST_CASE("responder: hello to another task or of another cluster is refused") {
     CHECK(f.greet("ps", "another").at(0).head.type == wire_type::refuse);
     CHECK(f.greet("ps", "").at(0).head.type == wire_type::welcome); // a client has no description
     CHECK(f.greet().at(0).head.sender == 7);
+}
+
+TEST_CASE("responder: nobody takes the place of a caller by its incarnation, nor has a name without end") {
+    fixture f;
+    CHECK(f.greet("ps", "digest", std::string(2000, 'x')).empty());
+    CHECK(f.greet().at(0).head.type == wire_type::welcome);
+    f.exchange(f.message(wire_type::request, 1));
+    f.replies.at(0)(nullptr, {.meta = "a secret"});
+    f.settle();
+    f.greet("ps", "digest", "thief");
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).head.type == wire_type::grant); // a request of its own
+    CHECK(f.requests.at(1).caller == "thief");
+    f.greet();
+    CHECK(f.exchange(f.message(wire_type::request, 1)).at(0).meta == "a secret");
+}
+
+TEST_CASE("responder: requests are cancelled once their caller has all answers below a later number") {
+    fixture f;
+    f.greet();
+    f.exchange(f.message(wire_type::request, 1));
+    auto long_one = f.message(wire_type::request, 2); // its payload does not come
+    long_one.head.flags = wire_header::is_chunked;
+    long_one.payload.push_back(announced_sizes({message_part(std::string("a value"))}));
+    f.exchange(long_one);
+    auto next = f.message(wire_type::request, 3); // the messages that gave up the others are lost
+    next.head.ack_below = 3;
+    const auto back = f.exchange(next);
+    REQUIRE(f.requests.size() == 2);
+    CHECK(f.requests[0].given_up->is_cancelled());
+    CHECK_FALSE(f.requests[1].given_up->is_cancelled());
+    CHECK(back.at(0).head.type == wire_type::error); // request 2, of which nothing is kept
+    CHECK(back.at(0).head.request == 2);
+    CHECK(back.at(1).head.type == wire_type::grant);
 }
 
 TEST_CASE("responder: a request is accepted, runs once and is answered as often as it is asked") {

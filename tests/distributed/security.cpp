@@ -30,7 +30,10 @@ TEST_CASE("security: key files are written once, and read by their owner alone")
     CHECK(c.allowed[1].second == c.public_key);
     CHECK(c.secret_key != curve(ps).secret_key);
     CHECK_THROWS_AS(curve((folder / "none.key").string()), not_found);
+    CHECK_THROWS_AS(write_keys("ps/1", (folder / "none").string()), not_found);
 #if !defined(_WIN32)
+    CHECK(std::filesystem::status(ps).permissions() ==
+          (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
     std::filesystem::permissions(ps, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
     CHECK_THROWS_AS(curve(ps), permission_denied);
 #endif

@@ -39,6 +39,13 @@ TEST_CASE("server files: below a directory, and no way out of it") {
     for (const auto& path : {d.root / "secret.txt", data / ".." / "secret.txt", d.root / "data2",
                              std::filesystem::path("/etc/passwd"), std::filesystem::path("")})
         CHECK_THROWS_AS(files->check(path.string()), permission_denied);
+    // the system opens what stands before the 0, and may make it
+    const std::string cut = (d.root / "new.txt").string() + '\0' + "/../data/words.txt";
+    CHECK_THROWS_AS(files->check(cut), permission_denied);
+    const auto later = below((d.root / "later").string() + "/"); // a directory that is made afterwards
+    std::filesystem::create_directory(d.root / "later");
+    later->check((d.root / "later" / "words.txt").string());
+    CHECK_THROWS_AS(later->check((d.root / "secret.txt").string()), permission_denied);
 #if !defined(_WIN32)
     std::filesystem::create_symlink(d.root / "secret.txt", data / "link.txt");
     CHECK_THROWS_AS(files->check((data / "link.txt").string()), permission_denied);

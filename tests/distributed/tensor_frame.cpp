@@ -55,6 +55,17 @@ TEST_CASE("tensor frame: more large values than a message has parts") {
     for (std::size_t i = 0; i < values.size(); ++i) CHECK(equal(read[i], values[i]));
 }
 
+TEST_CASE("tensor frame: a value at an odd place of its part is copied to where numbers may lie") {
+    const double one = 1.5;
+    std::string bytes(40, '\0');
+    std::memcpy(bytes.data() + 19, &one, sizeof one);
+    const std::vector<message_part> payload{message_part(bytes)};
+    const auto read = decode_tensor({{dtype::float64, {1}}, 0, 19, sizeof one}, payload);
+    CHECK(reinterpret_cast<std::uintptr_t>(read.data()) % alignof(double) == 0);
+    CHECK(*static_cast<const double*>(read.data()) == one);
+    CHECK(decode_tensor({{dtype::float64, {0}}, 0, 19, 0}, payload).size() == 0);
+}
+
 TEST_CASE("tensor frame: values that do not fit their bytes are refused") {
     std::vector<message_part> payload;
     const auto good = encode_tensor(made<float>({2}, {1, 2}), payload);

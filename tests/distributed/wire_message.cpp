@@ -26,8 +26,18 @@ TEST_CASE("wire message: parts and back") {
         CHECK(read->payload[0].bytes() == "first");
     }
     auto long_one = some_message();
-    long_one.meta.resize(wire_header::most_meta + 1);
+    long_one.meta.resize(wire_header::most_arguments, 'a');
+    const auto parts = pack_message(long_one, true);
+    const auto read = unpack_message(parts);
+    REQUIRE(read);
+    CHECK(bool(read->meta == long_one.meta));
+    REQUIRE(read->payload.size() == 2);
+    CHECK(read->payload[0].bytes() == "first");
+    long_one.meta += 'a';
     CHECK_THROWS_AS(pack_message(long_one, false), resource_exhausted);
+    auto lies = some_message(); // long arguments, and short ones too
+    lies.head.flags |= wire_header::has_long_meta;
+    CHECK_FALSE(unpack_message(pack_message(lies, true)));
 }
 
 TEST_CASE("wire message: parts that do not fit the header are refused") {

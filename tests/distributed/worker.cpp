@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/worker.hpp>
 
-#include <rill/distributed/local_transport.hpp>
+#include <rill/distributed.hpp>
+#include <rill/distributed/run_by_names.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/state/variable.hpp>
 
 #include "catch.hpp"
@@ -93,6 +97,64 @@ TEST_CASE("worker: a session whose master is gone is closed") {
     CHECK(f.w->sessions() == 1);
     f.time.run();
     CHECK(f.w->sessions() == 0);
+}
+
+TEST_CASE("worker: a session that its master does not know is closed, also where the message that closed it was lost") {
+    fixture f;
+    server master(cluster_spec{{"ps", {"p"}}, {"worker", {"w"}}}, "ps", 0,
+                  {.net = f.net.join(), .environment = &f.time});
+    graph g;
+    f.w->register_run({1, 2}, {.run = 1}, bytes_of(save_graph(g)),
+                      {"/job:ps/replica:0/task:0", master.incarnation(), ""});
+    CHECK(f.w->sessions() == 1);
+    f.time.sleep(std::chrono::seconds(200));
+    CHECK(f.w->sessions() == 0);
+    master.stop();
+    f.time.run();
+}
+
+TEST_CASE("worker: a step begins once, with the feeds that its part takes") {
+    fixture f;
+    graph g;
+    const graph_scope use(g);
+    const placeholder<float, dyn> x("x");
+    const tensor<float, dyn> y(x + 1.f);
+    const fifo_queue<tensor<float>> queue({.capacity = 1});
+    const tensor<float> waits = queue.dequeue();
+    const session_number session{1, 2};
+    f.w->register_run(session, {.run = 1, .names = names_of({.fetches = {y}, .targets = {}, .feeds = {x}})},
+                      bytes_of(save_graph(g)), f.peers->self());
+    f.w->register_run(session,
+                      {.run = 2,
+                       .names = names_of({.fetches = {waits}, .targets = {}, .feeds = {}}),
+                       .progress_timeout = std::chrono::nanoseconds(std::chrono::hours(1)).count()},
+                      bytes_of(save_graph(g)), f.peers->self());
+    const auto run = [&](std::uint64_t part, std::uint64_t step, std::vector<any_array> feeds) {
+        auto code = error_code::unknown; // of a step that has not ended
+        f.w->run_part(session, {.run = part, .step = step}, std::move(feeds), environment::time_point::max(), nullptr,
+                      [&](const std::exception_ptr& problem, const std::vector<any_array>&) {
+                          code = problem ? described(problem).first : error_code::ok;
+                      });
+        f.time.settle(std::chrono::milliseconds(1));
+        return code;
+    };
+    CHECK(run(1, 1, {}) == error_code::invalid_argument);
+    CHECK(run(1, 1, {any_array(dtype::float32, {2}), any_array(dtype::float32, {2})}) == error_code::invalid_argument);
+    CHECK(run(1, 1, {any_array(dtype::float64, {2})}) == error_code::invalid_argument);
+    CHECK(run(1, 1, {any_array(dtype::float32, {2, 2})}) == error_code::invalid_argument);
+    CHECK(run(1, 1, {any_array()}) == error_code::invalid_argument);
+    CHECK(run(1, 1, {any_array(dtype::float32, {2})}) == error_code::ok);
+    auto code = error_code::unknown;
+    f.w->run_part(session, {.run = 2, .step = 2}, {}, environment::time_point::max(), nullptr,
+                  [&](const std::exception_ptr& problem, const std::vector<any_array>&) {
+                      code = problem ? described(problem).first : error_code::ok;
+                  });
+    f.time.settle(std::chrono::milliseconds(1));
+    CHECK(code == error_code::unknown);
+    CHECK(run(2, 2, {}) == error_code::already_exists);
+    f.w->close();
+    f.time.run();
+    CHECK(code != error_code::unknown);
 }
 
 /// A task of the cluster below: it hands the values that come to it to an exchange.

@@ -30,5 +30,8 @@ TEST_CASE("cost model: products by their arithmetic, open extents, values that m
     CHECK(costs.bytes(items, items.fetches[1]) == 4 * 64 * 100);
     CHECK(costs.transfer_microseconds(4e4, &cpu, &cpu) == 0);
     CHECK(costs.transfer_microseconds(4e4, &cpu, &other) < costs.transfer_microseconds(4e4, nullptr, &far));
+    const device elsewhere{&cpu_device(), 0, nullptr, {"worker", 0, 1, "cpu", 0}};
+    CHECK(costs.transfer_microseconds(8e4, &cpu, &elsewhere) > costs.transfer_microseconds(8e4, &cpu, &far));
+    CHECK(costs.transfer_microseconds(8e4, &cpu, &elsewhere) > 10 * costs.transfer_microseconds(8e4, &cpu, &other));
     CHECK(costs.transfer_microseconds(8e4, &far, nullptr) > costs.transfer_microseconds(4e4, &far, nullptr));
 }

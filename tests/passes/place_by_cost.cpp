@@ -58,6 +58,7 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a node beside anoth
     CHECK(!chosen.is_free(*after.node()));
     const auto& second = *chosen.devices().all()[1];
     chosen.choose(*b.node(), second);
+    CHECK(!chosen.is_free(*b.node()));
     CHECK(&chosen.device_of(*after.node()) == &second);
     CHECK(&chosen.device_of(*b.node()) == &second);
 }

@@ -30,8 +30,9 @@ public:
             std::string peer, const health_options& health);
     ~channel();
 
-    /// Calls a method, and returns the number of the call. `done` runs on a thread of the environment, or within this call. Calls without
-    /// payload overtake values, and values of up to 1 MiB overtake larger ones.
+    /// Calls a method, and returns the number of the call. `done` runs on a thread of the environment, or within this call. Pushed values
+    /// wait until the peer has taken others: all other calls overtake them, and values of up to 1 MiB overtake larger ones. A push ends with
+    /// deadline_exceeded, too, if the peer takes nothing of it for health_options::control.
     std::uint64_t call(wire_request request, answer_function done);
     /// Asks the peer to give a call up. The call ends with the peer's answer, or soon with `why`.
     void give_up(std::uint64_t call, const std::exception_ptr& why);
@@ -53,9 +54,11 @@ private:
     struct pending {
         wire_request request;
         answer_function done;
-        std::size_t bytes = 0;                  // of the payload
-        std::uint64_t sent_to = 0;              // incarnation; 0: not sent
-        bool accepted = false, is_long = false; // is_long: the payload goes in chunks
+        std::size_t bytes = 0;     // of the payload
+        std::uint64_t sent_to = 0; // incarnation; 0: not sent
+        bool accepted = false;
+        bool is_push = false; // it counts against the window
+        bool is_long = false; // the payload goes in chunks
         int tries = 0;
         time_point again{}, expires = time_point::max();
         time_point due = time_point::max(); // its entry in due_
@@ -83,6 +86,8 @@ private:
     void greet();
     void pump(actions& todo);
     calls::iterator first_of(std::deque<std::uint64_t>& queue);
+    bool has_room(const pending& p) const;
+    time_point end_of(const pending& p) const;
     std::exception_ptr restarted(std::uint64_t was) const;
     void send(std::uint64_t number, pending& p, bool again);
     void send_short(wire_type type, std::uint64_t request, std::uint8_t flags = 0);
@@ -123,8 +128,9 @@ private:
     calls calls_;
     std::set<std::pair<time_point, std::uint64_t>> due_; // when calls are to be looked at
     std::deque<std::uint64_t> controls_, values_,
-        long_ones_;                                  // calls that wait: without payload, in one message, in chunks
-    std::size_t values_out_ = 0, long_ones_out_ = 0; // bytes that the peer has not taken yet
+        long_values_;                                  // calls that wait; values: pushes in one message, in chunks
+    std::size_t values_out_ = 0, long_values_out_ = 0; // bytes of pushes that the peer has not taken yet
+    std::size_t pushes_out_ = 0;                       // and their number
     chunk_sender chunks_;
     std::deque<wire_message> outbox_; // in order; one thread at a time sends them
     bool drains_ = false;

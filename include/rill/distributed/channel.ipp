@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include <rill/distributed/answers.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -56,13 +57,14 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
         const std::lock_guard lock(mutex_);
         if (closed_) {
             todo.failures.emplace_back(std::move(done), closed_);
-        } else if (request.meta.size() > wire_header::most_meta || request.payload.size() > wire_header::most_parts) {
+        } else if (request.meta.size() > wire_header::most_arguments ||
+                   request.payload.size() >= wire_header::most_parts) {
             todo.failures.emplace_back(
                 std::move(done),
                 std::make_exception_ptr(resource_exhausted(
                     std::string(method_name(request.method)) + " of " + named_peer() + " needs " +
                     std::to_string(request.meta.size()) + " bytes of names and types; a message has at most " +
-                    std::to_string(wire_header::most_meta))));
+                    std::to_string(wire_header::most_arguments))));
         } else {
             const auto now = env_.now();
             if (calls_.empty()) {
@@ -73,12 +75,14 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
             number = ++last_;
             auto& p = calls_[number];
             for (const auto& part : request.payload) p.bytes += part.size();
+            p.is_push = request.method == wire_method::push;
             p.is_long = needs_chunks(request.payload);
-            if (request.deadline < time_point::max() - request.grace) p.expires = request.deadline + request.grace;
             p.request = std::move(request);
+            if (p.request.deadline < time_point::max() - p.request.grace)
+                p.expires = p.request.deadline + p.request.grace;
             p.done = std::move(done);
             set_due(number, p);
-            (p.bytes == 0 ? controls_ : p.is_long ? long_ones_ : values_).push_back(number);
+            (!p.is_push ? controls_ : p.is_long ? long_values_ : values_).push_back(number);
             if (link_ == link::idle) connect();
             pump(todo);
             schedule();
@@ -149,7 +153,10 @@ RILL_COLD void channel::drain() {
 
 RILL_COLD channel::calls::iterator channel::remove(calls::iterator at) {
     const auto& [number, p] = *at;
-    if (p.sent_to) (p.is_long ? long_ones_out_ : values_out_) -= p.bytes;
+    if (p.sent_to && p.is_push) {
+        (p.is_long ? long_values_out_ : values_out_) -= p.bytes;
+        --pushes_out_;
+    }
     if (p.is_long) chunks_.erase(number);
     due_.erase({p.due, number});
     return calls_.erase(at);
@@ -157,6 +164,7 @@ RILL_COLD channel::calls::iterator channel::remove(calls::iterator at) {
 
 RILL_COLD channel::calls::iterator channel::fail(calls::iterator at, const std::exception_ptr& why, actions& todo) {
     todo.failures.emplace_back(std::move(at->second.done), why);
+    if (at->second.answer) send_short(wire_type::grant, at->first); // the peer need not keep the rest of the answer
     return remove(at);
 }
 
@@ -220,21 +228,37 @@ RILL_COLD channel::calls::iterator channel::first_of(std::deque<std::uint64_t>& 
     return calls_.end();
 }
 
-/// Sends the calls that wait, and chunks. Values wait until the peer has taken others. All wait while the peer is silent: what it receives
-/// much later than it was sent it does not run, since its caller may have found it dead meanwhile.
+/// Returns true if a push may be sent now. The peer keeps an open request for each: it refuses those beyond its table.
+RILL_COLD bool channel::has_room(const pending& p) const {
+    constexpr std::size_t most = answer_table::most / 4; // the rest is left to other calls
+    const auto out = p.is_long ? long_values_out_ : values_out_;
+    return pushes_out_ < most && (out == 0 || out + p.bytes <= health_.window);
+}
+
+/// Returns when a push ends that its peer takes no more of. It may wait for a long time before it is sent, and a long one takes its time.
+RILL_COLD channel::time_point channel::end_of(const pending& p) const {
+    return std::min(p.request.deadline, env_.now_plus(health_.control));
+}
+
+/// Sends the calls that wait, and chunks. Values wait until the peer has taken others: steps that have not begun there keep them, so that
+/// what begins steps must not wait. All wait while the peer is silent: what it receives much later than it was sent it does not run, since
+/// its caller may have found it dead meanwhile.
 RILL_COLD void channel::pump(actions& todo) {
     if (link_ != link::open || is_silent(env_.now())) return;
-    for (auto* queue : {&controls_, &values_, &long_ones_})
+    for (auto* queue : {&controls_, &values_, &long_values_})
         for (auto at = first_of(*queue); at != calls_.end(); at = first_of(*queue)) {
             auto& [number, p] = *at;
             if (p.request.incarnation && p.request.incarnation != incarnation_) {
                 fail(at, restarted(p.request.incarnation), todo);
                 continue;
             }
-            auto& out = p.is_long ? long_ones_out_ : values_out_;
-            if (p.bytes > 0 && out > 0 && out + p.bytes > health_.window) break;
+            if (p.is_push) {
+                if (!has_room(p)) break;
+                (p.is_long ? long_values_out_ : values_out_) += p.bytes;
+                ++pushes_out_;
+                p.expires = end_of(p);
+            }
             queue->pop_front();
-            out += p.bytes;
             bytes_sent_ += p.bytes;
             if (p.is_long) chunks_.add(number, p.request.payload);
             send(number, p, false);

@@ -96,6 +96,7 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
             case wire_type::pull:
                 chunks_.on_pull(at->first, meta_of<offset_meta>(m.meta).offset, std::uint64_t(m.head.credit) << 10,
                                 m.head.flags & wire_header::is_retry);
+                if (at->second.is_push) at->second.expires = end_of(at->second);
                 set_again(at->first, at->second, 10);
                 break;
             case wire_type::chunk: on_chunk(at, m, todo); break;
@@ -105,6 +106,8 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
             }
         } catch (const error&) { // no message of the protocol: the peer is asked again
         }
+    else if (m.head.type == wire_type::response || m.head.type == wire_type::error)
+        send_short(wire_type::grant, m.head.request); // the call has ended without it: the peer need not keep it
     pump(todo);
 }
 

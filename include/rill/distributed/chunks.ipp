@@ -81,14 +81,15 @@ RILL_COLD chunk_receiver::chunk_receiver(std::vector<std::uint64_t> sizes)
 
 RILL_COLD bool chunk_receiver::take(std::uint64_t offset, std::string_view bytes) {
     if (offset != received_ || bytes.size() > total_ - received_) return false;
-    received_ += bytes.size();
     for (std::size_t i = 0; !bytes.empty(); ++i) {
         const auto lacks = static_cast<std::size_t>(sizes_[i]) - parts_[i].size();
         if (lacks == 0) continue;
         constexpr std::size_t at_once = std::size_t(64) << 20;
         if (parts_[i].empty()) parts_[i].reserve(std::min(lacks, at_once));
-        parts_[i] += bytes.substr(0, lacks);
-        bytes.remove_prefix(std::min(lacks, bytes.size()));
+        const auto taken = std::min(lacks, bytes.size());
+        parts_[i] += bytes.substr(0, taken);
+        received_ += taken; // counted once it is there: memory may end before
+        bytes.remove_prefix(taken);
     }
     return true;
 }

@@ -5,26 +5,29 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <rill/distributed/channel.hpp>
 #include <rill/runtime/options.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The channels of this process to the servers that its sessions name as targets. Sessions of one target share a channel. Thread-safe.
+/// The channels of this process to the servers that its sessions name as targets. Sessions of one target and one key share a channel.
+/// Thread-safe.
 class client_links {
 public:
     /// Makes a target known: a server of this process, or one that a test reaches in its own way.
     void add(const std::string& target, std::shared_ptr<channel> to);
     /// Forgets a target, unless another channel leads there meanwhile. Sessions keep the channel.
     void remove(const std::string& target, const std::shared_ptr<channel>& to);
-    /// Returns the channel to a target, with the keys of the options where it is the first one. Throws unavailable for a server of this process
-    /// that is not there, and invalid_argument for a scheme that no transport serves.
+    /// Returns the channel to a target that uses the keys of the options; a server of this process needs none. Throws unavailable for a
+    /// server of this process that is not there, and invalid_argument for a scheme that no transport serves.
     std::shared_ptr<channel> find(const std::string& target, const session_options& options = {});
 
 private:
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<channel>> all_;
+    std::map<std::string, std::shared_ptr<channel>> known_;                        // by target
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<channel>> made_; // by target, and keys of both ends
 };
 
 RILL_EXPORT client_links& the_client_links();

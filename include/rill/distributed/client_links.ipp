@@ -19,24 +19,28 @@ RILL_COLD task_identity client_identity(environment& runs_in) { return {"client"
 
 RILL_COLD void client_links::add(const std::string& target, std::shared_ptr<channel> to) {
     const std::lock_guard lock(mutex_);
-    all_[target] = std::move(to);
+    known_[target] = std::move(to);
 }
 
 RILL_COLD void client_links::remove(const std::string& target, const std::shared_ptr<channel>& to) {
     const std::lock_guard lock(mutex_);
-    if (const auto at = all_.find(target); at != all_.end() && at->second == to) all_.erase(at);
+    if (const auto at = known_.find(target); at != known_.end() && at->second == to) known_.erase(at);
 }
 
 RILL_COLD std::shared_ptr<channel> client_links::find(const std::string& given, const session_options& options) {
     const auto address = parse_address(given);
     const auto target = address.target();
     const std::lock_guard lock(mutex_);
-    if (const auto at = all_.find(target); at != all_.end()) return at->second;
+    if (const auto at = known_.find(target); at != known_.end()) return at->second;
     if (address.reached_by == net_address::network::process)
         throw unavailable("no server of this process has the target '" + target + "'");
+    const auto keys = options.security.get();
     auto& env = environment::real();
-    return all_[target] = std::make_shared<channel>(make_transport(target, options.security.get()), env,
-                                                    client_identity(env), target, "", health_options{});
+    auto& there = made_[{target, keys.public_key + " " + keys.peer}];
+    if (!there)
+        there = std::make_shared<channel>(make_transport(target, keys), env, client_identity(env), target, "",
+                                          health_options{});
+    return there;
 }
 
 }}} // namespace rill::RILL_ABI::detail

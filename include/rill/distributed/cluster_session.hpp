@@ -35,7 +35,7 @@ struct cluster_run {
     };
     std::uint64_t number = 0;
     std::vector<part> parts;
-    std::size_t fetches = 0;
+    std::size_t feeds = 0, fetches = 0;
 };
 
 /// A session of a master: it places and cuts runs, registers the parts at their tasks, and runs their steps. It contacts the tasks that its
@@ -49,7 +49,8 @@ public:
     /// Prepares a run of a graph, and calls `done` with it: or with unavailable or deadline_exceeded, naming the task, if one does not
     /// answer. The graphs of a session's runs agree in their names.
     void prepare(const graph& g, const plan_key& key, prepared done);
-    /// Starts a step of a run, and calls `done` at its end. The feeds own their elements.
+    /// Starts a step of a run, and calls `done` at its end. The feeds own their elements. Throws invalid_argument for another number of
+    /// feeds than the run has.
     void start(const std::shared_ptr<const cluster_run>& run, std::vector<any_array> feeds, const run_options& how,
                completion done);
     /// Lets the tasks forget a run. Its steps that run go on.

@@ -111,6 +111,7 @@ RILL_COLD std::vector<part_graph> cluster_session::parts(const graph& g, const p
 RILL_COLD void cluster_session::prepare(const graph& g, const plan_key& key, prepared done) {
     check_open();
     const auto run = std::make_shared<cluster_run>();
+    run->feeds = key.feeds.size();
     run->fetches = key.fetches.size();
     {
         const std::lock_guard lock(mutex_);
@@ -176,6 +177,9 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
 
 RILL_COLD void cluster_session::start(const std::shared_ptr<const cluster_run>& run, std::vector<any_array> feeds,
                                       const run_options& how, completion done) {
+    if (feeds.size() != run->feeds)
+        throw invalid_argument("run " + std::to_string(run->number) + " takes " + std::to_string(run->feeds) +
+                               " feeds, and is given " + std::to_string(feeds.size()));
     std::shared_ptr<cluster_step> step;
     std::uint64_t over_below = 0;
     {

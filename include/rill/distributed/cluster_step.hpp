@@ -48,7 +48,7 @@ private:
     const std::shared_ptr<const cluster_run> run_;
     const std::uint64_t number_;
     std::mutex mutex_;
-    completion done_; // null: told
+    completion done_; // null: told, and values that come later are dropped
     std::vector<char> has_ended_;
     std::size_t left_;
     std::vector<any_array> values_;

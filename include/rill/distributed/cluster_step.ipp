@@ -111,7 +111,9 @@ RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr&
         const std::lock_guard lock(mutex_);
         if (std::exchange(has_ended_[k], char(1))) return;
         const auto& to = run_->parts[k].fetches;
-        for (std::size_t i = 0; i < values.size(); ++i) values_[static_cast<std::size_t>(to[i])] = std::move(values[i]);
+        if (done_)
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values_[static_cast<std::size_t>(to[i])] = std::move(values[i]);
         if (--left_ > 0) return;
     }
     tell();
@@ -153,11 +155,13 @@ RILL_COLD void cluster_step::tell() {
     completion done;
     std::exception_ptr problem;
     std::vector<any_array> values;
+    cancellation::registration cancels; // destroyed after the lock is released
     {
         const std::lock_guard lock(mutex_);
         done = std::exchange(done_, nullptr);
         problem = problem_;
         values.swap(values_);
+        cancels = std::move(cancels_);
         grace_period_ = {};
     }
     if (!done) return;
@@ -166,7 +170,6 @@ RILL_COLD void cluster_step::tell() {
         const std::lock_guard lock(session_->mutex_);
         session_->steps_.erase(number_);
     }
-    cancels_ = {};
     if (problem) values.clear();
     done(problem, std::move(values));
 }

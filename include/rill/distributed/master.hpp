@@ -37,6 +37,8 @@ private:
     };
 
     std::shared_ptr<open_session> find(const session_number& number);
+    /// Throws `aborted` if the session is not open. It is no sign of the client's life.
+    void check_known(const session_number& number) const;
     void create(const incoming_request& request, const answer_function& reply);
     void prepare(const incoming_request& request, const answer_function& reply);
     void run(const incoming_request& request, const answer_function& reply);

@@ -22,7 +22,13 @@ inline session_options options_of(const session_meta& m) {
         m.wire > static_cast<std::uint8_t>(wire_format::upper16))
         throw data_loss("options of a session that this program does not know");
     session_options o;
-    for (const auto& [type, count] : m.device_count) o.device_count.emplace_back(type, count);
+    constexpr int most = 1024; // each has a place in every placement
+    for (const auto& [type, count] : m.device_count) {
+        if (count > most)
+            throw invalid_argument("device_count: " + std::to_string(count) + " devices of type '" + type +
+                                   "' are requested; a server gives a session at most " + std::to_string(most));
+        o.device_count.emplace_back(type, count);
+    }
     o.placer = static_cast<placers>(m.placer);
     o.wire = static_cast<wire_format>(m.wire);
     o.allow_soft_placement = m.allow_soft_placement;
@@ -73,6 +79,7 @@ RILL_COLD void master::handle(const incoming_request& request, const answer_func
         end(request.session, meta_of<names_meta>(request.meta).names.at(0));
         return reply(nullptr, {});
     case wire_method::keep_session: find(request.session); return reply(nullptr, {});
+    case wire_method::find_session: check_known(request.session); return reply(nullptr, {});
     case wire_method::reset_cluster: return reset(request, reply);
     case wire_method::list_devices: return list_devices(request, reply);
     default: throw unimplemented("method " + std::to_string(static_cast<std::uint32_t>(request.method)));
@@ -89,6 +96,11 @@ RILL_COLD std::shared_ptr<master::open_session> master::find(const session_numbe
                       std::to_string(peers_->health().lease.count()) + " ms");
     at->second->heard = peers_->runs_in().now();
     return at->second;
+}
+
+RILL_COLD void master::check_known(const session_number& number) const {
+    const std::lock_guard lock(mutex_);
+    if (!sessions_.contains(number)) throw aborted(peers_->self().name + " does not know the session");
 }
 
 RILL_COLD answer_function master::begin(const std::shared_ptr<open_session>& in, const answer_function& reply) {
@@ -289,9 +301,9 @@ RILL_COLD void master::cut(const incoming_request& request, const answer_functio
         devices.names.push_back(p.device);
         a.payload.emplace_back(bytes_of(save_graph(p.of)));
     }
-    if (a.payload.size() > wire_header::most_parts)
+    if (a.payload.size() >= wire_header::most_parts)
         throw resource_exhausted("a run of " + std::to_string(a.payload.size()) + " parts; a message has at most " +
-                                 std::to_string(wire_header::most_parts));
+                                 std::to_string(wire_header::most_parts - 1));
     a.meta = bytes_of_meta(devices);
     reply(nullptr, std::move(a));
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rill/core/cancellation.hpp>
@@ -62,8 +63,10 @@ private:
         chunk_receiver payload;
         time_point deadline;
     };
+    /// Incarnation and name of a caller: nobody gets the answers of another one by its incarnation alone.
+    using caller_key = std::pair<std::uint64_t, std::string>;
     struct caller {
-        std::string name;
+        caller_key key;
         transport::connection last = 0; // of the latest message
         time_point heard{};
         answer_table answers;
@@ -75,6 +78,8 @@ private:
 
     void receive(transport::connection from, const message_parts& parts);
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
+    /// Returns the requests below a number that run: their caller has given them up, and the message that said so was lost.
+    static std::vector<std::uint64_t> abandoned(const caller& by, std::uint64_t below);
     void on_message(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
                     std::function<void()>& run);
     void on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,
@@ -82,13 +87,13 @@ private:
     void on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends, std::function<void()>& run);
     /// Returns what handles a request that has come with all of its payload.
     std::function<void()> running(caller& by, wire_message m, time_point deadline);
-    void note_running(const wire_message& grant);
+    void note_running(const caller_key& of, const wire_message& grant);
     wire_message pull(const wire_message& m, const arriving& a, bool again) const;
-    void give_up(std::uint64_t incarnation, std::uint64_t request, bool is_lost);
-    answer_function reply_to_request(std::uint64_t incarnation, std::uint64_t request);
-    void answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
+    void give_up(const caller_key& of, std::uint64_t request, bool is_lost);
+    answer_function reply_to_request(const caller_key& of, std::uint64_t request);
+    void answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
                 wire_answer answer);
-    bool is_lost(std::uint64_t incarnation, std::uint64_t request) const;
+    bool is_lost(const caller_key& of, std::uint64_t request) const;
     wire_message reply_to(const wire_message& m, wire_type type) const;
     wire_message error_to(const wire_message& m, error_code code, std::string text) const;
     void refuse_frame(transport::connection from);
@@ -103,9 +108,9 @@ private:
 
     mutable std::mutex mutex_;
     bool closed_ = false;
-    std::map<transport::connection, std::uint64_t> greeted_; // the incarnation that has said hello
-    std::map<std::uint64_t, caller> callers_;                // by incarnation
-    std::map<transport::connection, int> bad_;               // frames that were no messages, by connection
+    std::map<transport::connection, caller_key> greeted_; // who has said hello
+    std::map<caller_key, caller> callers_;
+    std::map<transport::connection, int> bad_; // frames that were no messages, by connection
     std::size_t refused_ = 0, late_ = 0;
     bool watches_ = false;
     time_point looks_at_{};

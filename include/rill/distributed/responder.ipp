@@ -28,12 +28,12 @@ RILL_COLD void responder::close() noexcept {
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(closed_, true)) return;
-        for (auto& [incarnation, c] : callers_) {
+        for (auto& [key, c] : callers_) {
             for (auto& [number, r] : c.running) running.push_back(r.given_up);
             wire_message m;
             m.head.type = wire_type::goodbye;
             m.head.sender = self_.incarnation;
-            m.head.receiver = incarnation;
+            m.head.receiver = key.first;
             farewells.emplace_back(c.last, std::move(m));
         }
         timer_ = {};
@@ -97,12 +97,12 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
                 auto r = reply_to(*m, wire_type::refuse);
                 r.head.method = static_cast<std::uint32_t>(error_code::unauthenticated);
                 sends.push_back(std::move(r));
-            } else if (who->second != m->head.sender) {
+            } else if (who->second.first != m->head.sender) {
                 return refuse_frame(from);
             } else if (m->head.receiver != self_.incarnation) {
                 sends.push_back(error_to(*m, error_code::aborted, self_.name + " has restarted"));
             } else {
-                auto& by = callers_.at(m->head.sender);
+                auto& by = callers_.at(who->second);
                 by.last = from;
                 on_message(by, std::move(*m), sends, again, run);
                 watch();
@@ -120,6 +120,7 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
     by.heard = env_.now();
     by.answers.acknowledge_below(m.head.ack_below);
     by.chunks.erase_below(m.head.ack_below);
+    const auto given_up = abandoned(by, m.head.ack_below);
     switch (m.head.type) {
     case wire_type::ping: sends.push_back(reply_to(m, wire_type::pong)); break;
     case wire_type::grant:
@@ -145,12 +146,15 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
         }
         break;
     case wire_type::cancel:
-        run = [self = shared_from_this(), incarnation = m.head.sender, number = m.head.request] {
-            self->give_up(incarnation, number, false);
-        };
+        run = [self = shared_from_this(), of = by.key, number = m.head.request] { self->give_up(of, number, false); };
         break;
     default: break;
     }
+    if (!given_up.empty())
+        run = [self = shared_from_this(), of = by.key, given_up, then = std::move(run)] {
+            for (const auto number : given_up) self->give_up(of, number, false);
+            if (then) then();
+        };
     while (auto c = by.chunks.next()) {
         auto r = reply_to(m, wire_type::chunk);
         r.head.request = c->request;
@@ -158,6 +162,15 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
         r.payload.push_back(std::move(c->bytes));
         sends.push_back(std::move(r));
     }
+}
+
+RILL_COLD std::vector<std::uint64_t> responder::abandoned(const caller& by, std::uint64_t below) {
+    std::vector<std::uint64_t> all;
+    for (const auto& [number, r] : by.running) {
+        if (number >= below) break;
+        if (!r.given_up->is_cancelled()) all.push_back(number);
+    }
+    return all;
 }
 
 RILL_COLD void responder::on_hello(transport::connection from, const wire_message& m,
@@ -173,6 +186,8 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     } catch (const error&) {
         return refuse_frame(from);
     }
+    constexpr std::size_t longest_name = 1024;
+    if (hello.from.size() > longest_name) return refuse_frame(from);
     if (const auto holder = net_->identity(from); !holder.empty() && !may_speak_as(holder, hello.from))
         return refuse(error_code::permission_denied, "the key of '" + holder + "' is not that of " + hello.from);
     if (!hello.to.empty() && hello.to != self_.name)
@@ -183,12 +198,13 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     std::erase_if(callers_,
                   [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
     std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second); });
-    greeted_[from] = m.head.sender;
-    const bool is_new = !callers_.contains(m.head.sender);
-    auto& by = callers_[m.head.sender];
+    const caller_key key(m.head.sender, hello.from);
+    greeted_[from] = key;
+    const bool is_new = !callers_.contains(key);
+    auto& by = callers_[key];
     if (is_new || env_.now() - by.heard > std::chrono::minutes(1))
         by.delay.begin(wire_clock(env_.now()) - m.head.sent_at, env_.now());
-    by.name = hello.from;
+    by.key = key;
     by.last = from;
     by.heard = env_.now();
     auto r = reply_to(m, wire_type::welcome);
@@ -196,9 +212,9 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     sends.push_back(std::move(r));
 }
 
-RILL_COLD answer_function responder::reply_to_request(std::uint64_t incarnation, std::uint64_t request) {
-    return [weak = weak_from_this(), incarnation, request](const std::exception_ptr& problem, wire_answer a) {
-        if (const auto self = weak.lock()) self->answer(incarnation, request, problem, std::move(a));
+RILL_COLD answer_function responder::reply_to_request(const caller_key& of, std::uint64_t request) {
+    return [weak = weak_from_this(), of, request](const std::exception_ptr& problem, wire_answer a) {
+        if (const auto self = weak.lock()) self->answer(of, request, problem, std::move(a));
     };
 }
 
@@ -222,7 +238,7 @@ RILL_COLD void responder::on_request(caller& by, wire_message m, time_point dead
     }
     by.running.try_emplace(number);
     const auto fails = [&](const std::exception_ptr& why) {
-        run = [reply = reply_to_request(m.head.sender, number), why] { reply(why, {}); };
+        run = [reply = reply_to_request(by.key, number), why] { reply(why, {}); };
     };
     if (m.head.flags & wire_header::is_probe) // it was accepted before, and is not known: that can't be
         return fails(std::make_exception_ptr(aborted("the request is not known any more")));
@@ -274,27 +290,27 @@ RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, t
                              .session = m.head.session,
                              .meta = std::move(m.meta),
                              .payload = std::move(m.payload),
-                             .caller = by.name,
+                             .caller = by.key.second,
                              .caller_incarnation = m.head.sender,
                              .deadline = deadline,
                              .given_up = by.running.at(m.head.request).given_up};
-    return [this, self = shared_from_this(), request = std::move(request), grant = std::move(grant),
-            reply = reply_to_request(m.head.sender, m.head.request)] {
+    return [this, self = shared_from_this(), of = by.key, request = std::move(request), grant = std::move(grant),
+            reply = reply_to_request(by.key, m.head.request)] {
         try {
             handler_(request, reply);
         } catch (...) {
             reply(std::current_exception(), {});
         }
-        note_running(grant);
+        note_running(of, grant);
     };
 }
 
 /// Tells the caller that a request has come, unless it is answered already.
-RILL_COLD void responder::note_running(const wire_message& grant) {
+RILL_COLD void responder::note_running(const caller_key& of, const wire_message& grant) {
     transport::connection to = 0;
     {
         const std::lock_guard lock(mutex_);
-        const auto by = callers_.find(grant.head.receiver);
+        const auto by = callers_.find(of);
         if (closed_ || by == callers_.end() || !by->second.running.contains(grant.head.request)) return;
         to = by->second.last;
     }

@@ -11,12 +11,12 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Cancels a request that its caller has given up. `is_lost`: the caller has said nothing.
-RILL_COLD void responder::give_up(std::uint64_t incarnation, std::uint64_t request, bool is_lost) {
+RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, bool is_lost) {
     std::shared_ptr<cancellation> runs;
     bool was_incomplete = false;
     {
         const std::lock_guard lock(mutex_);
-        const auto by = callers_.find(incarnation);
+        const auto by = callers_.find(of);
         if (by == callers_.end()) return;
         if (const auto at = by->second.running.find(request); at != by->second.running.end()) {
             runs = at->second.given_up;
@@ -26,20 +26,21 @@ RILL_COLD void responder::give_up(std::uint64_t incarnation, std::uint64_t reque
     }
     if (runs) runs->cancel();
     if (was_incomplete)
-        answer(incarnation, request,
-               std::make_exception_ptr(cancelled("the request was given up before its payload had come")), {});
+        answer(of, request, std::make_exception_ptr(cancelled("the request was given up before its payload had come")),
+               {});
 }
 
-RILL_COLD bool responder::is_lost(std::uint64_t incarnation, std::uint64_t request) const {
+RILL_COLD bool responder::is_lost(const caller_key& of, std::uint64_t request) const {
     const std::lock_guard lock(mutex_);
-    const auto by = callers_.find(incarnation);
+    const auto by = callers_.find(of);
     if (by == callers_.end()) return false;
     const auto at = by->second.running.find(request);
     return at != by->second.running.end() && at->second.is_lost;
 }
 
-RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t request, const std::exception_ptr& problem,
+RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
                                  wire_answer answer) {
+    const auto incarnation = to_whom.first;
     wire_message m;
     m.head.type = wire_type::response;
     m.head.sender = self_.incarnation;
@@ -47,14 +48,13 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
     m.head.request = request;
     bool is_long = false; // the payload goes in chunks
     if (problem) {
-        // a caller that is heard again has cancelled nothing
-        const auto [code, text] =
-            is_lost(incarnation, request)
-                ? std::pair(error_code::unavailable, self_.name + " has given the request up: for " +
-                                                         std::to_string(health_.dead.count()) +
-                                                         " ms its caller gave no sign of life")
-                : described(problem);
-        m = error_to(m, code, text);
+        auto [code, text] = described(problem);
+        if (is_lost(to_whom, request)) { // a caller that is heard again has cancelled nothing
+            code = error_code::unavailable;
+            text = self_.name + " has given the request up: for " + std::to_string(health_.dead.count()) +
+                   " ms its caller gave no sign of life";
+        }
+        m = error_to(m, code, std::move(text));
         m.head.receiver = incarnation;
     } else {
         m.meta = std::move(answer.meta);
@@ -79,7 +79,7 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
     transport::connection to = 0;
     {
         const std::lock_guard lock(mutex_);
-        const auto by = callers_.find(incarnation);
+        const auto by = callers_.find(to_whom);
         if (closed_ || by == callers_.end()) return;
         const auto at = by->second.running.find(request);
         if (at == by->second.running.end()) return;
@@ -96,7 +96,7 @@ RILL_COLD void responder::answer(std::uint64_t incarnation, std::uint64_t reques
 RILL_COLD void responder::watch() {
     if (watches_) return;
     bool any = false;
-    for (const auto& [incarnation, c] : callers_) any |= !c.running.empty();
+    for (const auto& [key, c] : callers_) any |= !c.running.empty();
     if (!any) return;
     watches_ = true;
     looks_at_ = env_.now_plus(health_.slow);
@@ -106,21 +106,21 @@ RILL_COLD void responder::watch() {
 }
 
 RILL_COLD void responder::look() {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> lost;
+    std::vector<std::pair<caller_key, std::uint64_t>> lost;
     {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
         const auto now = env_.now();
         const bool has_slept = now - looks_at_ > health_.slow; // then the callers may have called
-        for (auto& [incarnation, c] : callers_)
+        for (auto& [key, c] : callers_)
             if (has_slept)
                 c.heard = std::max(c.heard, now);
             else if (now - c.heard >= health_.dead)
-                for (auto& [number, r] : c.running) lost.emplace_back(incarnation, number);
+                for (auto& [number, r] : c.running) lost.emplace_back(key, number);
         watch();
     }
-    for (const auto& [incarnation, number] : lost) give_up(incarnation, number, true);
+    for (const auto& [of, number] : lost) give_up(of, number, true);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -10,7 +10,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Writes the keys of a task ("worker/0") or of a client ("alice"): folder/worker0.key, which its owner alone may read, and a line in
-/// folder/cluster.pub, the list of those who may connect. Returns the path of the key file. Throws already_exists if it is there.
+/// folder/cluster.pub, the list of those who may connect. Returns the path of the key file. Throws already_exists if it is there, and the
+/// error of the file system for a folder that can't be written.
 std::string write_keys(const std::string& name, const std::string& folder = ".");
 
 /// Reads a key file and the list cluster.pub beside it: .security = curve("worker0.key"). `peer`: the task that a client connects to. Throws

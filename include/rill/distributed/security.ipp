@@ -6,9 +6,15 @@
 #include <filesystem>
 #include <fstream>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
 #include <rill/core/device_name.hpp>
 #include <rill/core/error.hpp>
-#include <rill/graph/cluster_spec.hpp>
+#include <rill/core/text_file.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -26,6 +32,22 @@ RILL_COLD bool may_speak_as(const std::string& holder, std::string_view says) {
     }
 }
 
+/// Writes a file that its owner alone may open, from its first moment on. Throws already_exists if it is there.
+inline void write_secret(const std::filesystem::path& path, const std::string& text) {
+    const auto what = "the key file " + path.string();
+#if defined(__unix__) || defined(__APPLE__)
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file < 0) refuse_file(what + " can't be made", errno);
+    const bool is_whole = ::write(file, text.data(), text.size()) == static_cast<::ssize_t>(text.size());
+    if (::close(file) != 0 || !is_whole) throw unavailable(what + " can't be written");
+#else
+    if (std::filesystem::exists(path)) throw already_exists(what + " can't be made: it is there");
+    std::ofstream file(path);
+    file << text;
+    if (!file.flush()) throw unavailable(what + " can't be written");
+#endif
+}
+
 } // namespace detail
 
 RILL_COLD std::string write_keys(const std::string& name, const std::string& folder) {
@@ -36,14 +58,12 @@ RILL_COLD std::string write_keys(const std::string& name, const std::string& fol
     for (const char c : name)
         if (c != '/') file += c;
     const auto path = std::filesystem::path(folder) / (file + ".key");
-    if (std::filesystem::exists(path)) throw already_exists("there is a key file " + path.string());
     const auto [public_key, secret_key] = make_key_pair();
-    std::ofstream key(path);
-    std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    key << name << ' ' << public_key << ' ' << secret_key << '\n';
+    detail::write_secret(path, name + ' ' + public_key + ' ' + secret_key + '\n');
     std::ofstream list(std::filesystem::path(folder) / "cluster.pub", std::ios::app);
     list << name << ' ' << public_key << '\n';
-    if (!key.flush() || !list.flush()) throw unavailable("the keys of " + name + " can't be written to " + folder);
+    if (!list.flush())
+        throw unavailable("the public key of " + name + " can't be written to " + folder + "/cluster.pub");
     return path.string();
 }
 

@@ -40,9 +40,11 @@ RILL_COLD bool register_servers() {
                 g, client_session::open(the_client_links().find(options.target, options), options));
         },
         .reset =
-            [](const std::string& target, const std::vector<std::string>& containers,
-               std::chrono::nanoseconds timeout) {
-                reset_cluster(*the_client_links().find(target), containers, timeout);
+            [](const std::string& target, const std::vector<std::string>& containers, std::chrono::nanoseconds timeout,
+               const credentials_option& security) {
+                session_options options;
+                options.security = security;
+                reset_cluster(*the_client_links().find(target, options), containers, timeout);
             }};
     registered_remote_sessions = &all;
     return true;

@@ -14,18 +14,24 @@ namespace detail {
 
 class files_below final : public file_access {
 public:
-    explicit files_below(const std::string& directory) : root_(std::filesystem::weakly_canonical(directory)) {}
+    explicit files_below(const std::string& directory) : root_(root_of(std::filesystem::weakly_canonical(directory))) {}
 
     void check(const std::string& path) const override {
         std::error_code problem;
         const auto real = std::filesystem::weakly_canonical(path, problem);
         const auto differ = std::mismatch(root_.begin(), root_.end(), real.begin(), real.end());
-        if (problem || differ.first != root_.end())
+        const bool is_cut = path.find('\0') != std::string::npos; // the system opens what stands before it
+        if (problem || is_cut || differ.first != root_.end())
             throw permission_denied("the server's steps may open files below " + root_.string() + ", not '" + path +
                                     "'");
     }
 
 private:
+    /// Returns the path without the '/' at its end, which a directory that does not exist yet keeps.
+    static std::filesystem::path root_of(const std::filesystem::path& p) {
+        return p.has_filename() ? p : p.parent_path();
+    }
+
     const std::filesystem::path root_;
 };
 

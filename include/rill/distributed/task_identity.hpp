@@ -22,7 +22,7 @@ struct health_options {
     std::chrono::milliseconds connect{30000};            // the longest wait for a task that has not started
     std::chrono::milliseconds control{30000};            // the deadline of calls that run no step
     std::chrono::milliseconds lease{60000};              // a session without a sign of its client for so long is closed
-    std::size_t window = std::size_t(32) << 20;          // bytes of values sent to a peer that it has not taken yet
+    std::size_t window = std::size_t(32) << 20;          // bytes of values pushed to a peer that it has not taken yet
 
     /// Returns the deadline of a control call to a task that may not have started: if it does not start, `connect` ends the call.
     std::chrono::milliseconds first_control() const { return control + connect; }

@@ -38,7 +38,7 @@ RILL_COLD std::vector<tensor_meta> encode_tensors(std::span<const any_array> val
     constexpr std::size_t small = 4096, alignment = 64;
     std::vector<tensor_meta> metas;
     std::string shared;
-    const std::size_t limit = wire_header::most_parts - 1 - payload.size(); // one is left for the shared part
+    const std::size_t limit = wire_header::most_parts - 2 - payload.size(); // for the shared part and long arguments
     std::vector<message_part> own;
     for (const auto& v : values) {
         if (v.empty()) { // a target of a run by name has no value
@@ -106,7 +106,11 @@ RILL_COLD any_array decode_tensor(const tensor_meta& meta, std::span<const messa
     if (type.type == dtype::boolean)
         for (const char b : bytes)
             if (static_cast<unsigned char>(b) > 1) throw data_loss("a bool is neither 0 nor 1");
-    return {type.type, type.shape, bytes.data(), part.owner()};
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(double) == 0)
+        return {type.type, type.shape, bytes.data(), part.owner()};
+    any_array copied(type.type, type.shape); // an offset that no sender of ours chooses
+    if (!bytes.empty()) std::memcpy(copied.mutable_data(), bytes.data(), bytes.size());
+    return copied;
 }
 
 RILL_COLD std::vector<any_array> decode_tensors(std::span<const tensor_meta> metas,

@@ -49,7 +49,9 @@ enum class wire_method : std::uint32_t {
     keep_session = 14,  // the client of a session is alive
     reset_cluster = 15, // empty containers in all tasks
     list_devices = 16,  // of all tasks
-    cut_run = 17        // tell the parts of a run
+    cut_run = 17,       // tell the parts of a run
+    // of tasks, at the master of a session
+    find_session = 18 // is the session still open?
 };
 std::string_view method_name(wire_method m);
 
@@ -63,10 +65,12 @@ struct session_number {
 struct wire_header {
     static constexpr std::size_t size = 96;
     static constexpr std::uint8_t major_version = 1, minor_version = 0;
-    static constexpr std::size_t most_meta = std::size_t(64) << 10; // bytes
-    static constexpr std::size_t most_parts = 64;
+    static constexpr std::size_t most_meta = std::size_t(64) << 10; // bytes of the part after the header
+    static constexpr std::size_t most_arguments = std::size_t(1)
+                                                  << 20; // bytes; what does not fit there is the last payload part
+    static constexpr std::size_t most_parts = 65;        // of a payload, with that one
     static constexpr std::uint32_t no_deadline = 0xffffffffu;
-    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4, is_chunked = 8 };
+    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4, is_chunked = 8, has_long_meta = 16 };
 
     wire_type type = wire_type::ping;
     std::uint8_t flags = 0;

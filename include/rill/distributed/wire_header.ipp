@@ -30,6 +30,7 @@ RILL_COLD std::string_view method_name(wire_method m) {
     case wire_method::reset_cluster: return "reset_cluster";
     case wire_method::list_devices: return "list_devices";
     case wire_method::cut_run: return "cut_run";
+    case wire_method::find_session: return "find_session";
     }
     return "unknown method";
 }

@@ -21,7 +21,8 @@ struct wire_message {
     std::vector<message_part> payload;
 };
 
-/// Returns the parts of a message, and completes its header. Throws resource_exhausted if meta is longer than a message may have.
+/// Returns the parts of a message, and completes its header. Arguments of more than 64 KiB go behind the payload. Throws resource_exhausted
+/// for arguments of more than 1 MiB.
 message_parts pack_message(wire_message m, bool with_checksum);
 
 /// Reads an untrusted message. Returns nothing unless header, sizes and checksums agree.

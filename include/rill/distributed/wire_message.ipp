@@ -20,9 +20,13 @@ inline std::uint32_t checksum_of(const wire_message& m) {
 }
 
 RILL_COLD message_parts pack_message(wire_message m, bool with_checksum) {
-    if (m.meta.size() > wire_header::most_meta)
+    if (m.meta.size() > wire_header::most_arguments)
         throw resource_exhausted("a message has " + std::to_string(m.meta.size()) + " bytes of arguments, at most " +
-                                 std::to_string(wire_header::most_meta) + " can be sent");
+                                 std::to_string(wire_header::most_arguments) + " can be sent");
+    if (m.meta.size() > wire_header::most_meta) {
+        m.head.flags |= wire_header::has_long_meta;
+        m.payload.emplace_back(std::exchange(m.meta, {}));
+    }
     m.head.meta_bytes = static_cast<std::uint32_t>(m.meta.size());
     m.head.parts = static_cast<std::uint16_t>(m.payload.size());
     m.head.payload_bytes = 0;
@@ -49,6 +53,11 @@ RILL_COLD std::optional<wire_message> unpack_message(const message_parts& parts)
     for (const auto& p : m.payload) bytes += p.size();
     if (bytes != head->payload_bytes) return {};
     if ((head->flags & wire_header::has_checksum) && checksum_of(m) != head->checksum) return {};
+    if (head->flags & wire_header::has_long_meta) {
+        if (m.payload.empty() || !m.meta.empty() || m.payload.back().size() > wire_header::most_arguments) return {};
+        m.meta = m.payload.back().bytes();
+        m.payload.pop_back();
+    }
     return m;
 }
 

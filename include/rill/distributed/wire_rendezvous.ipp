@@ -19,8 +19,7 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     }();
     push_meta meta{place_.run, place_.step, edge, sequence, encode_tensor(value, r.payload)};
     r.meta = bytes_of_meta(meta);
-    // it is answered at once unless the step has not begun there
-    r.deadline = peers_->runs_in().now_plus(peers_->health().control);
+    // it is answered once it has come, unless the step has not begun there
     peers_->to(at->second)->call(std::move(r), [s = state_](const std::exception_ptr& problem, const wire_answer&) {
         if (problem) s->fail(problem);
     });

@@ -20,7 +20,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The worker of a task: it keeps the parts of runs that masters have registered, runs their steps, and holds the state of the task in its
-/// containers. It closes a session whose master is gone. Thread-safe.
+/// containers. It closes a session whose master is gone or knows it no longer. Thread-safe.
 class worker : public std::enable_shared_from_this<worker> {
 public:
     /// `memory` holds all state and steps of the task. `files` are those that steps may open; null: none.
@@ -37,7 +37,8 @@ public:
     /// Registers a part, whose graph is in the bytes. Throws what loading a graph throws. `master`: the task that leads the session.
     void register_run(const session_number& session, const register_meta& part, std::string_view graph_bytes,
                       const task_identity& master);
-    /// Runs a step of a registered part; `done` gets the fetched values. `trace` lives until then.
+    /// Runs a step of a registered part; `done` gets the fetched values, or the problem: invalid_argument for feeds of another number or type
+    /// than the part takes, already_exists for a step that has begun. `trace` lives until then.
     void run_part(const session_number& session, const step_meta& step, std::vector<any_array> feeds,
                   std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done);
     /// Ends a step with a problem that it has elsewhere.
@@ -55,6 +56,8 @@ public:
 
 private:
     struct registered_part;
+    struct early_value;
+    using early_values = std::vector<early_value>;
     struct running_step;
     struct session_state;
 
@@ -66,6 +69,9 @@ private:
     void watch();
     void look();
     void take_push(const incoming_request& request, const answer_function& reply);
+    /// Notes a step as begun, and takes its `early` values. Throws the problem of one that can't begin.
+    std::shared_ptr<running_step> begin_step(session_state& in, const session_number& session, const step_meta& meta,
+                                             std::span<const any_array> feeds, early_values& early);
     void end_step(session_state& in, std::uint64_t number);
     void end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept;
 

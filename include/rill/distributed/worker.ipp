@@ -17,12 +17,15 @@
 #include <rill/runtime/executor/step_run.hpp>
 #include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan/plan.hpp>
+#include <rill/runtime/plan_key.hpp>
+#include <rill/session/feed.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A part of a run: its graph and its plan.
 struct worker::registered_part {
     graph of;
+    plan_key key;
     std::unique_ptr<plan> run;
     std::shared_ptr<resource_store> resources;
     std::uint32_t edges = 0;
@@ -34,20 +37,22 @@ struct worker::registered_part {
     }
 };
 
+/// A value of a step that has not begun.
+struct worker::early_value {
+    std::uint32_t edge;
+    std::uint64_t sequence;
+    any_array value;
+    answer_function reply;
+    cancellation::registration given_up; // by its sender, before the step began: it never will
+};
+
 /// A step of a part: begun, or known only by values that came early.
 struct worker::running_step {
     std::shared_ptr<registered_part> part;
     std::shared_ptr<wire_rendezvous> exchange; // null: not begun
     std::shared_ptr<cancellation> token = std::make_shared<cancellation>();
     std::exception_ptr problem; // of another task; the step ends with it
-    struct early_value {
-        std::uint32_t edge;
-        std::uint64_t sequence;
-        any_array value;
-        answer_function reply;
-        cancellation::registration given_up; // by its sender, before the step began: it never will
-    };
-    std::vector<early_value> early;
+    early_values early;         // empty once it has begun
 };
 
 struct worker::session_state {
@@ -96,13 +101,16 @@ RILL_COLD void worker::end(session_state& gone, const char* state_ends, const st
     gone.resources->end(state_ends);
     std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
     std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
+    std::vector<early_values> early;
     {
         const std::lock_guard lock(gone.mutex);
         parts.swap(gone.parts);
         steps = gone.steps;
+        for (auto& [number, s] : steps) early.push_back(std::exchange(s->early, {}));
     }
+    for (const auto& values : early)
+        for (const auto& e : values) e.reply(nullptr, {});
     for (auto& [number, s] : steps) {
-        for (auto& e : std::exchange(s->early, {})) e.reply(nullptr, {});
         if (!s->exchange) continue;
         s->exchange->abort(why); // wakes what waits for other tasks
         s->token->cancel();      // and what waits for anything else
@@ -131,7 +139,7 @@ RILL_COLD void worker::watch() {
     });
 }
 
-/// Asks the masters of idle sessions whether they are there, and closes the sessions of those that are not.
+/// Asks the masters of idle sessions whether these are open, and closes those that are not: a message that said so may be lost.
 RILL_COLD void worker::look() {
     std::vector<std::pair<session_number, task_identity>> idle;
     {
@@ -151,7 +159,8 @@ RILL_COLD void worker::look() {
         };
         try {
             peers_->to(master.name)
-                ->call({.method = wire_method::status,
+                ->call({.method = wire_method::find_session,
+                        .session = number,
                         .incarnation = master.incarnation,
                         .deadline = peers_->runs_in().now_plus(peers_->health().control)},
                        answered);
@@ -165,10 +174,12 @@ RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const sess
                                                                       const task_identity& master) {
     const std::lock_guard lock(mutex_);
     if (closed_) throw unavailable(peers_->self().name + " has stopped");
-    auto& there = sessions_[number];
+    const auto known = sessions_.find(number);
+    auto there = known == sessions_.end() ? nullptr : known->second;
     if (!there) {
         there = std::make_shared<session_state>(memory_, containers_, replica);
         there->master = master;
+        sessions_.emplace(number, there);
     }
     there->used = peers_->runs_in().now();
     watch();
@@ -196,14 +207,14 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     made->edges = meta.edges;
     for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
     for (const auto& r : meta.receives) made->receives[r.edge] = r.peer;
-    const auto key = plan_key_of(meta.names, made->of);
+    made->key = plan_key_of(meta.names, made->of);
     session_options options;
     options.progress_timeout = std::chrono::nanoseconds(meta.progress_timeout);
     options.memory = &memory_;
     options.environment = &peers_->runs_in();
-    made->run = std::make_unique<plan>(key, options, in->resources, in->where);
+    made->run = std::make_unique<plan>(made->key, options, in->resources, in->where);
     const std::lock_guard lock(in->mutex);
-    in->parts[meta.run] = std::move(made);
+    in->parts[meta.run].swap(made); // a part that was there is destroyed after the lock is released
 }
 
 /// Returns the problem of a step; one that waited too long says for what.
@@ -215,39 +226,54 @@ inline std::exception_ptr explained(const std::exception_ptr& problem, const wir
     return made_error(static_cast<std::uint32_t>(code), text + "; it waits for " + awaited);
 }
 
+/// Throws invalid_argument unless feeds are those that a key names, in number and type.
+inline void check_feeds(const plan_key& key, std::span<const any_array> feeds) {
+    if (feeds.size() != key.feeds.size())
+        throw invalid_argument("a part takes " + std::to_string(key.feeds.size()) + " feeds, and is given " +
+                               std::to_string(feeds.size()));
+    for (std::size_t i = 0; i < feeds.size(); ++i) check_feed(key.feeds[i], feeds[i].type());
+}
+
+RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state& in, const session_number& session,
+                                                                   const step_meta& meta,
+                                                                   std::span<const any_array> feeds,
+                                                                   early_values& early) {
+    const std::lock_guard lock(in.mutex);
+    if (meta.over_below > in.over_below) {
+        in.over_below = meta.over_below;
+        in.over.erase(in.over.begin(), in.over.lower_bound(meta.over_below));
+    }
+    const auto part = in.parts.find(meta.run);
+    if (part == in.parts.end())
+        throw aborted(peers_->self().name + " does not know run " + std::to_string(meta.run) + " of the session");
+    if (in.is_over(meta.step)) throw aborted("the step has failed in another task");
+    check_feeds(part->second->key, feeds);
+    auto& there = in.steps[meta.step];
+    if (!there) there = std::make_shared<running_step>();
+    if (there->exchange)
+        throw already_exists("step " + std::to_string(meta.step) + " of the session has begun in " +
+                             peers_->self().name);
+    there->part = part->second;
+    there->exchange = std::make_shared<wire_rendezvous>(
+        wire_rendezvous::place{session, meta.run, meta.step}, there->part->edges, there->part->sends,
+        there->part->receives, peers_, [weak = weak_from_this(), session, number = meta.step](const auto& why) {
+            if (const auto self = weak.lock()) self->abort_step(session, number, why);
+        });
+    early.swap(there->early);
+    return there;
+}
+
 RILL_COLD void worker::run_part(const session_number& session, const step_meta& meta, std::vector<any_array> feeds,
                                 std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done) {
     const auto in = find(session);
     if (!in) return done(unknown_session(), {});
     std::shared_ptr<running_step> step;
-    std::vector<running_step::early_value> early;
-    std::shared_ptr<registered_part> part;
+    early_values early;
     std::exception_ptr problem;
-    {
-        const std::lock_guard lock(in->mutex);
-        if (meta.over_below > in->over_below) {
-            in->over_below = meta.over_below;
-            in->over.erase(in->over.begin(), in->over.lower_bound(meta.over_below));
-        }
-        const auto known = in->parts.find(meta.run);
-        if (known == in->parts.end()) {
-            problem = std::make_exception_ptr(
-                aborted(peers_->self().name + " does not know run " + std::to_string(meta.run) + " of the session"));
-        } else if (in->is_over(meta.step)) {
-            problem = std::make_exception_ptr(aborted("the step has failed in another task"));
-        } else {
-            part = known->second;
-            auto& there = in->steps[meta.step];
-            if (!there) there = std::make_shared<running_step>();
-            step = there;
-            step->part = part;
-            step->exchange = std::make_shared<wire_rendezvous>(
-                wire_rendezvous::place{session, meta.run, meta.step}, part->edges, part->sends, part->receives, peers_,
-                [weak = weak_from_this(), session, number = meta.step](const std::exception_ptr& why) {
-                    if (const auto self = weak.lock()) self->abort_step(session, number, why);
-                });
-            early.swap(step->early);
-        }
+    try {
+        step = begin_step(*in, session, meta, feeds, early);
+    } catch (...) {
+        problem = std::current_exception();
     }
     if (problem) return done(problem, {});
     for (auto& e : early) {
@@ -266,7 +292,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                          .incarnation = in->resources->incarnation()};
     context.exchange = step->exchange.get();
     context.files = files_ ? files_.get() : &no_files();
-    step_run::start(std::shared_ptr<plan>(part, part->run.get()), std::move(feeds),
+    step_run::start(std::shared_ptr<plan>(step->part, step->part->run.get()), std::move(feeds),
                     {.context = context,
                      .trace = trace,
                      .done = [self = shared_from_this(), in, step, number = meta.step,
@@ -295,14 +321,15 @@ RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t n
                                   const std::exception_ptr& problem) {
     const auto in = find(session);
     if (!in) return;
-    std::shared_ptr<running_step> step;
+    std::shared_ptr<running_step> step; // null: not begun
+    early_values early;
     {
         const std::lock_guard lock(in->mutex);
         const auto at = in->steps.find(number);
-        if (at == in->steps.end() || !at->second->exchange) { // not begun: it never will
+        if (at == in->steps.end() || !at->second->exchange) { // it never will begin
             if (number >= in->over_below) in->over.insert(number);
             if (at != in->steps.end()) {
-                step = at->second;
+                early.swap(at->second->early);
                 in->steps.erase(at);
             }
         } else {
@@ -310,9 +337,8 @@ RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t n
             if (!step->problem) step->problem = problem;
         }
     }
+    for (const auto& e : early) e.reply(nullptr, {});
     if (!step) return;
-    for (auto& e : std::exchange(step->early, {})) e.reply(nullptr, {});
-    if (!step->exchange) return;
     step->exchange->abort(problem); // wakes what waits for other tasks
     step->token->cancel();          // and what waits for anything else
 }

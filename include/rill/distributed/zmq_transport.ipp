@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <thread>
 
@@ -164,8 +164,8 @@ struct zmq_transport::state {
     std::string key_of_task(const std::string& address) const {
         const auto& s = options.security;
         const auto name = options.name_at ? options.name_at(address) : s.peer;
-        for (const auto& [who, key] : s.allowed)
-            if (who == name || (name.empty() && s.allowed.size() == 1)) return key;
+        for (auto at = s.allowed.rbegin(); at != s.allowed.rend(); ++at) // of two keys of a name, the later one
+            if (at->first == name || (name.empty() && s.allowed.size() == 1)) return at->second;
         throw permission_denied(name.empty() ? "nobody has said which task listens there, so that its key is unknown"
                                              : "the list of keys has none of '" + name + "'");
     }
@@ -196,7 +196,8 @@ struct zmq_transport::state {
                 const bool has_more = i + 1 < parts.size() || length == detail::longest_frame;
                 auto frame = detail::frame_of(parts[i], from, length);
                 const int flags = ZMQ_DONTWAIT | (has_more ? ZMQ_SNDMORE : 0);
-                if (zmq_msg_send(frame.handle(), s.at.handle(), flags) < 0 && is_first) return false;
+                if (zmq_msg_send(frame.handle(), s.at.handle(), flags) < 0)
+                    return !is_first; // later on the connection has ended: the rest would begin another message
                 is_first = false;
             }
         }
@@ -292,13 +293,12 @@ struct zmq_transport::state {
     }
 
     void deliver(delivery& d) {
-        message_parts parts;
         try {
-            parts = detail::parts_of_frames(d.frames, d.first);
-        } catch (const std::bad_alloc&) {
-            return log_message(log_level::warning, "a message is dropped: out of memory");
+            auto parts = detail::parts_of_frames(d.frames, d.first);
+            if (!is_closed) (*d.to)(d.from, std::move(parts));
+        } catch (const std::exception& e) { // no memory: its sender sends it again
+            log_message(log_level::warning, std::string("a message is dropped: ") + e.what());
         }
-        if (!is_closed) (*d.to)(d.from, std::move(parts));
     }
 
     // ---- the thread that receives --------------------------------------------------------------------------------------

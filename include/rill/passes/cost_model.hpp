@@ -7,13 +7,22 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+inline bool same_task(const device& a, const device& b) {
+    return a.full.job == b.full.job && a.full.replica == b.full.replica && a.full.task == b.full.task;
+}
+
+} // namespace detail
+
 /// Estimates of times before anything has run, in microseconds: from the costs that ops state and the speeds of device types. Extents that
 /// only a run knows count as 64.
 class cost_model {
 public:
     /// Returns the time of an item on a device, on one thread.
     double microseconds(const subgraph& g, int item, const device& on) const;
-    /// Returns the time until a value of that size is on another device. Null is the host. Devices that share a memory hand it over.
+    /// Returns the time until a value of that size is on another device. Null is the host. Devices that share a memory hand it over; to
+    /// another task it goes by the network.
     double transfer_microseconds(double bytes, const device* from, const device* to) const;
     /// Returns the size of an output of an item.
     double bytes(const subgraph& g, const subgraph::value& v) const;

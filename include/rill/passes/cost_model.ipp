@@ -54,6 +54,8 @@ RILL_COLD double cost_model::microseconds(const subgraph& g, int item, const dev
 
 RILL_COLD double cost_model::transfer_microseconds(double bytes, const device* from, const device* to) const {
     if (from == to) return 0;
+    constexpr double message = 50, wire_bytes_per_microsecond = 1.5e3; // ZeroMQ over loopback: docs/scaling.md
+    if (from && to && !detail::same_task(*from, *to)) return message + bytes / wire_bytes_per_microsecond;
     const auto* a = from ? from->space : nullptr;
     const auto* b = to ? to->space : nullptr;
     constexpr double hand_over = 1, copy = 10, bytes_per_microsecond = 1e4;

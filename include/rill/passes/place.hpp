@@ -31,8 +31,8 @@ public:
               report_function report, placers placer = placers::simple);
 
     placers placer() const noexcept { return placer_; }
-    /// Returns true if a placer may choose the node's device: it is not placed yet, requests no type of device, and is not colocated with
-    /// another node.
+    /// Returns true if a placer may choose the node's device: it is not placed or chosen for yet, requests no type of device, and is not
+    /// colocated with another node.
     bool is_free(const node& n) const;
     /// Returns true if the device can run the node.
     bool can_run(const node& n, const device& there) const;

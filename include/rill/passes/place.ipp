@@ -11,6 +11,7 @@
 #include <rill/core/small_vector.hpp>
 #include <rill/device/kernel_registry.hpp>
 #include <rill/graph/graph.hpp>
+#include <rill/passes/cost_model.hpp>
 #include <rill/passes/place_by_cost.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -45,10 +46,6 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     for (const auto& e : n.inputs) inputs.push_back(type_of(e));
     const auto by = n.op->kernel_type({inputs.data(), inputs.size()}, {n.outputs.data(), n.outputs.size()});
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
-}
-
-inline bool same_task(const device& a, const device& b) {
-    return a.full.job == b.full.job && a.full.replica == b.full.replica && a.full.task == b.full.task;
 }
 
 /// Returns the loop whose kept values the node, a loop, reads; null if there is none. Kept values may be a tensor list, which stays in its
@@ -98,7 +95,7 @@ RILL_COLD const device& placement::cpu_of(const device_name& task) const {
 RILL_COLD bool placement::is_free(const node& n) const {
     {
         const std::lock_guard lock(mutex_);
-        if (known_.contains(first_variant(n))) return false;
+        if (known_.contains(first_variant(n)) || chosen_.contains(first_variant(n))) return false;
     }
     return !requested(n) && !around(n) && &placed_with(n) == &n;
 }

@@ -63,10 +63,12 @@ public:
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
     /// Empties the named containers (all if none is named) and closes the sessions that use them: in this process, or in all tasks of a
-    /// server's cluster (`target`). Throws unavailable or deadline_exceeded if a task does not answer in time.
+    /// server's cluster (`target`), which may ask for the client's keys (`security`). Throws unavailable or deadline_exceeded if a task does
+    /// not answer in time.
     static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {},
-                      std::chrono::nanoseconds timeout = std::chrono::seconds(30)) {
-        detail::reset_containers(target, containers, timeout);
+                      std::chrono::nanoseconds timeout = std::chrono::seconds(30),
+                      const credentials_option& security = {}) {
+        detail::reset_containers(target, containers, timeout, security);
     }
 
     /// Returns the graph with the values of its variables in this session: see with_values.

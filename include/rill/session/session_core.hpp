@@ -74,7 +74,7 @@ std::shared_ptr<session_core> make_session_core(const rill::graph& g, const sess
 struct remote_sessions {
     std::shared_ptr<session_core> (*open)(const graph& g, const session_options& options);
     void (*reset)(const std::string& target, const std::vector<std::string>& containers,
-                  std::chrono::nanoseconds timeout);
+                  std::chrono::nanoseconds timeout, const credentials_option& security);
 };
 RILL_EXPORT inline std::atomic<const remote_sessions*> registered_remote_sessions{nullptr};
 
@@ -82,7 +82,7 @@ RILL_EXPORT inline std::atomic<const remote_sessions*> registered_remote_session
 const remote_sessions& remote_sessions_for(const std::string& target);
 
 void reset_containers(const std::string& target, const std::vector<std::string>& containers,
-                      std::chrono::nanoseconds timeout);
+                      std::chrono::nanoseconds timeout, const credentials_option& security = {});
 
 }}} // namespace rill::RILL_ABI::detail
 

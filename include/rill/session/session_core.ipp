@@ -20,8 +20,8 @@ RILL_COLD const remote_sessions& remote_sessions_for(const std::string& target) 
 }
 
 RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers,
-                                std::chrono::nanoseconds timeout) {
-    if (!target.empty()) return remote_sessions_for(target).reset(target, containers, timeout);
+                                std::chrono::nanoseconds timeout, const credentials_option& security) {
+    if (!target.empty()) return remote_sessions_for(target).reset(target, containers, timeout, security);
     container_set::of_process().reset(containers);
 }
 
