@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Training by several tasks: sync_replicas and monitored_session across a cluster.
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <optional>
@@ -60,6 +61,37 @@ TEST_CASE("sync_replicas: workers of a cluster, variables on one server or two, 
     CHECK(in_cluster(gradient_descent(0.1f), 2) == alone(gradient_descent(0.1f)));
 }
 
+#if RILL_WITH_ZMQ
+TEST_CASE("sync_replicas: clients of one server, which it tells apart by their sessions") {
+    const server node = create_local_server();
+    std::atomic<int> initialised{0};
+    in_threads(2, [&](int k) {
+        const graph g;
+        const graph_scope here(g);
+        const variable<float> w("w", 0.f);
+        const variable<int> step("step", 0, {.trainable = false});
+        const placeholder<float> to("to");
+        const auto sync = sync_replicas(gradient_descent(0.5f), {.replicas_to_aggregate = 2});
+        const operation train = sync.minimize(square(w - to), step);
+        const session s({.target = node.target()});
+        if (k == 0) {
+            s.run(global_variables_initializer());
+            initialised = 1;
+            initialised.notify_all();
+        }
+        initialised.wait(0);
+        for (int i = 0; i < 5; ++i) s.run(train, feed(to, static_cast<float>(4 * k)), {.timeout = long_enough});
+        if (k == 0) {
+            s.run(sync.leave());
+            return;
+        }
+        CHECK(s.run(w) == 2.f); // between 0 and 4
+        CHECK(s.run(step) == 5);
+        CHECK_THROWS_AS(s.run(train, feed(to, 0.f), {.timeout = long_enough}), out_of_range);
+    });
+}
+#endif
+
 TEST_CASE("monitored_session: a worker of a cluster waits for the chief, and names what is missing") {
     local_cluster all({{"ps", 1}, {"worker", 2}});
     const graph g;
@@ -88,6 +120,28 @@ TEST_CASE("monitored_session: a worker of a cluster waits for the chief, and nam
     other.join();
     CHECK(m.session().run(global_step) == 6);
     CHECK(m.session().run(w)(0) == 1.f / 64); // each step halves it
+}
+
+TEST_CASE("monitored_session: a worker whose input ends lets the others end, too") {
+    local_cluster all({{"ps", 1}, {"worker", 2}});
+    std::array<std::int64_t, 2> ended{};
+    in_threads(2, [&](int task) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on(
+            replica_device_setter(all.spec(), {.worker = "/job:worker/task:" + std::to_string(task)}));
+        const variable<std::int64_t> global_step = get_or_create_global_step();
+        const variable<float> w("w", 0.f);
+        const variable<int> next("next" + std::to_string(task), 0, {.trainable = false, .local = true});
+        const tensor<float> x(cast<float>(next.count_up_to(task == 0 ? 5 : 3)));
+        const operation train =
+            sync_replicas(gradient_descent(0.5f), {.replicas_to_aggregate = 2}).minimize(square(w - x), global_step);
+        monitored_session m(
+            {.target = all.at("worker", task).target(), .is_chief = task == 0, .stop_at_signals = false});
+        while (!m.should_stop()) m.run(train);
+        ended[static_cast<std::size_t>(task)] = m.session().run(global_step);
+    });
+    CHECK(ended == std::array<std::int64_t, 2>{3, 3});
 }
 
 TEST_CASE("monitored_session: goes on from the last checkpoint after a server was lost") {
