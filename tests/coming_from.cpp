@@ -152,6 +152,9 @@ TEST_CASE("coming from: losses, gradients and optimizers") {
     const variable<std::int64_t> step("step", 0, {.trainable = false});
     const auto rate = exponential_decay(0.1f, step, 1000, 0.96); // page
     const adam by(rate); // page
+    const partitioned_variable<float, 7, 2> table("t", 0.f, {.shards = 3}); // page
+    const auto in_step = sync_replicas(adam(), {.replicas_to_aggregate = 2, .total_replicas = 3}); // page
+    const auto near_each_other = bounded_staleness(adam(), {.bound = 3, .workers = 2}); // page
     const auto [clipped, norm] = clip_by_global_norm(by.compute_gradients(loss), 5.f); // page
     const auto train = by.apply_gradients(clipped, step); // page
     exponential_moving_average ema(0.999); // page

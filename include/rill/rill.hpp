@@ -25,12 +25,14 @@
 #include <rill/ops/control/print.hpp>
 #include <rill/ops/image/image_adjustments.hpp>
 #include <rill/ops/math/add_check_numerics.hpp>
+#include <rill/ops/state/partitioned_variable.hpp>
 #include <rill/ops/state/writes.hpp>
 #include <rill/session/session.hpp>
 #include <rill/summary/event_writer.hpp>
 #include <rill/summary/merged_summaries.hpp>
 #include <rill/train/any_variable.hpp>
 #include <rill/train/attention.hpp>
+#include <rill/train/bounded_staleness.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/cell_wrappers.hpp>
 #include <rill/train/cells.hpp>
@@ -56,3 +58,4 @@
 #include <rill/train/sequence_loss.hpp>
 #include <rill/train/sequential.hpp>
 #include <rill/train/start_queue_runners.hpp>
+#include <rill/train/sync_replicas.hpp>

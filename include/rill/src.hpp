@@ -198,6 +198,7 @@
 #include <rill/session/session_core.ipp>
 #include <rill/summary/event_writer.ipp>
 #include <rill/train/any_variable.ipp>
+#include <rill/train/bounded_staleness.ipp>
 #include <rill/train/clipping.ipp>
 #include <rill/train/compare_values.ipp>
 #include <rill/train/coordinator.ipp>
@@ -215,8 +216,10 @@
 #include <rill/train/optimizer.ipp>
 #include <rill/train/parameter_table.ipp>
 #include <rill/train/replica_device_setter.ipp>
+#include <rill/train/replica_index.ipp>
 #include <rill/train/saver.ipp>
 #include <rill/train/session_hooks.ipp>
 #include <rill/train/start_queue_runners.ipp>
+#include <rill/train/sync_replicas.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>

@@ -27,7 +27,8 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
                "core/byte_units": "distributed/transports", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
 COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
-                        "distributed/processes": "tasks in processes of their own, of all headers"}
+                        "distributed/processes": "tasks in processes of their own, of all headers",
+                        "distributed/training": "sync_replicas and monitored_session across tasks"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
                for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}
@@ -83,6 +84,11 @@ COVERED_BY |= {f"ops/math/{op}": "ops/math/segment"
                           "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum")}
 COVERED_BY |= {"ops/array/index_count": "ops/math/segment", "ops/math/mul_no_nan": "ops/math/div_no_nan",
                "ops/math/xdivy": "ops/math/div_no_nan", "ops/math/xlogy": "ops/math/div_no_nan"}
+COVERED_BY |= {f"ops/sync/{op}": "train/sync_replicas"
+               for op in ("replica_gradients", "replica_gradients_put", "replica_gradients_take", "round_arrive", "round_begin",
+                          "round_dropped", "round_end", "round_leave", "round_reset", "sync_round")}
+COVERED_BY |= {f"ops/sync/{op}": "train/bounded_staleness" for op in ("clock_advance", "clock_leave", "staleness_clock")}
+COVERED_BY["train/replica_index"] = "train/sync_replicas"
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so

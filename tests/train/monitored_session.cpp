@@ -149,5 +149,4 @@ TEST_CASE("monitored_session: signals, hooks of the user's, and variables that n
     CHECK_THROWS_WITH(monitored_session({.hooks = {}}), contains("without a value after the initializers: 'lost'"));
     CHECK_THROWS_AS(monitored_session({.is_chief = false, .chief_timeout = std::chrono::milliseconds(1)}),
                     deadline_exceeded);
-    CHECK_THROWS_AS(monitored_session({.target = "tcp://127.0.0.1:1"}), unimplemented);
 }

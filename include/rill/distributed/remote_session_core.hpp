@@ -26,11 +26,18 @@ public:
     RILL_INLINE std::vector<session_device> devices() const override;
     RILL_INLINE std::vector<run_part> partition(const plan_key& key) override;
     RILL_INLINE bool has_value(const node* variable) const override;
+    RILL_INLINE any_array variable_value(const node* variable) const override;
+    /// Runs the variable's initializer, which is fed the value.
+    RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;
+    /// Returns nothing: queues, tables and random counters stay in their tasks.
+    RILL_INLINE std::vector<saved_resource> saved_resources() const override { return {}; }
 
 private:
+    std::shared_ptr<prepared_run> run_of(const plan_key& key) const;
+
     const std::shared_ptr<client_session> session_;
-    std::mutex mutex_;
-    run_cache runs_;
+    mutable std::mutex mutex_;
+    mutable run_cache runs_;
     hash_set<std::string> done_once_;
 };
 

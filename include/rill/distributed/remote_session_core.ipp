@@ -69,7 +69,9 @@ RILL_COLD remote_session_core::remote_session_core(const rill::graph& g, std::sh
 
 RILL_COLD remote_session_core::~remote_session_core() { session_->close("the session is closed"); }
 
-RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key) {
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key) { return run_of(key); }
+
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_key& key) const {
     session_->check_open();
     {
         const std::lock_guard lock(mutex_);
@@ -107,16 +109,33 @@ RILL_COLD std::vector<run_part> remote_session_core::partition(const plan_key& k
     return session_->parts(graph(), key);
 }
 
-RILL_COLD bool remote_session_core::has_value(const node* variable) const {
+RILL_COLD bool remote_session_core::has_value(const node* variable) const { return !variable_value(variable).empty(); }
+
+RILL_COLD any_array remote_session_core::variable_value(const node* variable) const {
     plan_key key;
     key.fetches = {{variable, 0}};
     try {
-        const auto read = detail::make_shared<remote_run>(session_, session_->prepare(graph(), key));
-        read->run({}, {}, nullptr);
-        return true;
+        const auto read = run_of(key)->run({});
+        const auto& type = read.type(0);
+        return owned_copy(type.type, type.shape, read.data(0));
     } catch (const failed_precondition&) { // uninitialized
-        return false;
+        return {};
     }
+}
+
+RILL_COLD void remote_session_core::restore_variable(const node* variable, const any_array& value) {
+    const node* assign = variable->owner->initializer(variable);
+    if (!assign)
+        throw failed_precondition(
+            error_at(*variable, variable->op->label(), "it has no initializer to restore it with"));
+    if (value.type() != variable->outputs[0])
+        throw invalid_argument(
+            error_at(*variable, variable->op->label(),
+                     "it is " + to_string(variable->outputs[0]) + ", the saved value is " + to_string(value.type())));
+    plan_key key;
+    key.targets = {assign};
+    key.feeds = {assign->inputs[1]};
+    run_of(key)->run({&value, 1});
 }
 
 }}} // namespace rill::RILL_ABI::detail

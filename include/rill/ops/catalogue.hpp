@@ -354,13 +354,26 @@
 #include <rill/ops/accumulator/conditional_accumulator.hpp>
 #include <rill/ops/sync/barrier.hpp>
 #include <rill/ops/sync/barrier_wait.hpp>
+#include <rill/ops/sync/clock_advance.hpp>
+#include <rill/ops/sync/clock_leave.hpp>
 #include <rill/ops/sync/mutex.hpp>
 #include <rill/ops/sync/mutex_acquire.hpp>
 #include <rill/ops/sync/mutex_release.hpp>
+#include <rill/ops/sync/replica_gradients.hpp>
+#include <rill/ops/sync/replica_gradients_put.hpp>
+#include <rill/ops/sync/replica_gradients_take.hpp>
+#include <rill/ops/sync/round_arrive.hpp>
+#include <rill/ops/sync/round_begin.hpp>
+#include <rill/ops/sync/round_dropped.hpp>
+#include <rill/ops/sync/round_end.hpp>
+#include <rill/ops/sync/round_leave.hpp>
+#include <rill/ops/sync/round_reset.hpp>
 #include <rill/ops/sync/semaphore.hpp>
 #include <rill/ops/sync/semaphore_acquire.hpp>
 #include <rill/ops/sync/semaphore_release.hpp>
 #include <rill/ops/sync/semaphore_value.hpp>
+#include <rill/ops/sync/staleness_clock.hpp>
+#include <rill/ops/sync/sync_round.hpp>
 
 #include <rill/ops/table/hash_table.hpp>
 #include <rill/ops/table/initialize_table.hpp>
@@ -419,6 +432,8 @@ using catalogue = op_list<
     check_numerics_op,
     cholesky_op,
     clip_op,
+    clock_advance_op,
+    clock_leave_op,
     complex_op,
     compute_accidental_hits_op,
     concat_grad_op,
@@ -594,6 +609,9 @@ using catalogue = op_list<
     reduce_prod_op,
     relu6_op,
     relu_op,
+    replica_gradients_op,
+    replica_gradients_put_op,
+    replica_gradients_take_op,
     requantize_op,
     reshape_like_op,
     reshape_op,
@@ -601,7 +619,13 @@ using catalogue = op_list<
     reverse_op,
     rint_op,
     roll_op,
+    round_arrive_op,
+    round_begin_op,
+    round_dropped_op,
+    round_end_op,
+    round_leave_op,
     round_op,
+    round_reset_op,
     rsqrt_op,
     scalar_summary_op,
     scan_slices_op,
@@ -651,6 +675,7 @@ using catalogue = op_list<
     stack_pop_op,
     stack_push_op,
     stack_size_op,
+    staleness_clock_op,
     stand_in_op,
     stop_gradient_op,
     strided_slice_grad_op,
@@ -669,6 +694,7 @@ using catalogue = op_list<
     substr_op,
     svd_op,
     switch_op,
+    sync_round_op,
     take_along_grad_op,
     take_along_op,
     tan_op,

@@ -40,7 +40,7 @@ public:
     /// Returns true if a variable has a value in this session.
     virtual bool has_value(const node* variable) const = 0;
 
-    // The interface of savers. The state of a session in another process is not reached this way: its core throws unimplemented.
+    // The interface of savers. A session of a cluster reads and restores variables by runs; it does not reach other state.
     /// Returns the value of a variable in the host's memory, shared with the variable where that is possible; empty if it has none.
     virtual any_array variable_value(const node* variable) const;
     /// Gives a variable a value, in place of its initializer or of what it holds.

@@ -55,7 +55,8 @@ struct monitored_session_options {
 ///     monitored_session m({.checkpoint_dir = "run", .save_every = 600s, .summary_dir = "logs"});
 ///     while (!m.should_stop()) m.run(train);
 ///
-/// A run that ends with `aborted` or `unavailable` opens a new session, restores the last checkpoint and runs again. Other errors end it.
+/// A run that ends with `aborted` or `unavailable` opens a new session, restores the last checkpoint and runs again. Other errors end it. Of
+/// the workers of a cluster (`target`) one is the chief. The others wait until the chief has initialised or restored the variables.
 class monitored_session {
 public:
     /// Opens a session on the current graph. A template, so that programs without monitored sessions do not have the kernels of its nodes.

@@ -48,6 +48,8 @@ private:
 } // namespace detail
 
 struct monitored_session::state {
+    static constexpr auto pause = std::chrono::milliseconds(50); // between attempts
+
     state(const monitored_session_options& o, const graph& of) : options(o), g(of), signals(o.stop_at_signals) {}
 
     void open() {
@@ -57,10 +59,13 @@ struct monitored_session::state {
         } catch (const error& problem) {
             log_message(log_level::warning, "monitored_session: " + std::string(problem.what()));
         }
-        current = std::make_unique<rill::session>(g, options.session);
+        const bool recovers = std::exchange(current, std::make_unique<rill::session>(g, options.session)) != nullptr;
         const auto& how = options.scaffold;
         if (options.is_chief) {
             std::string restored;
+            // workers that run on a server that lives may train on variables of which some are restored
+            const bool others_run = !options.session.target.empty() && (recovers || uninitialised().empty());
+            reset_rounds();
             if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
             if (!restored.empty()) {
                 log_message(log_level::info, "monitored_session: restored '" + restored + "'");
@@ -68,6 +73,7 @@ struct monitored_session::state {
                 current->run(*how.init);
                 if (how.init_fn) how.init_fn(*current);
             }
+            if (others_run) reset_rounds();
         } else {
             wait_for_chief();
         }
@@ -79,18 +85,48 @@ struct monitored_session::state {
     }
     std::string uninitialised() const {
         std::string names;
-        for (const auto* n : detail::saved_variables(g))
-            if (!detail::core_of(*current)->has_value(n)) names += (names.empty() ? ": '" : ", '") + n->name + "'";
+        for (const auto* n : detail::saved_variables(g)) {
+            if (detail::core_of(*current)->has_value(n)) continue;
+            const auto& device = requested_device(*n);
+            names += (names.empty() ? ": '" : ", '") + n->name + "'" + (device.empty() ? "" : " on '" + device + "'");
+        }
         return names;
+    }
+    /// Opens the session, again while a task does not answer. Throws deadline_exceeded with the last problem after chief_timeout.
+    void open_in_time() {
+        const auto end = std::chrono::steady_clock::now() + options.chief_timeout;
+        for (;;) try {
+                return open();
+            } catch (const error& problem) {
+                if (options.session.target.empty() || !is_of_lost_task(problem)) throw;
+                if (std::chrono::steady_clock::now() > end)
+                    throw deadline_exceeded("monitored_session: the session can't be opened: " +
+                                            std::string(problem.what()));
+                log_message(log_level::warning, "monitored_session: tries again after: " + std::string(problem.what()));
+                std::this_thread::sleep_for(pause);
+            }
+    }
+    static bool is_of_lost_task(const error& problem) {
+        return problem.code() == error_code::aborted || problem.code() == error_code::unavailable;
     }
     void wait_for_chief() const {
         const auto end = std::chrono::steady_clock::now() + options.chief_timeout;
-        constexpr auto pause = std::chrono::milliseconds(50);
         for (auto names = uninitialised(); !names.empty(); names = uninitialised()) {
             if (std::chrono::steady_clock::now() > end)
                 throw deadline_exceeded("monitored_session: the chief has not initialised the variables" + names);
             std::this_thread::sleep_for(pause);
         }
+    }
+    void reset_rounds() const {
+        for (const auto& e : g.collection(collections::round_resets)) current->run(any_tensor(e));
+    }
+    /// Tells other replicas that this one has come to its end.
+    void leave() const {
+        for (const auto& e : g.collection(collections::replica_leaves)) try {
+                current->run(any_tensor(e));
+            } catch (const error& problem) {
+                log_message(log_level::warning, "monitored_session: " + std::string(problem.what()));
+            }
     }
     std::int64_t step() const { return detail::find_global_step(g) ? global_step_of(*current) : runs; }
     void stop_threads() {
@@ -114,9 +150,8 @@ struct monitored_session::state {
 
 RILL_COLD monitored_session::monitored_session(const monitored_session_options& given,
                                                const monitored_session_options& complete) {
-    if (!given.target.empty())
-        throw unimplemented("monitored_session: no session of this program has the target '" + given.target + "'");
     auto options = complete;
+    if (!given.target.empty()) options.session.target = given.target;
     if (!options.scaffold.saver) options.scaffold.saver = std::make_shared<saver>();
     state_ = std::make_unique<state>(options, current_graph());
     auto& s = *state_;
@@ -139,7 +174,7 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
     if (options.stop_at_step > 0) s.hooks.push_back(rill::stop_at_step(options.stop_at_step));
     s.hooks.insert(s.hooks.end(), options.hooks.begin(), options.hooks.end());
     for (const auto& h : s.hooks) h->begin();
-    s.open();
+    s.open_in_time();
     if (options.stop_at_step > 0 && s.step() >= options.stop_at_step) s.stop = true; // a run that had ended before
 }
 
@@ -190,19 +225,19 @@ monitored_session::run_with_hooks(const std::function<std::vector<any_array>(con
             return true;
         } catch (const out_of_range&) {
             s.stop = true;
+            s.leave();
             if (quiet) return false;
             throw;
         } catch (const error& problem) {
             const bool recovers =
-                (problem.code() == error_code::aborted || problem.code() == error_code::unavailable) &&
-                !s.options.checkpoint_dir.empty();
+                state::is_of_lost_task(problem) && (!s.options.checkpoint_dir.empty() || !s.options.is_chief);
             if (!recovers) {
                 s.stop = s.failed = true;
                 throw;
             }
             log_message(log_level::warning,
                         "monitored_session: opens a new session after: " + std::string(problem.what()));
-            s.open();
+            s.open_in_time();
         } catch (...) {
             s.stop = s.failed = true;
             throw;
@@ -222,6 +257,7 @@ RILL_COLD void monitored_session::close() {
     };
     if (!s.failed)
         for (const auto& h : s.hooks) attempt([&] { h->end(*s.current); });
+    if (!s.failed) s.leave();
     attempt([&] { s.stop_threads(); });
     if (s.current) s.current->close();
     if (problem) std::rethrow_exception(problem);

@@ -89,6 +89,24 @@ std::vector<gradient_and_variable> checked_pairs(const std::vector<gradient_and_
 /// Refuses a loss that has no gradients, or whose dtype optimizers are not compiled for unless its type says so.
 void check_untyped_loss(const endpoint& loss);
 
+/// Returns the gradients of a loss that minimize applies, and compiles their kernels.
+template <graph_operand Loss>
+std::vector<gradient_and_variable> gradients_of(const Loss& loss, const minimize_options& how,
+                                                const std::source_location& where) {
+    if constexpr (typed_operand<Loss>) {
+        static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
+        static_assert(extents_of<Loss>::rank == 0,
+                      "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
+        require_gradient_kernels<value_type_of<Loss>>();
+    } else {
+        if (is_null(loss)) refuse_null("minimize", where);
+        check_untyped_loss(loss.end());
+        require_gradient_kernels<float>();
+        require_gradient_kernels<double>();
+    }
+    return gradients_by_variables(seal(loss), how, where);
+}
+
 /// A constant of rank 0.
 template <class T> endpoint scalar_constant(double value) {
     return constant(static_cast<T>(value), {}).join(current_graph()); // no place of the user's
@@ -160,7 +178,7 @@ public:
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const minimize_options& how,
                        const std::source_location& where = std::source_location::current()) const {
-        const auto pairs = gradients_of(loss, how, where);
+        const auto pairs = detail::gradients_of(loss, how, where);
         if constexpr (typed_operand<Loss>)
             return detail::counted(apply_gradients<value_type_of<Loss>>(pairs, where), how.step, where);
         else
@@ -175,7 +193,7 @@ public:
                       const std::source_location& where = std::source_location::current()) const {
         minimize_options how;
         if (!variables.empty()) how.variables = std::move(variables);
-        return gradients_of(loss, how, where);
+        return detail::gradients_of(loss, how, where);
     }
 
     /// The second half: updates the variables by their gradients, once all of these are known. Pairs without a gradient are
@@ -209,23 +227,6 @@ public:
 
 private:
     const Self& self() const { return static_cast<const Self&>(*this); }
-
-    template <graph_operand Loss>
-    static std::vector<gradient_and_variable> gradients_of(const Loss& loss, const minimize_options& how,
-                                                           const std::source_location& where) {
-        if constexpr (typed_operand<Loss>) {
-            static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
-            static_assert(extents_of<Loss>::rank == 0,
-                          "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
-            detail::require_gradient_kernels<value_type_of<Loss>>();
-        } else {
-            if (detail::is_null(loss)) detail::refuse_null("minimize", where);
-            detail::check_untyped_loss(loss.end());
-            detail::require_gradient_kernels<float>();
-            detail::require_gradient_kernels<double>();
-        }
-        return detail::gradients_by_variables(detail::seal(loss), how, where);
-    }
 
     template <class... T>
     operation apply(const std::vector<gradient_and_variable>& pairs, const std::source_location& where) const {

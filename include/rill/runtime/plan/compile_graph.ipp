@@ -16,6 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Returns the graph of a run; null for a body in which nothing runs.
 RILL_COLD const graph_state* graph_of(const plan_key& key) {
     if (!key.fetches.empty()) return key.fetches[0].from->owner;
     return key.targets.empty() ? nullptr : key.targets[0]->owner;
@@ -24,8 +25,8 @@ RILL_COLD const graph_state* graph_of(const plan_key& key) {
 /// Prunes a run, with functional ops in place of its control-flow primitives.
 RILL_COLD compiled_graph prune_graph(const plan_key& key, const dynamic_runtime* control, bool raise_primitives) {
     compiled_graph made;
-    if (const auto* primitive =
-            control ? graph_of(key)->primitive() : nullptr) // another thread may add the first one just now
+    const auto* owner = control ? graph_of(key) : nullptr;
+    if (const auto* primitive = owner ? owner->primitive() : nullptr) // another thread may add the first one just now
         made.flow = control->functionalize(key, primitive->functional_ops(), raise_primitives);
     auto& g = made.items =
         checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, made.flow.get()), !made.flow);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+#include <rill/core/resource.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The attributes of the node that keeps the gradients of a variable.
+struct replica_gradients_traits {
+    tensor_type type;             // of the variable
+    dtype ids = dtype::invalid;   // of the row numbers, if the gradients are rows; invalid: they are dense
+    bool adds_at_arrival = false; // keeps one sum instead of the gradients of each replica
+
+    bool is_rows() const { return ids != dtype::invalid; }
+};
+
+/// The gradients of a variable that replicas have computed in a round. A take removes those of a round, in the order that it is given.
+class RILL_EXPORT replica_gradients_state final : public resource {
+public:
+    static constexpr auto kind = "replica_gradients";
+
+    replica_gradients_state(std::string name, replica_gradients_traits traits)
+        : name_(std::move(name)), traits_(std::move(traits)) {}
+
+    static std::string described_as(const replica_gradients_traits& t) {
+        return std::string(kind) + " of " + to_string(t.type) + (t.is_rows() ? ", rows" : "");
+    }
+    std::string described() const override { return described_as(traits_); }
+
+    /// The gradients of one run of a replica, or the sum of `count` such.
+    struct gradients {
+        std::int64_t step = 0, id = 0;
+        any_array values = {}, ids = {}; // `ids`: of the rows; empty: dense
+        index_t count = 1;
+    };
+    /// A function that adds n elements of `gradient` to `sum`.
+    using adder = void (*)(const void* gradient, void* sum, index_t n);
+
+    /// Copies and keeps gradients, in place of those of the same id. Drops them if they are of a round that was taken.
+    void put(const gradients& g, adder add);
+    /// Removes and returns the gradients of the round `step`: those of `ids`, in this order, or the sum. Throws `aborted` if some are missing.
+    std::vector<gradients> take(std::int64_t step, std::span<const std::int64_t> ids);
+
+private:
+    const std::string name_;
+    const replica_gradients_traits traits_;
+    mutable std::mutex mutex_;
+    std::int64_t step_ = 0; // gradients of earlier rounds are stale
+    std::vector<gradients> kept_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <rill/core/algorithm.hpp>
+#include <rill/core/shape_rules.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE void replica_gradients_state::put(const gradients& g, adder add) {
+    const bool fits =
+        g.values.dtype() == traits_.type.type &&
+        (traits_.is_rows() ? g.ids.dtype() == traits_.ids : rules::compatible(g.values.shape(), traits_.type.shape));
+    if (!fits)
+        throw invalid_argument(std::string(kind) + " '" + name_ + "': gradients are " + to_string(traits_.type) +
+                               (traits_.is_rows() ? ", by rows" : "") + ", not " + to_string(g.values.type()));
+    const std::lock_guard lock(mutex_);
+    if (g.step < step_) return;
+    std::erase_if(kept_, [&](const gradients& k) { return k.step < g.step; });
+    const auto same =
+        detail::find_if(kept_, [&](const gradients& k) { return traits_.adds_at_arrival || k.id == g.id; });
+    if (same != kept_.end() && traits_.adds_at_arrival) {
+        add(g.values.data(), same->values.mutable_data(), g.values.size());
+        ++same->count;
+        return;
+    }
+    gradients own{g.step, g.id, owned_copy(g.values), g.ids.empty() ? any_array() : owned_copy(g.ids)};
+    if (same != kept_.end())
+        *same = std::move(own);
+    else
+        kept_.push_back(std::move(own));
+}
+
+RILL_INLINE std::vector<replica_gradients_state::gradients>
+replica_gradients_state::take(std::int64_t step, std::span<const std::int64_t> ids) {
+    const std::lock_guard lock(mutex_);
+    std::vector<gradients*> wanted;
+    if (traits_.adds_at_arrival) {
+        if (!kept_.empty() && kept_[0].step == step) wanted.push_back(&kept_[0]);
+    } else {
+        for (const auto id : ids)
+            for (auto& k : kept_)
+                if (k.step == step && k.id == id) wanted.push_back(&k);
+    }
+    if (wanted.size() != (traits_.adds_at_arrival ? 1 : ids.size()))
+        throw aborted(
+            std::string(kind) + " '" + name_ + "': the gradients of round " + std::to_string(step) +
+            " are gone: they were taken by a step that failed, or the task has restarted; restore a checkpoint");
+    std::vector<gradients> all;
+    for (auto* g : wanted) all.push_back(std::move(*g));
+    kept_.clear();
+    step_ = step + 1;
+    return all;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

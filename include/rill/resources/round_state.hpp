@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/cancellation.hpp>
+#include <rill/resources/waited_resource.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The attributes of the node that makes a round.
+struct round_traits {
+    index_t aggregate = 1, total = 1; // gradients that make a step, and replicas that compute them
+    bool by_replica = true;           // gradients are added in order of replica, otherwise in order of arrival
+
+    /// Throws invalid_argument unless 1 <= aggregate <= total.
+    void check() const;
+};
+
+/// The rounds of synchronous training. In a round each replica computes gradients and arrives. Once `aggregate` replicas have arrived, one of
+/// their steps becomes the leader: it updates the variables and ends the round. The others wait until then. No thread and no queue takes
+/// part: if the leader's step fails, the next waiting step leads.
+class RILL_EXPORT round_state final : public waited_resource {
+public:
+    static constexpr auto kind = "sync_round";
+
+    round_state(std::string name, const round_traits& traits)
+        : waited_resource(std::move(name), lines_for(traits)), traits_(traits), in_use_(lines_for(traits)) {}
+
+    static std::string described_as(const round_traits& t) {
+        return std::string(kind) + " of " + std::to_string(t.aggregate) + " of " + std::to_string(t.total) +
+               " replicas";
+    }
+    std::string described() const override { return described_as(traits_); }
+
+    /// A replica. One without a number is known by its session, and `order` is its place in sums.
+    struct member {
+        index_t number = -1;
+        index_t order = 0;
+        const cancellation* session = nullptr;
+    };
+    /// The gradients of one run of a replica. Sums by replica add them in order of `id`.
+    struct contribution {
+        std::int64_t step = 0, id = 0;
+    };
+
+    /// Returns the round that was current when the replica's last run ended, so that its gradients are no newer than the variables that they
+    /// are of. Throws invalid_argument for a number of no replica.
+    contribution begin(const member& by);
+    /// Arrives with gradients, and waits until the round is over or this step leads it. Returns true if done at once; otherwise it completes
+    /// `wait` later. Outputs: true for the leader, and the ids that it aggregates. Stale gradients do not wait. Throws out_of_range
+    /// if so many replicas have left that no round can be complete. An older run of the same replica that still waits ends with `aborted`.
+    bool arrive(const contribution& c, const step_context* step, async_context& wait, any_array* out);
+    /// Ends a replica's run. The run that leads ends the round.
+    void end(std::int64_t step, bool leads, const member& by);
+    /// Notes that a replica has come to its end. A later begin() of it takes that back. Returns the number of replicas that are left.
+    std::int64_t leave(const member& by);
+    /// Begins a new round, in which no gradient of an earlier one counts, and returns its number. For variables that were restored.
+    std::int64_t reset();
+    /// Returns the number of runs whose gradients were not used.
+    std::int64_t dropped() const;
+
+private:
+    static constexpr int id_bits = 40; // of an id, for the runs of replicas without a number
+    using key = std::pair<index_t, const cancellation*>;
+    struct call : attempt {
+        contribution what;
+    };
+
+    static key key_of(const member& by) {
+        return by.number >= 0 ? key{by.number, nullptr} : key{index_t(-1), by.session};
+    }
+    /// Each attempt waits in a line of its own: one whose round is over must not wait for the others. Runs of dead replicas have lines, too,
+    /// until their tasks are found dead.
+    static std::size_t lines_for(const round_traits& t) { return static_cast<std::size_t>(4 * t.total); }
+    std::size_t free_line();
+    std::string described_kind() const override { return kind; }
+    RILL_INLINE bool serve(attempt& a) override;
+    RILL_INLINE void undo(attempt& a) override;
+    RILL_INLINE void give_back(holding& of) override;
+    attempt_ptr kept(attempt& a) override { return std::make_shared<call>(static_cast<call&&>(a)); }
+    std::vector<std::int64_t> aggregated() const;
+
+    const round_traits traits_;
+    std::vector<bool> in_use_;          // the lines
+    std::int64_t step_ = 0, first_ = 0; // the current round, and that in which unknown replicas begin
+    std::vector<std::int64_t> arrived_; // ids in this round, in order of arrival
+    std::map<key, std::int64_t> known_; // the round that was current when the replica's last run ended
+    std::set<key> left_;
+    bool is_led_ = false;
+    std::shared_ptr<holding> leader_; // of the step that leads
+    std::int64_t runs_ = 0, dropped_ = 0;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <algorithm>
+
+#include <rill/core/algorithm.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void round_traits::check() const {
+    if (aggregate < 1 || total < aggregate)
+        throw invalid_argument("replicas_to_aggregate is " + std::to_string(aggregate) + " and total_replicas is " +
+                               std::to_string(total) + "; 1 <= replicas_to_aggregate <= total_replicas is required");
+}
+
+RILL_INLINE round_state::contribution round_state::begin(const member& by) {
+    if (by.number >= traits_.total)
+        throw invalid_argument(named() + ": the replica is " + std::to_string(by.number) + "; there are " +
+                               std::to_string(traits_.total) + ", numbered from 0");
+    const std::lock_guard lock(mutex_);
+    left_.erase(key_of(by));
+    const auto last = known_.find(key_of(by));
+    const std::int64_t id = by.number >= 0 ? by.number << id_bits : (by.order << id_bits) + ++runs_;
+    return {last == known_.end() ? first_ : last->second, id};
+}
+
+RILL_INLINE bool round_state::arrive(const contribution& c, const step_context* step, async_context& wait,
+                                     any_array* out) {
+    const auto held = held_by(step, true);
+    call now{{.by = {.step = held}}, c};
+    change([&] {
+        now.line = free_line();
+        if (c.step < step_) {
+            ++dropped_;
+            return;
+        }
+        refuse_waiting(
+            [&](const attempt& a) { return static_cast<const call&>(a).what.id == c.id; },
+            std::make_exception_ptr(aborted(named() + ": a later run is replica " + std::to_string(c.id >> id_bits) +
+                                            ", too; each replica needs a number of its own")));
+        if (!detail::contains(arrived_, c.id)) arrived_.push_back(c.id); // a run that failed may come again
+    });
+    return start(std::move(now), wait, out);
+}
+
+RILL_INLINE std::size_t round_state::free_line() {
+    for (std::size_t i = 0; i < in_use_.size(); ++i)
+        if (!in_use_[i]) {
+            in_use_[i] = true;
+            return i;
+        }
+    throw resource_exhausted(named() + ": " + std::to_string(in_use_.size()) + " runs of " +
+                             std::to_string(traits_.total) + " replicas wait");
+}
+
+RILL_INLINE std::vector<std::int64_t> round_state::aggregated() const {
+    std::vector<std::int64_t> ids(arrived_.begin(), arrived_.begin() + traits_.aggregate);
+    if (traits_.by_replica) detail::sort(ids, [](std::int64_t a, std::int64_t b) { return a < b; });
+    return ids;
+}
+
+RILL_INLINE bool round_state::serve(attempt& a) {
+    const bool is_over = static_cast<call&>(a).what.step < step_;
+    if (!is_over) {
+        if (is_led_) return false;
+        if (static_cast<index_t>(arrived_.size()) < traits_.aggregate) {
+            const auto left = static_cast<index_t>(left_.size());
+            if (traits_.total - left >= traits_.aggregate) return false;
+            throw out_of_range(named() + ": " + std::to_string(left) + " of " + std::to_string(traits_.total) +
+                               " replicas have come to their end, and a step needs the gradients of " +
+                               std::to_string(traits_.aggregate));
+        }
+    }
+    any_array leads(dtype::boolean, dims{}), ids(dtype::int64, dims{traits_.aggregate});
+    *static_cast<bool*>(leads.mutable_data()) = !is_over;
+    auto* const to = static_cast<std::int64_t*>(ids.mutable_data());
+    std::fill(to, to + traits_.aggregate, 0);
+    if (!is_over) {
+        const auto all = aggregated();
+        std::copy(all.begin(), all.end(), to);
+        is_led_ = true;
+        leader_ = a.by.step;
+    }
+    in_use_[a.line] = false;
+    a.outputs.push_back(std::move(leads));
+    a.outputs.push_back(std::move(ids));
+    return true;
+}
+
+RILL_COLD void round_state::undo(attempt& a) {
+    const auto& c = static_cast<call&>(a).what;
+    if (c.step == step_) std::erase(arrived_, c.id);
+    in_use_[a.line] = false;
+}
+
+RILL_COLD void round_state::give_back(holding& of) {
+    if (leader_.get() != &of) return;
+    leader_.reset();
+    is_led_ = false;
+}
+
+RILL_INLINE void round_state::end(std::int64_t step, bool leads, const member& by) {
+    change([&] {
+        if (leads && step == step_) {
+            dropped_ += static_cast<std::int64_t>(arrived_.size()) - traits_.aggregate;
+            arrived_.clear();
+            leader_.reset();
+            is_led_ = false;
+            ++step_;
+        }
+        known_[key_of(by)] = step_;
+    });
+}
+
+RILL_INLINE std::int64_t round_state::leave(const member& by) {
+    std::int64_t remaining = 0;
+    change([&] {
+        left_.insert(key_of(by));
+        remaining = static_cast<std::int64_t>(traits_.total) - static_cast<std::int64_t>(left_.size());
+    });
+    return remaining;
+}
+
+RILL_INLINE std::int64_t round_state::reset() {
+    std::int64_t now = 0;
+    change([&] {
+        now = first_ = ++step_;
+        arrived_.clear();
+        known_.clear();
+        left_.clear();
+        leader_.reset();
+        is_led_ = false;
+    });
+    return now;
+}
+
+RILL_INLINE std::int64_t round_state::dropped() const {
+    const std::lock_guard lock(mutex_);
+    return dropped_;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

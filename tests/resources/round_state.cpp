@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/resources/round_state.hpp>
+
+#include "catch.hpp"
+#include "ops/sync/pretend_wait.hpp"
+
+using namespace rill;
+
+namespace test_resources_round_state {
+
+using detail::round_state;
+
+/// One replica of a test, with its step.
+struct replica {
+    std::shared_ptr<round_state> round;
+    index_t number;
+    std::vector<std::function<void()>> undo = {};
+    step_context step = {};
+    sync_test::pretend_wait wait = {};
+    round_state::contribution mine = {};
+    any_array out[2] = {};
+
+    round_state::member self() const { return {.number = number}; }
+    bool arrive() {
+        undo.clear();
+        step.on_failure = &undo;
+        wait = {};
+        mine = round->begin(self());
+        return round->arrive(mine, &step, wait, out);
+    }
+    /// Returns whether the run leads, once its wait is over.
+    bool leads() const { return (wait.came() ? wait.outputs()[0] : out[0]).value<bool>(); }
+    std::vector<std::int64_t> ids() const {
+        const auto all = (wait.came() ? wait.outputs()[1] : out[1]).elements<std::int64_t>();
+        return {all.begin(), all.end()};
+    }
+    void end() { round->end(mine.step, leads(), self()); }
+    void fail() const {
+        for (const auto& f : undo) f();
+    }
+};
+
+std::shared_ptr<round_state> make(index_t aggregate, index_t total, bool by_replica = true) {
+    return std::make_shared<round_state>("r", detail::round_traits{aggregate, total, by_replica});
+}
+
+TEST_CASE("round_state: one replica of each round leads, the others wait until it ends") {
+    const auto round = make(2, 2);
+    replica a{round, 1}, b{round, 0};
+    for (std::int64_t step = 0; step < 3; ++step) {
+        CHECK_FALSE(a.arrive());
+        CHECK(a.mine.step == step);
+        CHECK_FALSE(b.arrive());
+        REQUIRE((a.wait.came() && !b.wait.came()));
+        CHECK(a.leads());
+        CHECK(a.ids() == std::vector<std::int64_t>{b.mine.id, a.mine.id}); // in order of replica
+        a.end();
+        REQUIRE(b.wait.came());
+        CHECK_FALSE(b.leads());
+        b.end();
+    }
+    CHECK(round->dropped() == 0);
+}
+
+TEST_CASE("round_state: nobody waits for a backup, whose gradients are dropped and counted") {
+    const auto round = make(1, 2, false);
+    replica fast{round, 0}, slow{round, 1};
+    slow.mine = round->begin(slow.self());
+    for (int k = 0; k < 3; ++k) {
+        CHECK(fast.arrive());
+        CHECK(fast.leads());
+        fast.end();
+    }
+    CHECK(round->arrive(slow.mine, nullptr, slow.wait, slow.out)); // stale: it does not wait
+    CHECK_FALSE(slow.leads());
+    slow.end();
+    CHECK(round->dropped() == 1);
+    CHECK(slow.arrive());
+    CHECK(slow.mine.step == 3);
+    CHECK(slow.leads());
+    CHECK_FALSE(fast.arrive()); // of the same round, after those that are aggregated
+    slow.end();
+    CHECK(fast.wait.came());
+    CHECK_FALSE(fast.leads());
+    fast.end();
+    CHECK(round->dropped() == 2);
+}
+
+TEST_CASE(
+    "round_state: if the leader's step fails, the next one leads, and one that fails while it waits does not count") {
+    const auto round = make(2, 3);
+    replica a{round, 0}, b{round, 1}, c{round, 2};
+    CHECK_FALSE(a.arrive());
+    CHECK_FALSE(b.arrive());
+    CHECK(a.leads());
+    a.fail();
+    REQUIRE(b.wait.came());
+    CHECK(b.leads());
+    b.end();
+
+    CHECK_FALSE(b.arrive());
+    CHECK(b.wait.give_up());
+    c.mine = round->begin(c.self());
+    CHECK(c.mine.step == 0); // it has run in no round: its variables may be as old as that
+    CHECK(round->arrive(c.mine, &c.step, c.wait, c.out));
+    c.end();
+    CHECK_FALSE(c.arrive());
+    CHECK_FALSE(c.wait.came());
+    CHECK_FALSE(b.arrive());
+    CHECK(c.leads());
+    CHECK(c.ids() == std::vector<std::int64_t>{b.mine.id, c.mine.id});
+}
+
+TEST_CASE("round_state: a later run of a replica takes the place of one that waits") {
+    const auto round = make(2, 2);
+    replica first{round, 0}, again{round, 0}, other{round, 1};
+    CHECK_FALSE(first.arrive());
+    CHECK_FALSE(again.arrive());
+    REQUIRE(first.wait.came());
+    CHECK_THROWS_WITH(std::rethrow_exception(first.wait.problem()), contains("'r'") && contains("replica 0"));
+    CHECK_FALSE(other.arrive());
+    CHECK(again.leads());
+}
+
+TEST_CASE("round_state: a replica that leaves ends those that would wait for it, until it comes back") {
+    const auto round = make(2, 3);
+    replica a{round, 0}, b{round, 1}, c{round, 2};
+    CHECK(round->leave(c.self()) == 2);
+    CHECK(round->leave(c.self()) == 2); // once
+    CHECK_FALSE(a.arrive());
+    CHECK_FALSE(b.arrive());
+    a.end();
+    b.end();
+    CHECK_FALSE(a.arrive());
+    CHECK(round->leave(b.self()) == 1);
+    REQUIRE(a.wait.came());
+    CHECK_THROWS_AS(std::rethrow_exception(a.wait.problem()), out_of_range);
+    CHECK_THROWS_WITH(a.arrive(), contains("2 of 3 replicas") && contains("of 2"));
+    CHECK_FALSE(b.arrive());
+    CHECK_FALSE(a.arrive());
+    CHECK(b.leads());
+}
+
+TEST_CASE("round_state: replicas without a number are told apart by session, and a reset drops what has come") {
+    const auto round = make(2, 2);
+    const auto one = std::make_shared<cancellation>(), two = std::make_shared<cancellation>();
+    const auto a = round->begin({.session = one.get()}), b = round->begin({.order = 1, .session = two.get()});
+    CHECK(a.id < b.id);
+    CHECK(round->begin({.session = one.get()}).id > a.id); // another run
+    sync_test::pretend_wait wait;
+    any_array out[2];
+    CHECK_FALSE(round->arrive(a, nullptr, wait, out));
+    CHECK(round->reset() == 1);
+    REQUIRE(wait.came());
+    CHECK_FALSE(wait.outputs()[0].value<bool>());
+    CHECK(round->begin({.session = two.get()}).step == 1);
+}
+
+TEST_CASE("round_state: bad numbers are refused") {
+    CHECK_THROWS_WITH((detail::round_traits{3, 2}.check()), contains("replicas_to_aggregate is 3") && contains("is 2"));
+    CHECK_THROWS_AS((detail::round_traits{0, 2}.check()), invalid_argument);
+    const auto round = make(1, 2);
+    CHECK_THROWS_WITH(round->begin({.number = 2}), contains("sync_round 'r'") && contains("replica is 2"));
+    CHECK(round->described() == "sync_round of 1 of 2 replicas");
+}
+
+} // namespace test_resources_round_state
