@@ -15,6 +15,7 @@
 
 #include <rill/core/error.hpp>
 #include <rill/core/memory_space.hpp>
+#include <rill/device/cuda/product_library.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/memory_pool.hpp>
 
@@ -82,6 +83,7 @@ public:
     int number() const { return number_; }
     cudaStream_t stream() const { return stream_; }
     memory_pool& pool() { return pool_; }
+    detail::product_library& products() const { return products_; }
 
     /// Returns the GPU of a memory space.
     static const gpu_instance& of(const memory_space& s) { return static_cast<const gpu_instance&>(s); }
@@ -109,6 +111,7 @@ private:
     std::size_t total_ = 0;
     memory_pool pool_;
     mutable std::atomic<std::uint64_t> tickets_{0};
+    mutable detail::product_library products_;
 };
 
 /// Returns the GPUs of this process, none without a driver or a card. Leaked: tensors may outlive main.

@@ -73,9 +73,16 @@ template <class S> struct forward_element {
     scalar_tuple<S> scalars;
     R* to;
 
-    RILL_FN void operator()(index_t i) const {
-        to[i] = lane<R>(evaluator<S, 0, 0>::value(from.load(space, i), scalars)).v;
+    RILL_FN auto load(index_t i) const { return from.load(space, i); }
+    template <class X> RILL_FN void finish(index_t i, const X& x) const {
+        to[i] = lane<R>(evaluator<S, 0, 0>::value(x, scalars)).v;
     }
+};
+
+/// What an adjoint reads: operands or the result, and the gradient.
+template <class X, class R> struct with_gradient {
+    X x;
+    lane<R> gradient;
 };
 
 /// The adjoint of one leaf occurrence.
@@ -130,10 +137,11 @@ template <class S> struct adjoint_element {
     operand_reader<R> gradient;
     adjoint_results<static_cast<std::size_t>(S::leaves)> results;
 
-    RILL_FN void operator()(index_t i) const {
+    using loaded = with_gradient<typename operand_readers<typename element_lists<S>::leaves>::values, R>;
+    RILL_FN loaded load(index_t i) const { return {from.load(space, i), lane<R>(gradient.load(space, i))}; }
+    RILL_FN void finish(index_t i, const loaded& all) const {
         leaf_slots<S, adjoint_slot> slots;
-        pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load(space, i), scalars),
-                               lane<R>(gradient.load(space, i)), slots);
+        pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(all.x, scalars), all.gradient, slots);
         results.store(slots, i);
     }
 };
@@ -145,9 +153,11 @@ template <class S, pullback_reads Reads> struct by_result_element {
     operand_reader<R> first, last; // the result and the gradient, or the gradient twice
     adjoint_results<static_cast<std::size_t>(S::leaves)> results;
 
-    RILL_FN void operator()(index_t i) const {
+    using loaded = with_gradient<lane<R>, R>;
+    RILL_FN loaded load(index_t i) const { return {lane<R>(first.load(space, i)), lane<R>(last.load(space, i))}; }
+    RILL_FN void finish(index_t i, const loaded& all) const {
         leaf_slots<S, adjoint_slot> slots;
-        pullback_by_result<S, 0>::run(lane<R>(first.load(space, i)), lane<R>(last.load(space, i)), slots);
+        pullback_by_result<S, 0>::run(all.x, all.gradient, slots);
         results.store(slots, i);
     }
 };

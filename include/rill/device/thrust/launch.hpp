@@ -34,6 +34,36 @@ struct launch_space {
     }
 };
 
+/// A function of elements in two steps: f.load(i) reads all operands, f.finish(i, loaded) computes and stores the result. A GPU reads
+/// several elements before it stores the first one, since a store holds up the reads behind it.
+template <class F>
+concept loads_first = requires(const F& f, index_t i) { f.finish(i, f.load(i)); };
+
+/// Computes element i.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable // some functions are for a GPU alone
+#endif
+template <class F> RILL_FN void run_element(const F& f, index_t i) {
+    if constexpr (loads_first<F>)
+        f.finish(i, f.load(i));
+    else
+        f(i);
+}
+
+/// Combines the elements of one line in order. F::open(i) returns line i, which has a count and elements by number.
+template <class F> struct fold_line {
+    F f;
+    RILL_FN void operator()(index_t i) const {
+        const auto line = f.open(i);
+        auto all = F::identity();
+        for (index_t k = 0; k < line.count; ++k) all = F::merge(all, line.element(k));
+        f.finish(line, all);
+    }
+};
+
+/// How the elements of lines lie in memory: those of one line side by side, or those of one place in neighbouring lines.
+enum class line_layout : std::uint8_t { along, across };
+
 /// Returns the number whose bytes these are.
 template <class T> T scalar_from(const std::byte* bytes) {
     T value{};
