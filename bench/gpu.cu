@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device "gpu" against what the card can do: `make bench-gpu` compiles and runs this on a machine with a card (docs/gpu.md). Each row is
-// one line: its name, the median microseconds of a run, and what that is in GB/s or TFLOP/s. bench/peers/gpu.py has the same rows in
-// PyTorch and JAX.
+// one line: its name, the median microseconds of a run, and what that is in GB/s or TFLOP/s. Arguments name the rows wanted; without any,
+// all are. bench/peers/gpu.py has the same rows in PyTorch and JAX.
 #include <rill/rill.hpp>
 
 #include <algorithm>
@@ -17,6 +17,10 @@ using namespace rill;
 namespace {
 
 constexpr index_t many = 100'000'000; // elements of the large rows
+
+std::vector<std::string> wanted_rows;
+
+bool is_wanted(const std::string& name) { return wanted_rows.empty() || std::ranges::count(wanted_rows, name) > 0; }
 
 double seconds_of(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -48,6 +52,7 @@ void print_row(const std::string& name, double seconds, double bytes = 0, double
 /// Measures a row in a graph of its own. `build` adds the nodes and returns what runs them in a session.
 void row(const std::string& name, double bytes, double flops,
          const std::function<std::function<void()>(const std::shared_ptr<session>&)>& build) {
+    if (!is_wanted(name)) return;
     try {
         const graph g;
         const graph_scope here(g);
@@ -71,6 +76,7 @@ template <class X> auto chain(const X& x) { // 11 operations
 const auto drawn = random_uniform({.minval = -1, .maxval = 1, .seed = 7});
 
 void measure_copy() {
+    if (!is_wanted("copy_1e8")) return;
     void *from = nullptr, *to = nullptr;
     constexpr std::size_t bytes = many * sizeof(float);
     if (cudaMalloc(&from, bytes) != cudaSuccess || cudaMalloc(&to, bytes) != cudaSuccess) return;
@@ -154,7 +160,8 @@ void measure_steps() {
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    wanted_rows.assign(argv + 1, argv + argc);
     if (the_gpus().empty()) {
         std::printf("no GPU\n");
         return 77;

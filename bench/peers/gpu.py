@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows of bench/gpu.cu in PyTorch (eager) and JAX (jit), on a machine with a GPU: `make bench-gpu`.
 
-Each row is one line: its name, the framework, the median microseconds of a run. A batch of runs is waited for at its end, so that steps
-run ahead of Python, as they do in anyone's loop. Products are in float32, without TF32.
+Each row is one line: its name, the framework, the median microseconds of a run. Further arguments name the rows wanted. A batch of runs
+is waited for at its end, so that steps run ahead of Python, as they do in anyone's loop. Products are in float32, without TF32.
 """
 import os
 import statistics
@@ -33,6 +33,8 @@ def measure(run, finish):
 
 def print_rows(framework, rows, finish):
     for name, make in rows.items():
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
         try:
             print(f"{name:28} {framework:6} {measure(make(), finish) * 1e6:12.2f} us", flush=True)
         except Exception as problem:  # other rows may still work

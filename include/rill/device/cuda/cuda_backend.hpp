@@ -131,19 +131,17 @@ struct cuda_backend {
     /// their own read them together, if there are enough lines to keep the GPU busy.
     template <class F>
     static void fold(const execution_context& on, index_t n, index_t length, detail::line_layout layout, const F& f) {
-        if (n == 0) return;
         constexpr index_t busy = 1 << 15;
         const bool across = layout == detail::line_layout::across && n >= busy;
         const int group = across || length < 16 ? 1 : length < 1024 ? detail::warp_threads : detail::block_threads;
-        detail::fold_lines<<<blocks(n, detail::block_threads / group), detail::block_threads, 0, stream()>>>(
-            f, n, group, guard(on));
-        check_start();
+        launch(&detail::fold_lines<F>, n, detail::block_threads / group, f, n, group, guard(on));
     }
+    /// Short rows get a warp, long ones a block.
     template <class F> static void each_row(const execution_context& on, index_t n, const F& f) {
-        detail::
-            run_rows<<<blocks(n, detail::block_threads / detail::warp_threads), detail::block_threads, 0, stream()>>>(
-                f, n, guard(on));
-        check_start();
+        constexpr index_t is_long = 512;
+        const int group = f.columns < is_long ? detail::warp_threads : detail::block_threads;
+        launch(f.columns < is_long ? &detail::run_rows<detail::warp_row, F> : &detail::run_rows<detail::block_row, F>,
+               n, detail::block_threads / group, f, n, group, guard(on));
     }
     template <class T> static bool multiply(const execution_context& on, const detail::product_arguments<T>& all) {
         return current().products().multiply(all, stream());
@@ -175,20 +173,20 @@ private:
         if (!on.errors) throw internal("a GPU reports errors in data to a record, and the context has none");
         return on.errors;
     }
-    /// Returns the blocks for n things, of which a block takes `each`.
-    static unsigned blocks(index_t n, index_t each) {
-        const index_t all = (n + each - 1) / each;
-        if (all > std::numeric_limits<std::int32_t>::max())
+    /// Starts a kernel over n things, of which a block of threads takes `each`.
+    template <class... P, class... A>
+    static void launch(void (*kernel)(P...), index_t n, index_t each, const A&... args) {
+        if (n == 0) return;
+        const index_t blocks = (n + each - 1) / each;
+        if (blocks > std::numeric_limits<std::int32_t>::max())
             throw unimplemented("a kernel over " + std::to_string(n) + " elements: a GPU starts fewer threads");
-        return static_cast<unsigned>(all);
+        kernel<<<static_cast<unsigned>(blocks), detail::block_threads, 0, stream()>>>(args...);
+        detail::check_cuda(cudaPeekAtLastError(), "a kernel could not start");
     }
-    static void check_start() { detail::check_cuda(cudaPeekAtLastError(), "a kernel could not start"); }
     template <class F> static void start(index_t n, const F& f, const detail::failure_guard& guard) {
         constexpr index_t large = 1 << 20; // from here on the GPU is busy with fewer threads
         const int elements = n >= large ? detail::most_elements : 1;
-        detail::run_elements<<<blocks(n, detail::block_threads * elements), detail::block_threads, 0, stream()>>>(
-            f, n, elements, guard);
-        check_start();
+        launch(&detail::run_elements<F>, n, detail::block_threads * elements, f, n, elements, guard);
     }
 };
 

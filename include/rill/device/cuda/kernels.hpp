@@ -59,10 +59,16 @@ __global__ void __launch_bounds__(block_threads)
     const auto line = f.open(i < lines ? i : lines - 1);
     sum own = F::identity();
     index_t k = member;
-    for (; k + 3 * group < line.count; k += 4 * group) {
-        const sum a = line.element(k), b = line.element(k + group), c = line.element(k + 2 * group),
-                  d = line.element(k + 3 * group);
-        own = F::merge(own, F::merge(F::merge(a, b), F::merge(c, d)));
+    constexpr int together = 8; // reads that wait for memory at the same time
+    for (; k + (together - 1) * group < line.count; k += together * group) {
+        sum x[together];
+#pragma unroll
+        for (int j = 0; j < together; ++j) x[j] = line.element(k + j * group);
+#pragma unroll
+        for (int half = together / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int j = 0; j < half; ++j) x[j] = F::merge(x[j], x[j + half]);
+        own = F::merge(own, x[0]);
     }
     for (; k < line.count; k += group) own = F::merge(own, line.element(k));
     if (group > 1) {
@@ -76,78 +82,85 @@ __global__ void __launch_bounds__(block_threads)
     if (member == 0 && i < lines) f.finish(line, own);
 }
 
-// Functions of a warp. Functions of rows are compiled for the host as well, where none of these is called.
-
-/// Returns the number of this thread in its warp.
-RILL_FN index_t thread_of_warp() {
-#if defined(__CUDA_ARCH__)
-    return threadIdx.x % warp_threads;
-#else
-    return 0;
-#endif
-}
-/// Waits for the other threads of the warp, and for what they wrote.
-RILL_FN void meet_warp() {
-#if defined(__CUDA_ARCH__)
-    __syncwarp();
-#endif
-}
-/// Returns the value of the thread whose number differs in one bit.
-template <class C> RILL_FN C other_thread(const C& value, [[maybe_unused]] int bit) {
-#if defined(__CUDA_ARCH__)
-    return __shfl_xor_sync(0xffffffffu, value, bit);
-#else
-    return value;
-#endif
-}
-
-/// The layout of a row that a warp walks over: each thread has every 32nd column.
-template <class C> class warp_row {
+/// The layout of a row that a group of threads walks over, a warp or a block: each thread has every so-manieth column. Functions of rows are
+/// compiled for the host as well, which never calls them with this layout.
+template <class C, int Threads> class group_row {
 public:
     using V = lane<C>;
     static constexpr int lanes = 1;
     int rows; // one thread computes what there is one of for a row
 
-    RILL_FN explicit warp_row(index_t columns)
-        : rows(thread_of_warp() == 0), first_(thread_of_warp()), columns_(columns) {}
+    RILL_FN explicit group_row(index_t columns) : rows(thread() == 0), first_(thread()), columns_(columns) {}
 
     RILL_FN static V load(const C* from, index_t at) { return V(from[at]); }
     RILL_FN static void store(const V& v, C* to, index_t at) { to[at] = v.v; }
     template <class G> RILL_FN void each(G g) const {
-        meet_warp();
-        for (index_t i = first_; i < columns_; i += warp_threads) g(i);
-        meet_warp();
+        meet();
+        for (index_t i = first_; i < columns_; i += Threads) g(i);
+        meet();
     }
     template <class G> RILL_FN V sum(G g) const {
         V all(C(0));
         each([&](index_t i) { all = all + g(i); });
-        return of_warp(all, [](const V& a, const V& b) { return a + b; });
+        return of_group(all, [](const V& a, const V& b) { return a + b; });
     }
     template <class G> RILL_FN V largest(G g) const {
         V all(-std::numeric_limits<C>::infinity());
         each([&](index_t i) { all = max(all, g(i)); });
-        return of_warp(all, [](const V& a, const V& b) { return max(a, b); });
+        return of_group(all, [](const V& a, const V& b) { return max(a, b); });
     }
     RILL_FN static index_t place(int, index_t column) { return column; }
     RILL_FN static void store_numbers(const V& v, C* to) { *to = v.v; }
 
 private:
-    /// Combines the values of a warp; every thread gets the result.
-    template <class Merge> RILL_FN static V of_warp(V all, const Merge& merge) {
-        for (int apart = warp_threads / 2; apart > 0; apart /= 2) all = merge(all, V(other_thread(all.v, apart)));
+    static constexpr int warps = Threads / warp_threads;
+
+    /// Returns the number of this thread in its group.
+    RILL_FN static int thread() {
+#if defined(__CUDA_ARCH__)
+        return static_cast<int>(threadIdx.x) % Threads;
+#else
+        return 0;
+#endif
+    }
+    /// Waits for the other threads of the group, and for what they wrote.
+    RILL_FN static void meet() {
+#if defined(__CUDA_ARCH__)
+        if constexpr (warps == 1)
+            __syncwarp();
+        else
+            __syncthreads();
+#endif
+    }
+    /// Combines the values of a group; every thread gets the result.
+    template <class Merge> RILL_FN static V of_group(V all, [[maybe_unused]] const Merge& merge) {
+#if defined(__CUDA_ARCH__)
+        for (int bit = warp_threads / 2; bit > 0; bit /= 2)
+            all = merge(all, V(__shfl_xor_sync(0xffffffffu, all.v, bit)));
+        if constexpr (warps > 1) {
+            __shared__ C of_warp[warps];
+            if (thread() % warp_threads == 0) of_warp[thread() / warp_threads] = all.v;
+            meet();
+            all = V(of_warp[0]);
+            for (int w = 1; w < warps; ++w) all = merge(all, V(of_warp[w]));
+            meet(); // the next values of warps come to the same place
+        }
+#endif
         return all;
     }
 
     index_t first_, columns_;
 };
+template <class C> using warp_row = group_row<C, warp_threads>;
+template <class C> using block_row = group_row<C, block_threads>;
 
-/// Computes rows of f, a warp each.
-template <class F>
+/// Computes rows of f, a group of threads each.
+template <template <class> class Layout, class F>
 __global__ void __launch_bounds__(block_threads)
-    run_rows(const __grid_constant__ F f, index_t rows, failure_guard guard) {
+    run_rows(const __grid_constant__ F f, index_t rows, int group, failure_guard guard) {
     if (guard.has_failed()) return;
-    const index_t row = (static_cast<index_t>(blockIdx.x) * block_threads + threadIdx.x) / warp_threads;
-    if (row < rows) f.template run<warp_row>(row);
+    const index_t row = (static_cast<index_t>(blockIdx.x) * block_threads + threadIdx.x) / group;
+    if (row < rows) f.template run<Layout>(row);
 }
 
 }}} // namespace rill::RILL_ABI::detail

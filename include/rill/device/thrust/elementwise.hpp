@@ -33,25 +33,48 @@ template <class B, class T> operand_reader<T> reader_of(const launch_operand& o)
 
 /// The operands of several types, and the values that one thread reads.
 template <class List> struct operand_readers;
-template <class... T> struct operand_readers<type_list<T...>> {
-    using values = plain_tuple<lane<T>...>;
-    plain_tuple<operand_reader<T>...> from;
+template <> struct operand_readers<type_list<>> {
+    using values = plain_tuple<>;
+    template <class B> static operand_readers make(const launch_operand*) { return {}; }
+    RILL_FN values load(const launch_space&, index_t) const { return {}; }
+};
+template <class First, class... Rest> struct operand_readers<type_list<First, Rest...>> {
+    using values = plain_tuple<lane<First>, lane<Rest>...>;
+    plain_tuple<operand_reader<First>, operand_reader<Rest>...> from;
+    bool dense;            // all operands are dense arrays: nothing else is asked for an element
+    std::uint32_t repeats; // of dense operands: those that are the first one once more, as in x * x
 
     template <class B> static operand_readers make(const launch_operand* leaf) {
-        return make<B>(leaf, std::index_sequence_for<T...>{});
+        return make<B>(leaf, std::make_index_sequence<1 + sizeof...(Rest)>{});
     }
     RILL_FN values load(const launch_space& space, index_t i) const {
-        return load(space, i, std::index_sequence_for<T...>{});
+        return dense ? load(i, std::index_sequence_for<Rest...>{})
+                     : load(space, i, std::make_index_sequence<1 + sizeof...(Rest)>{});
     }
 
 private:
+    using elements = plain_tuple<First, Rest...>;
+
     template <class B, std::size_t... K>
     static operand_readers make(const launch_operand* leaf, std::index_sequence<K...>) {
-        return {plain_tuple<operand_reader<T>...>(reader_of<B, T>(leaf[K])...)};
+        return {plain_tuple<operand_reader<First>, operand_reader<Rest>...>(
+                    reader_of<B, plain_element<K, elements>>(leaf[K])...),
+                ((leaf[K].at && leaf[K].dense) && ...),
+                ((K < 32 && leaf[K].at == leaf[0].at ? std::uint32_t(1) << K % 32 : 0) | ...)};
+    }
+    template <std::size_t... K> RILL_FN values load(index_t i, std::index_sequence<K...>) const {
+        const First first = rill::detail::at<0>(from).at[i];
+        return values(lane<First>(first), lane<Rest>(again<K + 1, Rest>(first, i))...);
+    }
+    /// Returns element i of operand K.
+    template <std::size_t K, class T> RILL_FN T again(const First& first, index_t i) const {
+        if constexpr (std::is_same_v<T, First> && K < 32)
+            if (repeats >> K & 1) return first;
+        return rill::detail::at<K>(from).at[i];
     }
     template <std::size_t... K>
     RILL_FN values load(const launch_space& space, index_t i, std::index_sequence<K...>) const {
-        return values(lane<T>(rill::detail::at<K>(from).load(space, i))...);
+        return values(plain_element<K, values>(rill::detail::at<K>(from).load(space, i))...);
     }
 };
 

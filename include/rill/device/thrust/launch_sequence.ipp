@@ -208,7 +208,8 @@ RILL_COLD void launch_sequence::add_output(int from, std::size_t output, const f
     s.stride = layout_.results[output].stride;
     s.results = type.shape.size();
     s.count = s.results == 0 ? 0 : space_.total / s.results;
-    const index_t sums = s.results * reduction_parts(space_.total, s.results);
+    const auto parts = [&](line_layout layout) { return reduction_parts(space_.total, s.results, layout); };
+    const index_t sums = s.results * std::max(parts(line_layout::along), parts(line_layout::across));
     s.partial = add_temporary(dtype::uint8, sums * static_cast<index_t>(s.reduction.accumulator));
     steps_.push_back(std::move(s));
 }

@@ -72,8 +72,10 @@ template <class C, class T, class Sum> struct reduce_part {
         }
     };
     RILL_FN line open(index_t i) const {
-        const bool across = layout == line_layout::across;
-        const index_t result = across ? i % results : i / parts, part = across ? i / results : i % parts;
+        const index_t inner = layout == line_layout::across ? results : parts;
+        const index_t above = quotient(i, inner), below = i - above * inner;
+        const index_t result = layout == line_layout::across ? below : above,
+                      part = layout == line_layout::across ? above : below;
         const index_t n = space.reduced.total, first = n * part / parts;
         return {*this, result, part, space.kept.offset(result, space.kept_from), first, n * (part + 1) / parts - first};
     }
@@ -122,9 +124,9 @@ void launch_reduction(const execution_context& on, const reduction_launch& args)
     const auto here = B::enter(on);
     if (!here || args.results == 0) return;
     const reduced_space space(args.space, args.from.stride, args.stride, args.results);
-    const index_t parts = reduction_parts(args.space.total, args.results);
-    auto* const partial = B::at(static_cast<Sum*>(args.partial));
     const line_layout layout = space.elements();
+    const index_t parts = reduction_parts(args.space.total, args.results, layout);
+    auto* const partial = B::at(static_cast<Sum*>(args.partial));
     B::fold(*here, args.results * parts, space.reduced.total / parts, layout,
             reduce_part<C, T, Sum>{space, B::at(static_cast<const T*>(args.from.at)),
                                    scalar_from<T>(args.from.value.data()), args.results, parts, layout, partial});
