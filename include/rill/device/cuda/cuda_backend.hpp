@@ -114,7 +114,7 @@ private:
 struct cuda_backend {
     /// Complex numbers and text stay on the CPU.
     template <class T> static constexpr bool takes = std::is_trivially_copyable_v<T> && !detail::is_std_complex<T>;
-    static constexpr bool runs_on_host = false;
+    static constexpr bool runs_on_host = false, tells_dense = true;
 
     template <class T> static T* at(T* p) { return p; }
     static std::optional<execution_context> enter(const execution_context& on) { return on; }
@@ -185,7 +185,7 @@ private:
     }
     template <class F> static void start(index_t n, const F& f, const detail::failure_guard& guard) {
         constexpr index_t large = 1 << 20; // from here on the GPU is busy with fewer threads
-        const int elements = n >= large ? detail::most_elements : 1;
+        const int elements = detail::loads_together<F>() && n >= large ? detail::most_elements : 1;
         launch(&detail::run_elements<F>, n, detail::block_threads * elements, f, n, elements, guard);
     }
 };

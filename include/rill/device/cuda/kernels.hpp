@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(block_threads)
     run_elements(const __grid_constant__ F f, index_t n, int elements, failure_guard guard) {
     if (guard.has_failed()) return;
     const index_t first = static_cast<index_t>(blockIdx.x) * (block_threads * elements) + threadIdx.x;
-    if constexpr (loads_first<F>) {
+    if constexpr (loads_together<F>()) {
         if (elements == most_elements && first + (most_elements - 1) * block_threads < n) {
             decltype(f.load(first)) loaded[most_elements];
 #pragma unroll
@@ -59,11 +59,12 @@ __global__ void __launch_bounds__(block_threads)
     const auto line = f.open(i < lines ? i : lines - 1);
     sum own = F::identity();
     index_t k = member;
-    constexpr int together = 8; // reads that wait for memory at the same time
-    for (; k + (together - 1) * group < line.count; k += together * group) {
+    // several reads wait for memory at the same time; lines that need more code for an element go one by one
+    constexpr int together = 8;
+    for (; line.is_regular && k + (together - 1) * group < line.count; k += together * group) {
         sum x[together];
 #pragma unroll
-        for (int j = 0; j < together; ++j) x[j] = line.element(k + j * group);
+        for (int j = 0; j < together; ++j) x[j] = line.regular_element(k + j * group);
 #pragma unroll
         for (int half = together / 2; half > 0; half /= 2)
 #pragma unroll

@@ -65,6 +65,8 @@ template <class System> struct host_backend {
     template <class T> static constexpr bool takes = true;
     /// True if code of the host may use the addresses of `at`.
     static constexpr bool runs_on_host = true;
+    /// True if kernels for dense operands are compiled beside those for any.
+    static constexpr bool tells_dense = false;
 
     /// Returns where the device finds a block.
     template <class T> static T* at(T* p) { return p; }

@@ -45,6 +45,14 @@ struct launch_space {
 template <class F>
 concept loads_first = requires(const F& f, index_t i) { f.finish(i, f.load(i)); };
 
+/// True if a function reads its operands without further code, so that a thread can read several elements at once.
+template <class F> constexpr bool loads_together() {
+    if constexpr (requires { F::dense; })
+        return F::dense;
+    else
+        return loads_first<F>;
+}
+
 /// Computes element i.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable // some functions are for a GPU alone

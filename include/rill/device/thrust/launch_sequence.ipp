@@ -136,7 +136,8 @@ RILL_COLD bool launch_sequence::add_compiled(const fused_spec& spec, const std::
                                              std::vector<int>& results) {
     using form = fused_spec::form;
     const auto found = device_->elementwise.find(spec.kernel());
-    if (!found || spec.kind == form::program) return false;
+    if (!found || spec.kind == form::program || spec.body->code.empty())
+        return false; // without code, leaves are results
     step s;
     std::size_t places = spec.results.size();
     if (spec.kind == form::forward) {

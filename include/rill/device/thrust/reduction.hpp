@@ -63,12 +63,15 @@ template <class C, class T, class Sum> struct reduce_part {
     struct line {
         const reduce_part& of;
         index_t result, part, base, first, count;
+        bool is_regular; // element k lies at from[k * stride]
+        const T* from;
+        index_t stride;
 
+        RILL_FN sum regular_element(index_t k) const { return sum(static_cast<Sum>(from[k * stride])); }
         RILL_FN sum element(index_t k) const {
-            const launch_space& reduced = of.space.reduced;
-            const auto& stride = of.space.reduced_from;
-            const index_t at = reduced.rank == 1 ? (first + k) * stride[0] : reduced.offset(first + k, stride);
-            return sum(static_cast<Sum>(of.from ? of.from[base + at] : of.value));
+            if (is_regular) return regular_element(k);
+            if (!of.from) return sum(static_cast<Sum>(of.value));
+            return sum(static_cast<Sum>(of.from[base + of.space.reduced.offset(first + k, of.space.reduced_from)]));
         }
     };
     RILL_FN line open(index_t i) const {
@@ -77,7 +80,11 @@ template <class C, class T, class Sum> struct reduce_part {
         const index_t result = layout == line_layout::across ? below : above,
                       part = layout == line_layout::across ? above : below;
         const index_t n = space.reduced.total, first = n * part / parts;
-        return {*this, result, part, space.kept.offset(result, space.kept_from), first, n * (part + 1) / parts - first};
+        const index_t base = space.kept.offset(result, space.kept_from), count = n * (part + 1) / parts - first;
+        const bool is_regular = from && space.reduced.rank <= 1;
+        const index_t stride = space.reduced.rank == 1 ? space.reduced_from[0] : 0;
+        return {*this, result, part, base, first, count, is_regular, is_regular ? from + base + first * stride : from,
+                stride};
     }
     RILL_FN static sum identity() { return sum(C::template identity<Sum>()); }
     RILL_FN static sum merge(const sum& a, const sum& b) { return C::merge(a, b); }
@@ -96,7 +103,9 @@ template <class C, class T, class Sum, bool Mean> struct combine_parts {
         index_t result;
         const Sum* from;
         index_t count;
-        RILL_FN sum element(index_t k) const { return sum(from[k]); }
+        static constexpr bool is_regular = true;
+        RILL_FN sum regular_element(index_t k) const { return sum(from[k]); }
+        RILL_FN sum element(index_t k) const { return regular_element(k); }
     };
     RILL_FN line open(index_t i) const { return {i, from + i * parts, parts}; }
     RILL_FN static sum identity() { return sum(C::template identity<Sum>()); }
