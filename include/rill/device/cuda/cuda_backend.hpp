@@ -143,7 +143,8 @@ struct cuda_backend {
         launch(f.columns < is_long ? &detail::run_rows<detail::warp_row, F> : &detail::run_rows<detail::block_row, F>,
                n, detail::block_threads / group, f, n, group, guard(on));
     }
-    template <class T> static bool multiply(const execution_context& on, const detail::product_arguments<T>& all) {
+    /// The library knows no guard: after a failure it computes a product that nobody reads.
+    template <class T> static bool multiply(const execution_context&, const detail::product_arguments<T>& all) {
         return current().products().multiply(all, stream());
     }
     template <class F>
