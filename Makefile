@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-gpu bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -130,12 +130,21 @@ check-tensorflow:
 
 # On a machine with a GPU: programs on it beside the CPU, and again under compute-sanitizer where that is found (docs/gpu.md).
 NVCC ?= nvcc
+GPU_FLAGS := -x cu -std=c++20 -arch=native --split-compile=0 --expt-relaxed-constexpr -Werror cross-execution-space-call \
+    "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -I include
 gpu:
 	mkdir -p build/gpu
-	$(NVCC) -x cu -std=c++20 -arch=native --expt-relaxed-constexpr -Werror cross-execution-space-call \
-	    "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -DRILL_TEST_ALL -I include tests/nvcc/gpu.cu -o build/gpu/programs
+	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_ALL tests/nvcc/gpu.cu -o build/gpu/programs
 	build/gpu/programs
 	! command -v compute-sanitizer >/dev/null || compute-sanitizer --error-exitcode 1 build/gpu/programs
+
+# On a machine with a GPU: the speed of large kernels and small steps, beside PyTorch and JAX where python3 has them.
+bench-gpu:
+	mkdir -p build/gpu
+	$(NVCC) $(GPU_FLAGS) -O3 bench/gpu.cu -o build/gpu/bench
+	build/gpu/bench
+	-python3 bench/peers/gpu.py torch
+	-python3 bench/peers/gpu.py jax
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

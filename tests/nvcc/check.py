@@ -2,7 +2,7 @@
 """Compiles rill with nvcc for sm_75 and sm_90, and reads the PTX of the kernels. A call that crosses from a GPU to the host is an error.
 Exits with 77, which ctest counts as skipped, where nvcc 13 is not found. Nothing runs, and no GPU is needed.
 
-A job takes up to 6.2 GB, most of it cudafe++: run one at a time."""
+A job takes up to 8.2 GB, most of it cudafe++: run one at a time."""
 import re
 import resource
 import subprocess
@@ -18,7 +18,7 @@ import read_ptx  # noqa: E402
 
 SKIPPED = 77
 LEAST_VERSION = 13
-MOST_MEMORY = 12 << 30  # of addresses: cudafe++ once took 17 GB over one wrong name
+MOST_MEMORY = 16 << 30  # of addresses: cicc takes up to 11.3 GB, and cudafe++ once took 17 GB over one wrong name
 ARCHITECTURES = (75, 90)
 REFUSED = "cross-execution-space-call"
 HELLO = HERE.parents[1] / "examples" / "hello.cpp"

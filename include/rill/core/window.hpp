@@ -31,6 +31,8 @@ struct window_numbers {
     std::array<index_t, max_window_axes> number{};
 
     constexpr window_numbers() = default;
+    /// As nvcc spells the value of a template argument.
+    constexpr window_numbers(int given, const std::array<index_t, max_window_axes>& all) : count(given), number(all) {}
     constexpr window_numbers(std::initializer_list<index_t> values) {
         for (const index_t v : values) {
             if (count >= max_window_axes) detail::refuse_rank("window: at most 3 axes");
@@ -49,6 +51,8 @@ struct window_pads {
     std::array<padding, max_window_axes> pads{};
 
     constexpr window_pads() = default;
+    /// As nvcc spells the value of a template argument.
+    constexpr window_pads(int given, const std::array<padding, max_window_axes>& all) : count(given), pads(all) {}
     constexpr window_pads(std::initializer_list<padding> values) {
         for (const padding& p : values) {
             if (count >= max_window_axes) detail::refuse_rank("window: at most 3 axes");

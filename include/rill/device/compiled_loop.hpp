@@ -45,7 +45,8 @@ RILL_FN auto staying_leaves(const compiled_loop_args::expression& e, type_list<L
     return plain_tuple<staying<L>...>(e.leaves[I] ? staying<L>(*static_cast<const L*>(e.leaves[I])) : staying<L>()...);
 }
 template <class... L, std::size_t... I>
-RILL_FN auto staying_scalars(const compiled_loop_args::expression& e, type_list<L...>, std::index_sequence<I...>) {
+RILL_FORCE_INLINE auto staying_scalars(const compiled_loop_args::expression& e, type_list<L...>,
+                                       std::index_sequence<I...>) {
     return plain_tuple<staying<L>...>(staying<L>(e.scalars[I].template as<L>())...);
 }
 template <class... T> std::index_sequence_for<T...> numbers_of(type_list<T...>) { return {}; }
@@ -68,7 +69,7 @@ template <class S, int... Part> struct loop_evaluator<loop_expression<S, Part...
     decltype(staying_scalars(std::declval<compiled_loop_args::expression>(), scalar_types(),
                              numbers_of(scalar_types()))) scalars;
 
-    RILL_FN explicit loop_evaluator(const compiled_loop_args::expression& e)
+    RILL_FORCE_INLINE explicit loop_evaluator(const compiled_loop_args::expression& e)
         : leaves(staying_leaves(e, leaf_types(), numbers_of(leaf_types()))),
           scalars(staying_scalars(e, scalar_types(), numbers_of(scalar_types()))) {}
 

@@ -27,7 +27,7 @@ template <class I> struct index_inside {
     using bits = std::make_unsigned_t<I>;
     bits end; // the extent, or one more than the largest index
 
-    RILL_FN explicit index_inside(index_t extent) : end(static_cast<bits>(std::min(extent, most))) {
+    RILL_FN explicit index_inside(index_t extent) : end(static_cast<bits>(extent < most ? extent : most)) {
         if (extent > most) ++end;
     }
     RILL_FN bool operator()(I id) const { return static_cast<bits>(id) < end; } // a negative id becomes large
@@ -128,12 +128,15 @@ concept device_primitives =
         { D::template gemm_scratch<float>(on, false, false, n, n, n) } -> std::same_as<std::size_t>;
         { D::template gemm_is_shared<float>(on, false, false, n, n, n) } -> std::same_as<bool>;
 
-        D::template matrices<matrix_function::solve>(on, matrices, std::array{x, x}, std::array{y, y, y}, where);
+        // arrays of several addresses are named here: nvcc misspells their type everywhere if it is first deduced
+        D::template matrices<matrix_function::solve>(on, matrices, std::array<const float*, 2>{x, x},
+                                                     std::array<float*, 3>{y, y, y}, where);
         { D::template matrix_scratch<matrix_function::svd, float>(on, matrices) } -> std::same_as<std::size_t>;
         { D::matrices_are_shared(on, matrices) } -> std::same_as<bool>;
 
-        D::transform(on, n, detail::to_real{}, bytes, std::array{x, x}, y);
-        D::quantized_convolve(on, s, bytes, bytes, std::array{x, x, x, x}, sums); // image, filter, ends of ranges
+        D::transform(on, n, detail::to_real{}, bytes, std::array<const float*, 2>{x, x}, y);
+        D::quantized_convolve(on, s, bytes, bytes, std::array<const float*, 4>{x, x, x, x},
+                              sums); // image, filter, ends of ranges
         { D::quantized_scratch(s) } -> std::same_as<std::size_t>;
 
         D::convolve(on, s, x, x, y, {x, true}); // image, filter, result, product_epilogue

@@ -1,38 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The back end of the Thrust device on a GPU: Thrust's CUDA system, without waiting and with memory of ours. For files that nvcc compiles.
+// The back end of the Thrust device on a GPU: kernels of CUDA, and Thrust's sort in memory of ours. Nothing waits. For files that nvcc compiles.
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
-#include <thrust/for_each.h>
-#include <thrust/iterator/counting_iterator.h>
 #include <thrust/sort.h>
 #include <thrust/system/cuda/execution_policy.h>
 
 #include <rill/device/cuda/gpus.hpp>
+#include <rill/device/cuda/kernels.hpp>
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/numbers.hpp>
+#include <rill/device/thrust/products.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-
-/// A kernel that does nothing once an earlier step, or its own, has failed.
-template <class F> struct guarded_element {
-    F f;
-    const error_record* errors;
-    std::int32_t step;
-
-    __device__ void operator()(index_t i) const {
-        if (!errors || errors->step > step) f(i);
-    }
-};
 
 /// Guards an error record while a kernel writes it. All kernels of a GPU run one after the other, so one lock for each file is enough.
 static __device__ int error_record_lock = 0;
@@ -123,7 +114,7 @@ private:
 struct cuda_backend {
     /// Complex numbers and text stay on the CPU.
     template <class T> static constexpr bool takes = std::is_trivially_copyable_v<T> && !detail::is_std_complex<T>;
-    static constexpr bool runs_on_host = false;
+    static constexpr bool runs_on_host = false, tells_dense = true;
 
     template <class T> static T* at(T* p) { return p; }
     static std::optional<execution_context> enter(const execution_context& on) { return on; }
@@ -135,15 +126,33 @@ struct cuda_backend {
         });
     }
 
-    template <class F> static void each(const execution_context& on, index_t n, const F& f) {
-        start(n, detail::guarded_element<F>{f, on.errors, on.step});
+    template <class F> static void each(const execution_context& on, index_t n, const F& f) { start(n, f, guard(on)); }
+    /// Short lines get a thread, longer ones a warp or a block. Where the elements of neighbouring lines lie side by side, threads of
+    /// their own read them together, if there are enough lines to keep the GPU busy.
+    template <class F>
+    static void fold(const execution_context& on, index_t n, index_t length, detail::line_layout layout, const F& f) {
+        constexpr index_t busy = 1 << 15;
+        const bool across = layout == detail::line_layout::across && n >= busy;
+        const int group = across || length < 16 ? 1 : length < 1024 ? detail::warp_threads : detail::block_threads;
+        launch(&detail::fold_lines<F>, n, detail::block_threads / group, f, n, group, guard(on));
+    }
+    /// Short rows get a warp, long ones a block.
+    template <class F> static void each_row(const execution_context& on, index_t n, const F& f) {
+        constexpr index_t is_long = 512;
+        const int group = f.columns < is_long ? detail::warp_threads : detail::block_threads;
+        launch(f.columns < is_long ? &detail::run_rows<detail::warp_row, F> : &detail::run_rows<detail::block_row, F>,
+               n, detail::block_threads / group, f, n, group, guard(on));
+    }
+    /// The library knows no guard: after a failure it computes a product that nobody reads.
+    template <class T> static bool multiply(const execution_context&, const detail::product_arguments<T>& all) {
+        return current().products().multiply(all, stream());
     }
     template <class F>
     static void refuse_first(const execution_context& on, index_t n, const F& find, const error_site& where) {
-        start(n, detail::refuse_element<F>{find, record_of(on), &where, on.step});
+        start(n, detail::refuse_element<F>{find, record_of(on), &where, on.step}, {});
     }
     static void refuse_zero_division(const execution_context& on) {
-        start(1, detail::refuse_divisions{record_of(on), &detail::zero_division(), on.step});
+        start(1, detail::refuse_divisions{record_of(on), &detail::zero_division(), on.step}, {});
     }
     static constexpr std::size_t sort_scratch(index_t n, std::size_t element) {
         return 2 * static_cast<std::size_t>(n) * element + (std::size_t(1) << 16);
@@ -155,17 +164,30 @@ struct cuda_backend {
     }
 
 private:
-    static cudaStream_t stream() {
+    static const gpu_instance& current() {
         const auto* const gpu = detail::kernels_on::current();
-        return (gpu ? gpu : the_gpus().at(0))->stream();
+        return gpu ? *gpu : *the_gpus().at(0);
     }
+    static cudaStream_t stream() { return current().stream(); }
+    static detail::failure_guard guard(const execution_context& on) { return {on.errors, on.step}; }
     static error_record* record_of(const execution_context& on) {
         if (!on.errors) throw internal("a GPU reports errors in data to a record, and the context has none");
         return on.errors;
     }
-    template <class F> static void start(index_t n, const F& f) {
-        thrust::for_each_n(thrust::cuda::par_nosync.on(stream()), thrust::counting_iterator<index_t>(0), n, f);
+    /// Starts a kernel over n things, of which a block of threads takes `each`.
+    template <class... P, class... A>
+    static void launch(void (*kernel)(P...), index_t n, index_t each, const A&... args) {
+        if (n == 0) return;
+        const index_t blocks = (n + each - 1) / each;
+        if (blocks > std::numeric_limits<std::int32_t>::max())
+            throw unimplemented("a kernel over " + std::to_string(n) + " elements: a GPU starts fewer threads");
+        kernel<<<static_cast<unsigned>(blocks), detail::block_threads, 0, stream()>>>(args...);
         detail::check_cuda(cudaPeekAtLastError(), "a kernel could not start");
+    }
+    template <class F> static void start(index_t n, const F& f, const detail::failure_guard& guard) {
+        constexpr index_t large = 1 << 20; // from here on the GPU is busy with fewer threads
+        const int elements = detail::loads_together<F>() && n >= large ? detail::most_elements : 1;
+        launch(&detail::run_elements<F>, n, detail::block_threads * elements, f, n, elements, guard);
     }
 };
 

@@ -5,8 +5,11 @@
 // library of the driver is linked, so a program without a driver or a card starts, and finds no GPU.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +18,7 @@
 
 #include <rill/core/error.hpp>
 #include <rill/core/memory_space.hpp>
+#include <rill/device/cuda/product_library.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/memory_pool.hpp>
 
@@ -47,6 +51,53 @@ private:
     int before_ = 0, selected_ = 0;
 };
 
+/// Small copies to the host, which go through pinned memory: the host then waits once for many of them. A copy into other memory waits
+/// for itself.
+class pinned_copies {
+public:
+    /// Starts a copy. Returns false if it is too large, or the pinned memory is full or refused.
+    bool start(const void* from, void* host, std::size_t n, cudaStream_t stream) {
+        const std::lock_guard lock(mutex_);
+        if (!opened_) {
+            opened_ = true;
+            if (cudaMallocHost(&memory_, room) != cudaSuccess) {
+                cudaGetLastError(); // a refused allocation is not sticky
+                memory_ = nullptr;
+            }
+        }
+        if (!memory_ || n > most || used_ + n > room) return false;
+        auto* const to = static_cast<std::byte*>(memory_) + used_;
+        check_cuda(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToHost, stream), "a copy to the host");
+        started_.push_back({host, to, n});
+        used_ += (n + 15) / 16 * 16;
+        return true;
+    }
+    /// Waits for a stream, and ends all copies that were started in it.
+    void end(cudaStream_t stream, const std::string& name) {
+        const std::lock_guard lock(mutex_);
+        const cudaError_t result = cudaStreamSynchronize(stream);
+        if (result == cudaSuccess)
+            for (const auto& c : started_) std::memcpy(c.host, c.pinned, c.bytes);
+        started_.clear();
+        used_ = 0;
+        check_cuda(result, name);
+    }
+
+private:
+    static constexpr std::size_t room = std::size_t(1) << 18, most = std::size_t(1) << 14;
+    struct copy {
+        void* host;
+        const std::byte* pinned;
+        std::size_t bytes;
+    };
+
+    std::mutex mutex_;
+    bool opened_ = false;
+    void* memory_ = nullptr;
+    std::size_t used_ = 0;
+    std::vector<copy> started_;
+};
+
 } // namespace detail
 
 /// One GPU: its memory, and the stream of its kernels and copies. These run in the order in which they were started, so that a block that
@@ -65,8 +116,10 @@ public:
             of(s).copy(host, to, n, cudaMemcpyHostToDevice); // pageable memory: staged before the call returns
         };
         to_host = [](const memory_space& s, const void* from, void* host, std::size_t n) {
-            of(s).copy(from, host, n, cudaMemcpyDeviceToHost);
-            return of(s).tickets_.fetch_add(1) + 1;
+            const auto& own = of(s);
+            const detail::selected_gpu here(own.number_);
+            if (!own.copies_.start(from, host, n, own.stream_)) own.copy(from, host, n, cudaMemcpyDeviceToHost);
+            return own.tickets_.fetch_add(1) + 1;
         };
         within = [](const memory_space& s, const void* from, void* to, std::size_t n) {
             of(s).copy(from, to, n, cudaMemcpyDeviceToDevice);
@@ -74,7 +127,7 @@ public:
         memory_space::wait = [](const memory_space& s, std::uint64_t) {
             const auto& own = of(s);
             const detail::selected_gpu here(own.number_);
-            detail::check_cuda(cudaStreamSynchronize(own.stream_), own.name_of());
+            own.copies_.end(own.stream_, own.name_of());
         };
     }
     gpu_instance(const gpu_instance&) = delete;
@@ -82,6 +135,7 @@ public:
     int number() const { return number_; }
     cudaStream_t stream() const { return stream_; }
     memory_pool& pool() { return pool_; }
+    detail::product_library& products() const { return products_; }
 
     /// Returns the GPU of a memory space.
     static const gpu_instance& of(const memory_space& s) { return static_cast<const gpu_instance&>(s); }
@@ -109,6 +163,8 @@ private:
     std::size_t total_ = 0;
     memory_pool pool_;
     mutable std::atomic<std::uint64_t> tickets_{0};
+    mutable detail::product_library products_;
+    mutable detail::pinned_copies copies_;
 };
 
 /// Returns the GPUs of this process, none without a driver or a card. Leaked: tensors may outlive main.

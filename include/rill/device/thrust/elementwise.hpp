@@ -21,39 +21,102 @@ template <class T> struct operand_reader {
     bool dense;
     T value;
 
+    template <class B> static operand_reader make(const launch_operand& o) {
+        return {B::at(static_cast<const T*>(o.at)), o.stride, o.dense, scalar_from<T>(o.value.data())};
+    }
     RILL_FN T load(const launch_space& space, index_t i) const {
         if (!at) return value;
         return at[dense ? i : space.offset(i, stride)];
     }
 };
 
-template <class B, class T> operand_reader<T> reader_of(const launch_operand& o) {
-    return {B::at(static_cast<const T*>(o.at)), o.stride, o.dense, scalar_from<T>(o.value.data())};
-}
+/// The result of an expression, or its gradient. If Dense, it is an array of as many elements as the space, or of one.
+template <bool Dense, class T> struct result_reader {
+    launch_space space;
+    operand_reader<T> from;
 
-/// The operands of several types, and the values that one thread reads.
-template <class List> struct operand_readers;
-template <class... T> struct operand_readers<type_list<T...>> {
+    template <class B> static result_reader make(const launch_space& space, const launch_operand& o) {
+        return {space, operand_reader<T>::template make<B>(o)};
+    }
+    RILL_FN T load(index_t i) const { return from.load(space, i); }
+};
+template <class T> struct result_reader<true, T> {
+    const T* at;
+    index_t mask; // 0 for one element
+
+    /// Returns true if this reads an operand.
+    static bool serves(const launch_space& space, const launch_operand& o) {
+        bool is_one = true;
+        for (int d = 0; d < space.rank; ++d) is_one = is_one && o.stride[static_cast<std::size_t>(d)] == 0;
+        return o.at && (o.dense || is_one);
+    }
+    template <class B> static result_reader make(const launch_space&, const launch_operand& o) {
+        return {B::at(static_cast<const T*>(o.at)), o.dense ? -1 : 0};
+    }
+    RILL_FN T load(index_t i) const { return at[i & mask]; }
+};
+
+/// The operands of several types, and the values that one thread reads. If Dense, all are arrays of as many elements as the space: kernels
+/// then need no other code, and fewer registers.
+template <bool Dense, class List> struct operand_readers;
+template <class... T> struct operand_readers<false, type_list<T...>> {
     using values = plain_tuple<lane<T>...>;
+    launch_space space;
     plain_tuple<operand_reader<T>...> from;
 
-    template <class B> static operand_readers make(const launch_operand* leaf) {
-        return make<B>(leaf, std::index_sequence_for<T...>{});
+    template <class B> static operand_readers make(const launch_space& space, const launch_operand* leaf) {
+        return make<B>(space, leaf, std::index_sequence_for<T...>{});
     }
-    RILL_FN values load(const launch_space& space, index_t i) const {
-        return load(space, i, std::index_sequence_for<T...>{});
+    RILL_FN values load(index_t i) const { return load(i, std::index_sequence_for<T...>{}); }
+
+private:
+    template <class B, std::size_t... K>
+    static operand_readers make(const launch_space& space, const launch_operand* leaf, std::index_sequence<K...>) {
+        return {space, plain_tuple<operand_reader<T>...>(operand_reader<T>::template make<B>(leaf[K])...)};
+    }
+    template <std::size_t... K> RILL_FN values load(index_t i, std::index_sequence<K...>) const {
+        return values(lane<T>(rill::detail::at<K>(from).load(space, i))...);
+    }
+};
+template <class First, class... Rest> struct operand_readers<true, type_list<First, Rest...>> {
+    using values = plain_tuple<lane<First>, lane<Rest>...>;
+    plain_tuple<const First*, const Rest*...> from;
+    bool same; // all are the first one, as in x * x
+
+    template <class B> static operand_readers make(const launch_space&, const launch_operand* leaf) {
+        return make<B>(leaf, std::make_index_sequence<1 + sizeof...(Rest)>{});
+    }
+    RILL_FN values load(index_t i) const {
+        const First first = rill::detail::at<0>(from)[i];
+        if constexpr ((std::is_same_v<First, Rest> && ...))
+            if (same) return values(lane<First>(first), lane<Rest>(first)...);
+        return load(i, first, std::index_sequence_for<Rest...>{});
     }
 
 private:
     template <class B, std::size_t... K>
     static operand_readers make(const launch_operand* leaf, std::index_sequence<K...>) {
-        return {plain_tuple<operand_reader<T>...>(reader_of<B, T>(leaf[K])...)};
+        using all = plain_tuple<const First*, const Rest*...>;
+        return {all(B::at(static_cast<plain_element<K, all>>(leaf[K].at))...), ((leaf[K].at == leaf[0].at) && ...)};
     }
-    template <std::size_t... K>
-    RILL_FN values load(const launch_space& space, index_t i, std::index_sequence<K...>) const {
-        return values(lane<T>(rill::detail::at<K>(from).load(space, i))...);
+    template <std::size_t... K> RILL_FN values load(index_t i, const First& first, std::index_sequence<K...>) const {
+        return values(lane<First>(first), lane<Rest>(rill::detail::at<K + 1>(from)[i])...);
     }
 };
+
+/// Returns true if a back end has kernels of its own for dense operands, and all operands of a structure are dense.
+template <class B, class S> bool reads_dense(const elementwise_launch& args) {
+    if (!B::tells_dense || S::leaves == 0) return false;
+    for (int k = 0; k < S::leaves; ++k)
+        if (!args.leaf[k].at || !args.leaf[k].dense) return false;
+    return true;
+}
+/// Calls launch with true or false as a type, by a condition that holds only if Possible.
+template <bool Possible, class Launch> void with_bool(bool condition, const Launch& launch) {
+    if constexpr (Possible)
+        if (condition) return launch(std::true_type());
+    launch(std::false_type());
+}
 
 template <class... T, std::size_t... K>
 auto scalar_lanes(const scalar_value* scalar, type_list<T...>, std::index_sequence<K...>) {
@@ -66,16 +129,23 @@ template <class S> auto scalar_lanes(const scalar_value* scalar) {
 template <class S> using scalar_tuple = decltype(scalar_lanes<S>(nullptr));
 
 /// Computes one element of an expression.
-template <class S> struct forward_element {
+template <bool Dense, class S> struct forward_element {
+    static constexpr bool dense = Dense;
     using R = typename S::value_type;
-    launch_space space;
-    operand_readers<typename element_lists<S>::leaves> from;
+    operand_readers<Dense, typename element_lists<S>::leaves> from;
     scalar_tuple<S> scalars;
     R* to;
 
-    RILL_FN void operator()(index_t i) const {
-        to[i] = lane<R>(evaluator<S, 0, 0>::value(from.load(space, i), scalars)).v;
+    RILL_FN auto load(index_t i) const { return from.load(i); }
+    template <class X> RILL_FN void finish(index_t i, const X& x) const {
+        to[i] = lane<R>(evaluator<S, 0, 0>::value(x, scalars)).v;
     }
+};
+
+/// What an adjoint reads: operands or the result, and the gradient.
+template <class X, class R> struct with_gradient {
+    X x;
+    lane<R> gradient;
 };
 
 /// The adjoint of one leaf occurrence.
@@ -122,32 +192,36 @@ private:
 };
 
 /// Computes one element of the adjoints of an expression's leaves.
-template <class S> struct adjoint_element {
+template <bool Dense, class S> struct adjoint_element {
+    static constexpr bool dense = Dense;
     using R = typename S::value_type;
-    launch_space space;
-    operand_readers<typename element_lists<S>::leaves> from;
+    using readers = operand_readers<Dense, typename element_lists<S>::leaves>;
+    readers from;
     scalar_tuple<S> scalars;
-    operand_reader<R> gradient;
+    result_reader<Dense, R> gradient;
     adjoint_results<static_cast<std::size_t>(S::leaves)> results;
 
-    RILL_FN void operator()(index_t i) const {
+    using loaded = with_gradient<typename readers::values, R>;
+    RILL_FN loaded load(index_t i) const { return {from.load(i), lane<R>(gradient.load(i))}; }
+    RILL_FN void finish(index_t i, const loaded& all) const {
         leaf_slots<S, adjoint_slot> slots;
-        pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load(space, i), scalars),
-                               lane<R>(gradient.load(space, i)), slots);
+        pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(all.x, scalars), all.gradient, slots);
         results.store(slots, i);
     }
 };
 
 /// Computes one element of the adjoints from the result and its gradient, or from the gradient alone.
-template <class S, pullback_reads Reads> struct by_result_element {
+template <bool Dense, class S> struct by_result_element {
+    static constexpr bool dense = Dense;
     using R = typename S::value_type;
-    launch_space space;
-    operand_reader<R> first, last; // the result and the gradient, or the gradient twice
+    result_reader<Dense, R> first, last; // the result and the gradient, or the gradient twice
     adjoint_results<static_cast<std::size_t>(S::leaves)> results;
 
-    RILL_FN void operator()(index_t i) const {
+    using loaded = with_gradient<lane<R>, R>;
+    RILL_FN loaded load(index_t i) const { return {lane<R>(first.load(i)), lane<R>(last.load(i))}; }
+    RILL_FN void finish(index_t i, const loaded& all) const {
         leaf_slots<S, adjoint_slot> slots;
-        pullback_by_result<S, 0>::run(lane<R>(first.load(space, i)), lane<R>(last.load(space, i)), slots);
+        pullback_by_result<S, 0>::run(all.x, all.gradient, slots);
         results.store(slots, i);
     }
 };
@@ -167,10 +241,14 @@ inline constexpr bool takes_structure<B, structure<Op, R, Args...>> =
 template <class B, class S> void launch_forward(const execution_context& on, const elementwise_launch& args) {
     const auto here = B::enter(on);
     if (!here) return;
-    B::each(
-        *here, args.space.total,
-        forward_element<S>{args.space, operand_readers<typename element_lists<S>::leaves>::template make<B>(args.leaf),
-                           scalar_lanes<S>(args.scalar), B::at(static_cast<typename S::value_type*>(args.result[0]))});
+    auto* const to = B::at(static_cast<typename S::value_type*>(args.result[0]));
+    constexpr bool may_be_dense = B::tells_dense && (S::leaves > 0);
+    with_bool<may_be_dense>(reads_dense<B, S>(args), [&]<bool Dense>(std::bool_constant<Dense>) {
+        using readers = operand_readers<Dense, typename element_lists<S>::leaves>;
+        B::each(*here, args.space.total,
+                forward_element<Dense, S>{readers::template make<B>(args.space, args.leaf),
+                                          scalar_lanes<S>(args.scalar), to});
+    });
     if constexpr (structure_divides<S>) B::refuse_zero_division(*here);
 }
 
@@ -178,11 +256,17 @@ template <class B, class S> void launch_adjoint(const execution_context& on, con
     const auto here = B::enter(on);
     if (!here) return;
     using R = typename S::value_type;
-    B::each(*here, args.space.total,
-            adjoint_element<S>{args.space,
-                               operand_readers<typename element_lists<S>::leaves>::template make<B>(args.leaf),
-                               scalar_lanes<S>(args.scalar), reader_of<B, R>(args.leaf[S::leaves]),
-                               adjoint_results<static_cast<std::size_t>(S::leaves)>::template make<B>(args)});
+    const auto& gradient = args.leaf[S::leaves];
+    constexpr bool may_be_dense = B::tells_dense && (S::leaves > 0);
+    const bool dense = reads_dense<B, S>(args) && result_reader<true, R>::serves(args.space, gradient);
+    with_bool<may_be_dense>(dense, [&]<bool Dense>(std::bool_constant<Dense>) {
+        using readers = operand_readers<Dense, typename element_lists<S>::leaves>;
+        B::each(
+            *here, args.space.total,
+            adjoint_element<Dense, S>{readers::template make<B>(args.space, args.leaf), scalar_lanes<S>(args.scalar),
+                                      result_reader<Dense, R>::template make<B>(args.space, gradient),
+                                      adjoint_results<static_cast<std::size_t>(S::leaves)>::template make<B>(args)});
+    });
 }
 
 template <class B, class S, pullback_reads Reads>
@@ -190,10 +274,16 @@ void launch_by_result(const execution_context& on, const elementwise_launch& arg
     const auto here = B::enter(on);
     if (!here) return;
     using R = typename S::value_type;
-    B::each(*here, args.space.total,
-            by_result_element<S, Reads>{args.space, reader_of<B, R>(args.leaf[0]),
-                                        reader_of<B, R>(args.leaf[Reads == pullback_reads::result ? 1 : 0]),
-                                        adjoint_results<static_cast<std::size_t>(S::leaves)>::template make<B>(args)});
+    const auto &first = args.leaf[0], &last = args.leaf[Reads == pullback_reads::result ? 1 : 0];
+    const bool dense =
+        result_reader<true, R>::serves(args.space, first) && result_reader<true, R>::serves(args.space, last);
+    with_bool<B::tells_dense>(dense, [&]<bool Dense>(std::bool_constant<Dense>) {
+        using reader = result_reader<Dense, R>;
+        B::each(*here, args.space.total,
+                by_result_element<Dense, S>{
+                    reader::template make<B>(args.space, first), reader::template make<B>(args.space, last),
+                    adjoint_results<static_cast<std::size_t>(S::leaves)>::template make<B>(args)});
+    });
 }
 
 /// Registers the forward launch of a structure for a device.

@@ -23,6 +23,9 @@
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/numbers.hpp>
+#include <rill/device/thrust/launch.hpp>
+#include <rill/device/thrust/lines.hpp>
+#include <rill/device/thrust/products.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -62,6 +65,8 @@ template <class System> struct host_backend {
     template <class T> static constexpr bool takes = true;
     /// True if code of the host may use the addresses of `at`.
     static constexpr bool runs_on_host = true;
+    /// True if kernels for dense operands are compiled beside those for any.
+    static constexpr bool tells_dense = false;
 
     /// Returns where the device finds a block.
     template <class T> static T* at(T* p) { return p; }
@@ -72,9 +77,23 @@ template <class System> struct host_backend {
     /// Wraps a kernel of an op: it runs on the instance with the memory of the request.
     static kernel on_instance(kernel inner, const kernel_request&) { return inner; }
 
-    /// Calls f(i) for all i in [0, n), in any order.
+    /// Computes the elements i in [0, n) of f (run_element), in any order.
     template <class F> static void each(const execution_context&, index_t n, const F& f) {
-        thrust::for_each_n(System::policy(), thrust::counting_iterator<index_t>(0), n, f);
+        thrust::for_each_n(System::policy(), thrust::counting_iterator<index_t>(0), n,
+                           [f](index_t i) { detail::run_element(f, i); });
+    }
+    /// Combines the elements of each of n lines (fold_line), about `length` for each, which lie so in memory.
+    template <class F>
+    static void fold(const execution_context& on, index_t n, index_t /*length*/, detail::line_layout, const F& f) {
+        each(on, n, detail::fold_line<F>{f});
+    }
+    /// Computes rows i in [0, n) of f (row_function).
+    template <class F> static void each_row(const execution_context& on, index_t n, const F& f) {
+        each(on, n, [f](index_t i) { f.template run<detail::serial_row>(i); });
+    }
+    /// Computes a product by a library of the device. Returns false if none serves it.
+    template <class T> static bool multiply(const execution_context&, const detail::product_arguments<T>&) {
+        return false;
     }
     /// Refuses the first element for which find(i), with i in [0, n), returns one.
     template <class F>

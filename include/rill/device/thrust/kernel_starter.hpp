@@ -29,8 +29,8 @@ protected:
     template <class T, class I> static row_numbers<T, I> at(const row_numbers<T, I>& n) {
         return {at(n.read), at(n.written)};
     }
-    template <class T> static finished_element<T> finish(const product_epilogue<T>& last) {
-        return {{at(last.row), last.rectified}};
+    template <class T> static product_epilogue<T> at(const product_epilogue<T>& last) {
+        return {at(last.row), last.rectified};
     }
 
     /// Starts the kernel that make() returns over n elements, if the device has kernels for all T. Does nothing after a failure.

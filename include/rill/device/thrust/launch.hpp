@@ -16,6 +16,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Returns a / b for numbers that are not negative. A GPU divides short ones several times as fast.
+RILL_FN index_t quotient(index_t a, index_t b) {
+    if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+    return a / b;
+}
+
 /// The space of a launch: extents that are walked in row-major order.
 struct launch_space {
     int rank = 0;
@@ -25,14 +31,59 @@ struct launch_space {
     /// Returns the offset of element i in an array with these strides.
     RILL_HOST_DEVICE index_t offset(index_t i, const std::array<index_t, max_rank>& stride) const {
         index_t at = 0;
-        for (int d = rank - 1; d >= 0; --d) {
-            const index_t above = i / extent[static_cast<std::size_t>(d)];
+        for (int d = rank - 1; d > 0; --d) {
+            const index_t above = quotient(i, extent[static_cast<std::size_t>(d)]);
             at += (i - above * extent[static_cast<std::size_t>(d)]) * stride[static_cast<std::size_t>(d)];
             i = above;
         }
-        return at;
+        return rank > 0 ? at + i * stride[0] : at;
     }
 };
+
+/// A function of elements in two steps: f.load(i) reads all operands, f.finish(i, loaded) computes and stores the result. A GPU reads
+/// several elements before it stores the first one, since a store holds up the reads behind it.
+template <class F>
+concept loads_first = requires(const F& f, index_t i) { f.finish(i, f.load(i)); };
+
+/// True if a function reads its operands without further code, so that a thread can read several elements at once.
+template <class F> constexpr bool loads_together() {
+    if constexpr (requires { F::dense; })
+        return F::dense;
+    else
+        return loads_first<F>;
+}
+
+/// Computes element i.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable // some functions are for a GPU alone
+#endif
+template <class F> RILL_FN void run_element(const F& f, index_t i) {
+    if constexpr (loads_first<F>)
+        f.finish(i, f.load(i));
+    else
+        f(i);
+}
+
+/// Combines the elements of one line: chunks in order, and the elements of each, which keeps rounding errors small. F::open(i) returns
+/// line i, which has a count and elements by number.
+template <class F> struct fold_line {
+    static constexpr index_t chunk = 256;
+    F f;
+    RILL_FN void operator()(index_t i) const {
+        const auto line = f.open(i);
+        auto all = F::identity();
+        for (index_t k = 0; k < line.count;) {
+            auto part = F::identity();
+            for (const index_t end = line.count - k < chunk ? line.count : k + chunk; k < end; ++k)
+                part = F::merge(part, line.element(k));
+            all = F::merge(all, part);
+        }
+        f.finish(line, all);
+    }
+};
+
+/// How the elements of lines lie in memory: those of one line side by side, or those of one place in neighbouring lines.
+enum class line_layout : std::uint8_t { along, across };
 
 /// Returns the number whose bytes these are.
 template <class T> T scalar_from(const std::byte* bytes) {
@@ -86,12 +137,15 @@ struct reduction_launchers {
     std::size_t accumulator = 0; // bytes of one sum of a part
 };
 
-/// Returns the number of parts that a reduction is cut into, by shape alone: results do not depend on the processor.
-inline index_t reduction_parts(index_t total, index_t results) {
-    constexpr index_t least = 256, most = 1024;
+/// Returns the number of parts that each result of a reduction is cut into, by shape alone: results do not depend on the processor. There
+/// are at least enough parts to keep a GPU busy: a block of threads computes a part that lies side by side, else one thread.
+inline index_t reduction_parts(index_t total, index_t results, line_layout layout) {
+    constexpr index_t least = 256; // elements of a part
     if (results == 0 || total == 0) return 1;
-    const index_t each = total / results;
-    return each < 2 * least ? 1 : each / least < most ? each / least : most;
+    const index_t busy = layout == line_layout::along ? 1 << 10 : 1 << 17;
+    const index_t of_result = total / results / least, wanted = busy / results;
+    const index_t parts = of_result < wanted ? of_result : wanted;
+    return parts < 1 ? 1 : parts;
 }
 
 /// Copies an operand of elements of so many bytes densely.

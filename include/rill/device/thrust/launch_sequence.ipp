@@ -136,7 +136,8 @@ RILL_COLD bool launch_sequence::add_compiled(const fused_spec& spec, const std::
                                              std::vector<int>& results) {
     using form = fused_spec::form;
     const auto found = device_->elementwise.find(spec.kernel());
-    if (!found || spec.kind == form::program) return false;
+    if (!found || spec.kind == form::program || spec.body->code.empty())
+        return false; // without code, leaves are results
     step s;
     std::size_t places = spec.results.size();
     if (spec.kind == form::forward) {
@@ -208,7 +209,8 @@ RILL_COLD void launch_sequence::add_output(int from, std::size_t output, const f
     s.stride = layout_.results[output].stride;
     s.results = type.shape.size();
     s.count = s.results == 0 ? 0 : space_.total / s.results;
-    const index_t sums = s.results * reduction_parts(space_.total, s.results);
+    const auto parts = [&](line_layout layout) { return reduction_parts(space_.total, s.results, layout); };
+    const index_t sums = s.results * std::max(parts(line_layout::along), parts(line_layout::across));
     s.partial = add_temporary(dtype::uint8, sums * static_cast<index_t>(s.reduction.accumulator));
     steps_.push_back(std::move(s));
 }

@@ -27,7 +27,8 @@ template <class T> struct copy_layout {
     std::array<index_t, max_rank> from_stride, to_stride;
     const T* from;
     T* to;
-    RILL_FN void operator()(index_t i) const { to[space.offset(i, to_stride)] = from[space.offset(i, from_stride)]; }
+    RILL_FN T load(index_t i) const { return from[space.offset(i, from_stride)]; }
+    RILL_FN void finish(index_t i, const T& x) const { to[space.offset(i, to_stride)] = x; }
 };
 
 template <class T> struct add_layout {
@@ -48,13 +49,15 @@ template <class E> struct copy_operand {
     const E* from; // null: `value`
     E value;
     E* to;
-    RILL_FN void operator()(index_t i) const { to[i] = from ? from[space.offset(i, stride)] : value; }
+    RILL_FN E load(index_t i) const { return from ? from[space.offset(i, stride)] : value; }
+    RILL_FN void finish(index_t i, const E& x) const { to[i] = x; }
 };
 
 template <class T> struct copy_element {
     const T* from;
     T* to;
-    RILL_FN void operator()(index_t i) const { to[i] = from[i]; }
+    RILL_FN T load(index_t i) const { return from[i]; }
+    RILL_FN void finish(index_t i, const T& x) const { to[i] = x; }
 };
 
 template <class T> struct fill_element {
@@ -69,10 +72,11 @@ template <class T, class I> struct gather_element {
     const I* ids;
     T* to;
     index_t extent, inner, count;
-    RILL_FN void operator()(index_t i) const {
+    RILL_FN T load(index_t i) const {
         const index_t slice = i / inner, k = slice % count, o = slice / count;
-        to[i] = table[(o * extent + static_cast<index_t>(ids[k])) * inner + i % inner];
+        return table[(o * extent + static_cast<index_t>(ids[k])) * inner + i % inner];
     }
+    RILL_FN void finish(index_t i, const T& x) const { to[i] = x; }
 };
 
 /// to[o, ids[k], j] += from[o, k, j] for all k in order: one thread for each o and j.

@@ -44,7 +44,7 @@ private:
     index_t columns_;
 };
 
-/// Calls f for one row. A narrow type is widened into scratch memory that serves one row, so that one thread computes all rows.
+/// Calls f for one row. A narrow type is widened into scratch memory that serves one row, so that one layout computes all rows in turn.
 template <class T, class I, std::size_t In, std::size_t Out, class F> struct row_function {
     using C = compute_type<T>;
     static constexpr bool widens = !std::is_same_v<C, T>;
@@ -56,36 +56,35 @@ template <class T, class I, std::size_t In, std::size_t Out, class F> struct row
     F f;
     C* wide;
 
-    /// Returns the number of threads.
-    index_t threads() const { return widens ? 1 : count; }
-
-    RILL_FN void operator()(index_t i) const {
+    /// Computes row i over a layout of rows; of a narrow type all rows, for i = 0.
+    template <template <class> class Layout> RILL_FN void run(index_t i) const {
+        const Layout<C> layout(columns);
         if constexpr (widens)
-            for (index_t row = 0; row < count; ++row) run_widened(row);
+            for (index_t row = 0; row < count; ++row) run_widened(layout, row);
         else
-            run(i);
+            run_row(layout, i);
     }
 
 private:
-    RILL_FN void run(index_t row) const {
+    template <class Layout> RILL_FN void run_row(const Layout& layout, index_t row) const {
         std::array<const C*, In> from{};
         std::array<C*, Out> to{};
         for (std::size_t k = 0; k < In; ++k) from[k] = in[k] + row * columns;
         for (std::size_t k = 0; k < Out; ++k) to[k] = out[k] + row * columns;
-        f(serial_row<C>(columns), from, to, numbers.from(row));
+        f(layout, from, to, numbers.from(row));
     }
-    RILL_FN void run_widened(index_t row) const {
+    template <class Layout> RILL_FN void run_widened(const Layout& layout, index_t row) const {
         std::array<const C*, In> from{};
         std::array<C*, Out> to{};
         for (std::size_t k = 0; k < In; ++k) {
             C* const memory = wide + static_cast<index_t>(k) * columns;
-            for (index_t c = 0; c < columns; ++c) memory[c] = static_cast<C>(in[k][row * columns + c]);
+            layout.each([&](index_t c) { memory[c] = static_cast<C>(in[k][row * columns + c]); });
             from[k] = memory;
         }
         for (std::size_t k = 0; k < Out; ++k) to[k] = wide + static_cast<index_t>(In + k) * columns;
-        f(serial_row<C>(columns), from, to, numbers.from(row));
+        f(layout, from, to, numbers.from(row));
         for (std::size_t k = 0; k < Out; ++k)
-            for (index_t c = 0; c < columns; ++c) out[k][row * columns + c] = static_cast<T>(to[k][c]);
+            layout.each([&](index_t c) { out[k][row * columns + c] = static_cast<T>(to[k][c]); });
     }
 };
 

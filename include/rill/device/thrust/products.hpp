@@ -34,6 +34,15 @@ private:
     bool started_ = false;
 };
 
+/// A product c = op(a) op(b) of row-major matrices, and its epilogue.
+template <class T> struct product_arguments {
+    bool trans_a, trans_b;
+    index_t m, n, k;
+    const T *a, *b;
+    T* c;
+    product_epilogue<T> last;
+};
+
 /// Applies the epilogue of a product to an element of column j.
 template <class T> struct finished_element {
     using C = compute_type<T>;
@@ -52,16 +61,14 @@ template <class T> struct finished_element {
 template <class T> struct product_tile {
     using C = compute_type<T>;
     static constexpr int side = 4; // rows and columns of a tile
-    bool trans_a, trans_b;
-    index_t m, n, k;
-    const T *a, *b;
-    T* c;
-    finished_element<T> finish;
+    product_arguments<T> of;
 
-    index_t tiles() const { return (m + side - 1) / side * ((n + side - 1) / side); }
+    index_t tiles() const { return (of.m + side - 1) / side * ((of.n + side - 1) / side); }
 
     RILL_FN void operator()(index_t tile) const {
+        const index_t m = of.m, n = of.n, k = of.k;
         const index_t across = (n + side - 1) / side, i = tile / across * side, j = tile % across * side;
+        const finished_element<T> finish{of.last};
         lane<C> all[side][side], part[side][side];
         for (index_t first = 0; first < k || first == 0; first += chunked_sum<C>::chunk) {
             const index_t end = k - first < chunked_sum<C>::chunk ? k : first + chunked_sum<C>::chunk;
@@ -78,12 +85,12 @@ template <class T> struct product_tile {
                 for (int s = 0; s < side; ++s) all[r][s] = first == 0 ? part[r][s] : all[r][s] + part[r][s];
         }
         for (int r = 0; r < side && i + r < m; ++r)
-            for (int s = 0; s < side && j + s < n; ++s) c[(i + r) * n + j + s] = finish(all[r][s], j + s);
+            for (int s = 0; s < side && j + s < n; ++s) of.c[(i + r) * n + j + s] = finish(all[r][s], j + s);
     }
 
 private:
-    RILL_FN T a_at(index_t i, index_t l) const { return a[trans_a ? l * m + i : i * k + l]; }
-    RILL_FN T b_at(index_t l, index_t j) const { return b[trans_b ? j * k + l : l * n + j]; }
+    RILL_FN T a_at(index_t i, index_t l) const { return of.a[of.trans_a ? l * of.m + i : i * of.k + l]; }
+    RILL_FN T b_at(index_t l, index_t j) const { return of.b[of.trans_b ? j * of.k + l : l * of.n + j]; }
 };
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA

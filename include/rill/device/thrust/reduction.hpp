@@ -7,8 +7,8 @@
 #include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/thrust/elementwise.hpp>
 
-// Reductions of the Thrust device. A result is cut into parts by its shape alone; one thread adds up one part, another one the parts of a
-// result, both in order. The sums are therefore the same from run to run, on every processor.
+// Reductions of the Thrust device. A result is cut into parts by its shape alone; one kernel adds up the parts, a second one combines those
+// of a result, both in an order that depends on shapes alone. The sums are therefore the same from run to run.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -37,40 +37,81 @@ struct reduced_space {
             if (stays) kept_to[at] = to[k];
         }
     }
+
+    /// Returns how the elements of results lie.
+    line_layout elements() const {
+        const auto innermost = [](const launch_space& s, const std::array<index_t, max_rank>& stride) {
+            return s.rank > 0 ? stride[static_cast<std::size_t>(s.rank - 1)] : 0;
+        };
+        const bool across = innermost(kept, kept_from) == 1 && innermost(reduced, reduced_from) != 1;
+        return across ? line_layout::across : line_layout::along;
+    }
 };
 
-/// Combines one part of one result: thread i has part i % parts of result i / parts.
+/// Combines one part of one result. A line is a part: neighbouring lines are the parts of one result, or, where the elements of
+/// neighbouring results lie side by side, one part of these.
 template <class C, class T, class Sum> struct reduce_part {
+    using sum = lane<Sum>;
     reduced_space space;
     const T* from; // null: `value` stands for every element
     T value;
-    index_t parts;
+    index_t results, parts;
+    line_layout layout;
     Sum* to;
 
-    RILL_FN void operator()(index_t i) const {
-        const index_t result = i / parts, part = i - result * parts, n = space.reduced.total;
-        const index_t base = space.kept.offset(result, space.kept_from);
-        lane<Sum> all(C::template identity<Sum>());
-        for (index_t k = n * part / parts; k < n * (part + 1) / parts; ++k) {
-            const index_t at =
-                space.reduced.rank == 1 ? k * space.reduced_from[0] : space.reduced.offset(k, space.reduced_from);
-            all = C::merge(all, lane<Sum>(static_cast<Sum>(from ? from[base + at] : value)));
+    /// Part `first` to `first + count` of a result whose elements begin at `base`.
+    struct line {
+        const reduce_part& of;
+        index_t result, part, base, first, count;
+        bool is_regular; // element k lies at from[k * stride]
+        const T* from;
+        index_t stride;
+
+        RILL_FN sum regular_element(index_t k) const { return sum(static_cast<Sum>(from[k * stride])); }
+        RILL_FN sum element(index_t k) const {
+            if (is_regular) return regular_element(k);
+            if (!of.from) return sum(static_cast<Sum>(of.value));
+            return sum(static_cast<Sum>(of.from[base + of.space.reduced.offset(first + k, of.space.reduced_from)]));
         }
-        to[i] = all.v;
+    };
+    RILL_FN line open(index_t i) const {
+        const index_t inner = layout == line_layout::across ? results : parts;
+        const index_t above = quotient(i, inner), below = i - above * inner;
+        const index_t result = layout == line_layout::across ? below : above,
+                      part = layout == line_layout::across ? above : below;
+        const index_t n = space.reduced.total, first = n * part / parts;
+        const index_t base = space.kept.offset(result, space.kept_from), count = n * (part + 1) / parts - first;
+        const bool is_regular = from && space.reduced.rank <= 1;
+        const index_t stride = space.reduced.rank == 1 ? space.reduced_from[0] : 0;
+        return {*this, result, part, base, first, count, is_regular, is_regular ? from + base + first * stride : from,
+                stride};
     }
+    RILL_FN static sum identity() { return sum(C::template identity<Sum>()); }
+    RILL_FN static sum merge(const sum& a, const sum& b) { return C::merge(a, b); }
+    RILL_FN void finish(const line& l, const sum& all) const { to[l.result * parts + l.part] = all.v; }
 };
 
 /// Combines the parts of one result, and divides a mean.
 template <class C, class T, class Sum, bool Mean> struct combine_parts {
+    using sum = lane<Sum>;
     reduced_space space;
     const Sum* from;
     index_t parts, count;
     T* to;
 
-    RILL_FN void operator()(index_t i) const {
-        lane<Sum> all(C::template identity<Sum>());
-        for (index_t p = 0; p < parts; ++p) all = C::merge(all, lane<Sum>(from[i * parts + p]));
-        T* const at = to + space.kept.offset(i, space.kept_to);
+    struct line {
+        index_t result;
+        const Sum* from;
+        index_t count;
+        static constexpr bool is_regular = true;
+        RILL_FN sum regular_element(index_t k) const { return sum(from[k]); }
+        RILL_FN sum element(index_t k) const { return regular_element(k); }
+    };
+    RILL_FN line open(index_t i) const { return {i, from + i * parts, parts}; }
+    RILL_FN static sum identity() { return sum(C::template identity<Sum>()); }
+    RILL_FN static sum merge(const sum& a, const sum& b) { return C::merge(a, b); }
+    RILL_FN void finish(const line& l, const sum& all) const {
+        T* const at = to + space.kept.offset(l.result, space.kept_to);
         if constexpr (Mean)
             combine_divide<T, Sum>(at, &all.v, 1, count);
         else
@@ -92,12 +133,13 @@ void launch_reduction(const execution_context& on, const reduction_launch& args)
     const auto here = B::enter(on);
     if (!here || args.results == 0) return;
     const reduced_space space(args.space, args.from.stride, args.stride, args.results);
-    const index_t parts = reduction_parts(args.space.total, args.results);
+    const line_layout layout = space.elements();
+    const index_t parts = reduction_parts(args.space.total, args.results, layout);
     auto* const partial = B::at(static_cast<Sum*>(args.partial));
-    B::each(*here, args.results * parts,
+    B::fold(*here, args.results * parts, space.reduced.total / parts, layout,
             reduce_part<C, T, Sum>{space, B::at(static_cast<const T*>(args.from.at)),
-                                   scalar_from<T>(args.from.value.data()), parts, partial});
-    B::each(*here, args.results,
+                                   scalar_from<T>(args.from.value.data()), args.results, parts, layout, partial});
+    B::fold(*here, args.results, parts, line_layout::along,
             combine_parts<C, T, Sum, Mean>{space, partial, parts, args.count, B::at(static_cast<T*>(args.to))});
 }
 

@@ -58,10 +58,10 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
     template <class T>
     static void gemm(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a,
                      const T* b, T* c, const product_epilogue<T>& last = {}) {
-        const detail::product_tile<T> shape{ta, tb, m, n, k, nullptr, nullptr, nullptr, {}};
-        starter::template start<T>(on, shape.tiles(), [&] {
-            return detail::product_tile<T>{ta, tb, m, n, k, at(a), at(b), at(c), finish(last)};
-        });
+        const detail::product_arguments<T> all{ta, tb, m, n, k, at(a), at(b), at(c), at(last)};
+        if (m > 0 && n > 0 && k > 0 && B::multiply(on, all)) return;
+        const detail::product_tile<T> tile{all};
+        starter::template start<T>(on, tile.tiles(), [&] { return tile; });
     }
     template <class T>
     static std::size_t gemm_scratch(const execution_context&, bool, bool, index_t, index_t, index_t) {
@@ -96,9 +96,8 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
     template <class T>
     static void convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f, T* y,
                          const product_epilogue<T>& last = {}) {
-        starter::template start<T>(on, windows(s.window) * s.out, [&] {
-            return detail::convolution_element<T>{s, at(x), at(f), at(y), finish(last)};
-        });
+        starter::template start<T>(on, windows(s.window) * s.out,
+                                   [&] { return detail::convolution_element<T>{s, at(x), at(f), at(y), {at(last)}}; });
     }
     template <class T>
     static void convolve_input(const execution_context& on, const convolution_shape& s, const T* f, const T* g, T* dx) {
@@ -329,8 +328,13 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
         if (columns == 0 && !numbers.written) return; // without columns, only row numbers can be written
         using function = detail::row_function<T, I, In, Out, F>;
         auto* const wide = static_cast<typename function::C*>(function::widens ? on.scratch : nullptr);
-        starter::template start<T>(on, count > 0 && function::widens ? 1 : count,
-                                   [&] { return function{count, columns, at(in), at(out), at(numbers), f, at(wide)}; });
+        if constexpr (B::template takes<T>) {
+            if (const auto here = B::enter(on); here && count > 0)
+                B::each_row(*here, function::widens ? 1 : count,
+                            function{count, columns, at(in), at(out), at(numbers), f, at(wide)});
+        } else {
+            starter::template refuse_type<T>();
+        }
     }
     template <class F, class X, class Y, std::size_t N>
     static void transform(const execution_context& on, index_t n, const F& f, const X* x,
@@ -433,7 +437,7 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 private:
     using starter = detail::kernel_starter<Device, Backend>;
     using B = Backend;
-    using starter::at, starter::with_elements, starter::sort, starter::finish;
+    using starter::at, starter::with_elements, starter::sort;
 
     static constexpr index_t ranked_columns = 2048;
     template <combine How> static constexpr bool is_extreme = How == combine::max || How == combine::min;

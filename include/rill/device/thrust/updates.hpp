@@ -17,23 +17,35 @@ template <class F, class T, std::size_t S, std::size_t I, std::size_t C> struct 
     std::array<const T*, I> in;
     const T* constants;
 
-    /// Updates the elements at `at`, with inputs that `input(k)` returns.
-    template <class Input> RILL_FN void run(index_t at, const Input& input) const {
-        std::array<lane<T>, S> s{};
-        std::array<lane<T>, I> x{};
-        std::array<lane<T>, C> c{};
-        for (std::size_t k = 0; k < S; ++k) s[k] = lane<T>(was[k][at]);
-        for (std::size_t k = 0; k < I; ++k) x[k] = lane<T>(input(k));
-        for (std::size_t k = 0; k < C; ++k) c[k] = lane<T>(constants[k]);
-        F::run(s, x, c);
-        for (std::size_t k = 0; k < S; ++k) state[k][at] = s[k].v;
+    struct loaded {
+        std::array<lane<T>, S> state;
+        std::array<lane<T>, I> in;
+        std::array<lane<T>, C> constants;
+    };
+
+    /// Reads the elements at `at`, with inputs that `input(k)` returns.
+    template <class Input> RILL_FN loaded load(index_t at, const Input& input) const {
+        loaded all;
+        for (std::size_t k = 0; k < S; ++k) all.state[k] = lane<T>(was[k][at]);
+        for (std::size_t k = 0; k < I; ++k) all.in[k] = lane<T>(input(k));
+        for (std::size_t k = 0; k < C; ++k) all.constants[k] = lane<T>(constants[k]);
+        return all;
     }
+    /// Updates the elements at `at`.
+    RILL_FN void finish(index_t at, loaded all) const {
+        F::run(all.state, all.in, all.constants);
+        for (std::size_t k = 0; k < S; ++k) state[k][at] = all.state[k].v;
+    }
+    template <class Input> RILL_FN void run(index_t at, const Input& input) const { finish(at, load(at, input)); }
 };
 
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C> struct update_element {
     update_arrays_of<F, T, S, I, C> of;
-    RILL_FN void operator()(index_t i) const {
-        of.run(i, [&](std::size_t k) { return of.in[k][i]; });
+    RILL_FN auto load(index_t i) const {
+        return of.load(i, [&](std::size_t k) { return of.in[k][i]; });
+    }
+    RILL_FN void finish(index_t i, const typename update_arrays_of<F, T, S, I, C>::loaded& all) const {
+        of.finish(i, all);
     }
 };
 

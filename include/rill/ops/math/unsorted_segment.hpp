@@ -40,7 +40,7 @@ template <class Build> endpoint map_edges(const std::vector<endpoint>& leaves, c
     tracer t(std::vector<dtype>(leaves.size(), type), {});
     fused_spec spec;
     spec.kind = fused_spec::form::program;
-    spec.body = t.finish({build(t, type)});
+    spec.body = t.finish(std::vector<int>{build(t, type)});
     spec.scalars = t.scalars();
     endpoint_list inputs;
     for (const auto& e : leaves) {

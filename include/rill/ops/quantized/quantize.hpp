@@ -51,7 +51,7 @@ error_site_ptr range_site(const char* what);
 template <class D>
 void check_range(const execution_context& on, const float* low, const float* high, const error_site& where) {
     auto* const width = static_cast<float*>(on.scratch);
-    D::compute_scalars(on, width_of_range{}, std::array{low, high}, width);
+    D::compute_scalars(on, width_of_range{}, std::array<const float*, 2>{low, high}, width);
     D::check(on, static_cast<const float*>(width), 1, range_width{}, where);
 }
 /// Throws invalid_argument unless the inputs from `first` on are floats of rank 0.

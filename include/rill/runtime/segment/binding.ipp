@@ -382,7 +382,10 @@ RILL_COLD void binder::add_step(step s, std::span<const int> inputs, std::span<c
     s.number = static_cast<std::int32_t>((is_folded ? folded_steps : steps).size());
     if (is_folded) return folded_steps.push_back(std::move(s));
     const auto& runs_on = graph.items[s.item].runs_on();
-    costs_.push_back({std::max(request.microseconds, runs_on.microseconds(cost.flops, cost.bytes)), request.shared});
+    // a device with memory of its own computes while the host goes on: more threads would only wait for its driver
+    const bool on_host = !graph.items[s.item].memory();
+    costs_.push_back(
+        {on_host ? std::max(request.microseconds, runs_on.microseconds(cost.flops, cost.bytes)) : 0, request.shared});
     steps.push_back(std::move(s));
 }
 

@@ -44,10 +44,13 @@ public:
     error_record* errors() const { return static_cast<error_record*>(memory_.data()); }
     random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
 
-    /// Empties the record, and sets the streams of the next run.
+    /// Empties the record if it is not empty, and sets the streams of the next run.
     void begin(std::span<const random_stream> streams_of_run) const {
-        const error_record none;
-        space_->from_host(*space_, &none, errors(), sizeof none);
+        if (!is_empty_) {
+            const error_record none;
+            space_->from_host(*space_, &none, errors(), sizeof none);
+            is_empty_ = true;
+        }
         if (!streams_of_run.empty())
             space_->from_host(*space_, streams_of_run.data(), streams(), streams_of_run.size_bytes());
     }
@@ -55,12 +58,14 @@ public:
     error_record recorded() const {
         error_record e;
         copy_to_host(*space_, errors(), &e, sizeof e);
+        is_empty_ = !e.is_set();
         return e;
     }
 
 private:
     const memory_space* space_;
     memory_block memory_;
+    mutable bool is_empty_ = false; // the record, since the host last looked at the end of a run
 };
 
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.

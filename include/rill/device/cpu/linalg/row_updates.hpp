@@ -28,10 +28,10 @@ void subtract_rows(T* y, const T* x, index_t stride, const T* c, index_t c_strid
             const T* row = x + j;
             for (index_t k = 0; k < count; ++k, row += stride) {
                 const V f(c[k * c_stride]);
-                s0 = products<V>::minus(f, V::load(row), s0);
-                s1 = products<V>::minus(f, V::load(row + lanes), s1);
-                s2 = products<V>::minus(f, V::load(row + 2 * lanes), s2);
-                s3 = products<V>::minus(f, V::load(row + 3 * lanes), s3);
+                s0 = fnma(f, V::load(row), s0);
+                s1 = fnma(f, V::load(row + lanes), s1);
+                s2 = fnma(f, V::load(row + 2 * lanes), s2);
+                s3 = fnma(f, V::load(row + 3 * lanes), s3);
             }
             s0.store(y + j);
             s1.store(y + j + lanes);
@@ -40,8 +40,7 @@ void subtract_rows(T* y, const T* x, index_t stride, const T* c, index_t c_strid
         }
         for (; j + lanes <= n; j += lanes) {
             V s = V::load(y + j);
-            for (index_t k = 0; k < count; ++k)
-                s = products<V>::minus(V(c[k * c_stride]), V::load(x + k * stride + j), s);
+            for (index_t k = 0; k < count; ++k) s = fnma(V(c[k * c_stride]), V::load(x + k * stride + j), s);
             s.store(y + j);
         }
     }

@@ -58,7 +58,7 @@ public:
         if (rest_) all = max(all, f(part_of_pack{whole_, rest_})); // the padding repeats a value of the row
         return V(reduce_max(all));
     }
-    static index_t place(int, index_t column) { return column; }
+    RILL_FN static index_t place(int, index_t column) { return column; }
     /// Stores the row's number: all lanes of v hold the same value.
     RILL_FN void store_numbers(const V& v, T* to) const { v.store_partial(to, 1); }
 
@@ -93,7 +93,7 @@ public:
         each([&](whole_pack p) { all = max(all, f(p)); });
         return all;
     }
-    static index_t place(int row, index_t column) { return column * lanes + row; }
+    RILL_FN static index_t place(int row, index_t column) { return column * lanes + row; }
     RILL_FN void store_numbers(const V& v, T* to) const {
         if (rows == lanes)
             v.store(to);
