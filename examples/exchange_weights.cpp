@@ -2,6 +2,7 @@
 // Weights in the formats of other programs: exchange_weights write DIR makes w.npz, w.safetensors and w.ckpt; exchange_weights read FILE takes those
 // of others. Without arguments it does both.
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -47,7 +48,7 @@ void read(const std::string& path) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     const std::string what = argc > 2 ? argv[1] : "", path = argc > 2 ? argv[2] : "exchange_weights_run";
     if (what == "read") {
         read(path);
@@ -57,4 +58,7 @@ int main(int argc, char** argv) {
     write(path);
     if (what.empty())
         for (const char* file : {"w.npz", "w.safetensors", "w.ckpt"}) read(path + "/" + file);
+} catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s\n", problem.what());
+    return 1;
 }

@@ -2,6 +2,7 @@
 // The contents of a model: inspect_model FILE shows the parameters and the ops of a graph that export_graph wrote, and writes FILE.dot for
 // Graphviz. Without a file it trains a small model, freezes it, and shows both; then it runs the frozen one by names.
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <string>
 
@@ -23,7 +24,7 @@ void show(const graph& g) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     if (argc > 1) {
         const graph g = import_graph(argv[1]);
         show(g);
@@ -48,4 +49,7 @@ int main(int argc, char** argv) {
     const any_array out = f.run(fetch(y.name()), feed("x:0", batch));
     expect(out.elements<float>()[0] == s.run(y, feed(x, batch))(0, 0), "the frozen model gives the same bits");
     std::printf("y = %g\n", static_cast<double>(out.elements<float>()[0]));
+} catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s\n", problem.what());
+    return 1;
 }

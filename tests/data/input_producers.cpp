@@ -109,6 +109,31 @@ TEST_CASE("reader: the other kinds, and files that can't be read") {
     CHECK(s.run(three)(0) == "two");
 }
 
+TEST_CASE("reader: the file of a restored place is opened by the next read, if its step may open it") {
+    struct no_files final : file_access {
+        void check(const std::string& path) const override {
+            throw permission_denied("'" + path + "' may not be opened");
+        }
+    };
+    struct no_wait final : async_context {
+        completion defer(std::function<bool()>) override { throw internal("there is nothing to wait for"); }
+    };
+    int opened = 0;
+    const auto reader = detail::make_shared<detail::reader_state>(
+        "r", "names", [&](const std::string&) -> std::unique_ptr<detail::reader_file> { return ++opened, nullptr; });
+    const std::vector<named_array> parts{
+        {"path", to_any_array<std::string>(std::string("/secret"))},
+        {"numbers", to_any_array<std::int64_t>(std::vector<std::int64_t>{1, 5, 2, 3, 4}, dims{dyn})}};
+    reader->restore_parts(parts);
+    const auto saved = reader->saved_parts(); // a checkpoint before the next read has the same place
+    CHECK(saved.at(1).value.elements<std::int64_t>()[1] == 5);
+    any_array out[2];
+    no_wait wait;
+    const no_files none;
+    CHECK_THROWS_WITH(reader->read(nullptr, -1, &none, wait, out), contains("'/secret' may not be opened"));
+    CHECK(opened == 0);
+}
+
 TEST_CASE("reader: any number of empty files in a row") {
     const io_test::temporary_directory folder;
     std::ofstream(folder / "empty.txt");

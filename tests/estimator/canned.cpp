@@ -2,8 +2,10 @@
 // Also category_ids, which columns are made of.
 #include <rill/estimator/canned.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include <rill/data/dataset.hpp>
 #include <rill/estimator/export_model.hpp>
@@ -182,6 +184,17 @@ TEST_CASE("estimator: a model function of tensors") {
     CHECK(model.evaluate(data).loss < 1e-2);
     const auto p = model.predict(dataset::from_tensor_slices(std::vector<float>{10}).batch<4>());
     CHECK(p.at(0).at("value").elements<float>()[0] == Approx(21).margin(1));
+    const auto seen = std::make_shared<std::vector<float>>();
+    const auto recorded = dataset::range(100)
+                              .shuffle(100, 1)
+                              .map([seen](std::int64_t i) {
+                                  seen->push_back(static_cast<float>(i));
+                                  return std::tuple(seen->back(), 2 * seen->back() + 1);
+                              })
+                              .batch<4>();
+    for (int turn = 0; turn < 2; ++turn) model.train(recorded, {.steps = 1});
+    REQUIRE(seen->size() == 8); // each call begins anew, in another order
+    CHECK_FALSE(std::equal(seen->begin(), seen->begin() + 4, seen->begin() + 4));
 }
 
 } // namespace test_estimator_canned

@@ -60,6 +60,9 @@ element_source_ptr interleave_source(element_source_ptr from, std::vector<tensor
 /// Gives the components these types. Throws invalid_argument if they can't be.
 element_source_ptr typed_source(element_source_ptr from, std::vector<tensor_type> components);
 
+/// Gives the elements as a later round of a repetition does: what is shuffled has another order. 0: the first round.
+element_source_ptr epoch_source(element_source_ptr from, std::uint64_t epoch);
+
 /// Returns elements stacked along a new first axis; `pad` fills them up with zeros to the longest.
 element_arrays stack_elements(std::span<const element_arrays> elements, bool pad);
 /// Returns slice k along the first axis.

@@ -214,6 +214,13 @@ RILL_COLD element_source_ptr repeat_source(element_source_ptr from, std::int64_t
         [from, count](const iterate_request& r) { return std::make_unique<repeat_iterator>(from, count, r); });
 }
 
+RILL_COLD element_source_ptr epoch_source(element_source_ptr from, std::uint64_t epoch) {
+    if (epoch == 0) return from;
+    return source_over(
+        from, from->components(), "epoch(" + std::to_string(epoch) + ")",
+        [from, epoch](const iterate_request& r) { return from->iterate({hash_combine(r.epoch, epoch), r.inputs}); });
+}
+
 /// Gives each `step`-th element from `first` on, `count` of them (-1: all).
 class strided_iterator final : public iterator_over {
 public:

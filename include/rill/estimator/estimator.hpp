@@ -52,9 +52,10 @@ template <class Input> auto dataset_of_input(const Input& input) {
     }
 }
 
-/// Returns the elements of a dataset as a tuple of tensors.
-template <class Data> auto next_element(const Data& data) {
-    const auto element = data.make_one_shot_iterator().get_next();
+/// Returns the elements of a dataset as a tuple of tensors. `turn`: how often it was trained on before; shuffles then have another order.
+template <class Data> auto next_element(const Data& data, std::uint64_t turn) {
+    const Data turned(epoch_source(data.source(), turn), data.inputs());
+    const auto element = turned.make_one_shot_iterator().get_next();
     if constexpr (requires { std::tuple_size<std::remove_const_t<decltype(element)>>::value; })
         return element;
     else
@@ -136,7 +137,7 @@ public:
     explicit estimator(Model model, const estimator_options& o = {})
         : model_(std::move(model)), core_(o.model_dir, o.seed) {}
 
-    /// Trains on an input, and returns the global step.
+    /// Trains on an input from its beginning, and returns the global step. Each call shuffles in an order of its own.
     template <class Input> std::int64_t train(const Input& input, const train_options& o = {}) {
         return with_graph<1>(input, estimator_mode::train, [&](const auto& g, const auto& spec, const auto& init) {
             return core_.train(g, spec, init, o);
@@ -178,7 +179,8 @@ private:
         g.set_seed(core_.seed());
         const auto data = detail::dataset_of_input(input);
         const auto names = data.names();
-        const auto element = detail::next_element(data);
+        const auto element =
+            detail::next_element(data, mode == estimator_mode::train ? core_.next_turn() : std::uint64_t(0));
         static_assert(std::tuple_size_v<std::remove_const_t<decltype(element)>> > Labels,
                       "estimator: an element is the features and, last, the label");
         const auto features = detail::without_last<Labels>(element);
