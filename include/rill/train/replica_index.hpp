@@ -6,6 +6,7 @@
 #include <source_location>
 
 #include <rill/core/device_name.hpp>
+#include <rill/expr/apply.hpp>
 #include <rill/expr/constant.hpp>
 #include <rill/expr/tensor.hpp>
 
