@@ -51,9 +51,9 @@ struct device_group {
 std::vector<device_group> grouped_by_device(const std::vector<gradient_and_variable>& pairs);
 
 /// A scope whose names begin as those outside of `sync_replicas` do: an optimizer's variables have the names that they have without it.
-class names_of : scoped<std::string> {
+class prefix_scope : scoped<std::string> {
 public:
-    explicit names_of(const std::string& prefix) : scoped(scopes().prefix, prefix) {}
+    explicit prefix_scope(const std::string& prefix) : scoped(scopes().prefix, prefix) {}
 };
 
 /// Where one variable's gradients go.
@@ -233,7 +233,7 @@ private:
     operation update(const std::vector<detail::gradient_store>& stores, const std::vector<std::size_t>& which,
                      const any_tensor& step, const any_tensor& ids, const std::string& names,
                      const std::source_location& where) const {
-        const detail::names_of outside(names);
+        const detail::prefix_scope outside(names);
         std::vector<gradient_and_variable> means;
         for (const auto i : which) {
             const auto& s = stores[i];
