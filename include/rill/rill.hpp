@@ -3,8 +3,9 @@
 
 // The front, the ops, sessions and training: what a program that trains a model includes.
 
-// First, so that the errors of expressions come with a short list of includes.
+// First, so that the errors of expressions and calls come with a short list of includes.
 #include <rill/expr/apply.hpp>
+#include <rill/session/session.hpp>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/array_text.hpp>
@@ -27,7 +28,6 @@
 #include <rill/ops/math/add_check_numerics.hpp>
 #include <rill/ops/state/partitioned_variable.hpp>
 #include <rill/ops/state/writes.hpp>
-#include <rill/session/session.hpp>
 #include <rill/summary/event_writer.hpp>
 #include <rill/summary/merged_summaries.hpp>
 #include <rill/train/any_variable.hpp>
