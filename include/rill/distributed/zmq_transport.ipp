@@ -184,6 +184,25 @@ struct zmq_transport::state {
 
     /// Returns false if the message can't be sent now.
     bool send_frames(socket& s, const std::string* route, const message_parts& parts) {
+        const bool sent = send_each_frame(s, route, parts);
+        const int why = errno;
+        note_events(s);
+        errno = why;
+        return sent;
+    }
+
+    /// Returns the events of a socket. A call that sends or asks may have taken the news that there is input, of which the descriptor then
+    /// says nothing.
+    int note_events(socket& s) {
+        const int events = s.at.get(zmq::sockopt::events);
+        if (events & ZMQ_POLLIN) {
+            s.has_input = true;
+            wake();
+        }
+        return events;
+    }
+
+    bool send_each_frame(socket& s, const std::string* route, const message_parts& parts) {
         if (route) {
             zmq::message_t head(route->data(), route->size());
             if (zmq_msg_send(head.handle(), s.at.handle(), ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0) return false;
@@ -200,11 +219,6 @@ struct zmq_transport::state {
                     return !is_first; // later on the connection has ended: the rest would begin another message
                 is_first = false;
             }
-        }
-        // sending may have taken the news that there is input, of which the descriptor then says nothing
-        if (s.at.get(zmq::sockopt::events) & ZMQ_POLLIN) {
-            s.has_input = true;
-            wake();
         }
         return true;
     }
@@ -340,7 +354,7 @@ struct zmq_transport::state {
                         if (!take(s, taken)) break;
                         if (n + 1 == at_once) s->has_input = is_busy = true;
                     }
-                    if (!s->waiting.empty() && (s->at.get(zmq::sockopt::events) & ZMQ_POLLOUT)) send_waiting(*s);
+                    if (!s->waiting.empty() && (note_events(*s) & ZMQ_POLLOUT)) send_waiting(*s);
                     is_busy |= s->has_input;
                 }
                 polled = sockets;
