@@ -73,8 +73,7 @@ public:
             using result = typename detail::components_of_results<std::decay_t<decltype(results)>>::type;
             return mapped(
                 result(),
-                [function = std::move(function)](detail::element_arrays&& in) { return (*function)(std::move(in)); },
-                o);
+                [traced = std::move(function)](detail::element_arrays&& in) { return (*traced)(std::move(in)); }, o);
         }
     }
     /// Keeps the elements for which a function of host values returns true.
