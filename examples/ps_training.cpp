@@ -2,12 +2,9 @@
 // Real handwriting (see data/README.md), learnt by two workers at once: the parameters lie on one parameter server, then on two, each of them
 // and each worker a process. Every worker pulls the parameters, computes gradients of images of its own, and pushes them when it is done
 // (asynchronous training). This process is the first worker; it starts the others of itself.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <numeric>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,42 +14,17 @@
 
 #include "child_process.hpp"
 #include "expect.hpp"
+#include "handwriting.hpp"
 
 using namespace rill;
 
 namespace {
 
-constexpr std::size_t batch = 32;
 constexpr int workers = 2, steps = 1200; // of each worker
-
-struct samples {
-    xt::xtensor<float, 2> images; // [n, 64], 0 to 1
-    std::vector<int> labels;
-};
-
-samples take(const xt::xtensor<float, 2>& rows, const std::vector<std::size_t>& which) {
-    samples s{xt::xtensor<float, 2>({which.size(), 64}), {}};
-    for (std::size_t i = 0; i < which.size(); ++i) {
-        for (std::size_t p = 0; p < 64; ++p) s.images(i, p) = rows(which[i], p) / 16.f;
-        s.labels.push_back(static_cast<int>(rows(which[i], 64)));
-    }
-    return s;
-}
 
 /// Trains as one of the workers. Returns the accuracy at the end; the first worker shows its progress.
 float train(const cluster_spec& cluster, int task) {
-#ifndef RILL_EXAMPLE_DATA
-#define RILL_EXAMPLE_DATA "examples/data"
-#endif
-    const auto table = read_csv<float>(RILL_EXAMPLE_DATA "/digits.csv");
-    std::vector<std::size_t> order(table.values.shape(0));
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::shuffle(order.begin(), order.end(), std::mt19937(42));
-    const auto split = static_cast<std::ptrdiff_t>(order.size() * 8 / 10);
-    const samples test = take(table.values, {order.begin() + split, order.end()});
-    std::vector<std::size_t> deck; // the images of this worker
-    for (std::ptrdiff_t i = task; i < split; i += workers) deck.push_back(order[static_cast<std::size_t>(i)]);
-
+    const handwriting::digits data;
     const server node(cluster, "worker", task);
     const graph g;
     const graph_scope use(g);
@@ -68,13 +40,9 @@ float train(const cluster_spec& cluster, int task) {
     const session s({.target = node.target(), .replica = task});
     if (task == 0) s.run(global_variables_initializer());
     const auto step = s.make_callable(std::tuple(loss, update), image, label);
-    std::mt19937 shuffler(static_cast<unsigned>(task));
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 1; i <= steps; ++i) {
-        const std::size_t at = static_cast<std::size_t>(i) * batch % (deck.size() - batch);
-        if (at < batch) std::shuffle(deck.begin(), deck.end(), shuffler);
-        const auto b = take(table.values, {deck.begin() + static_cast<std::ptrdiff_t>(at),
-                                           deck.begin() + static_cast<std::ptrdiff_t>(at + batch)});
+        const auto b = data.batch_of(task, i);
         float l = 0;
         for (bool done = false; !done;) {
             try {
@@ -92,7 +60,9 @@ float train(const cluster_spec& cluster, int task) {
             std::fflush(stdout);
         }
     }
-    return task == 0 ? s.run(accuracy, feed(image, test.images), feed(label, test.labels)) : 1.f;
+    if (task != 0) return 1.f;
+    const auto test = data.test();
+    return s.run(accuracy, feed(image, test.images), feed(label, test.labels));
 }
 
 /// Returns the cluster of such addresses: the first are parameter servers.

@@ -29,27 +29,17 @@ staleness_traits checked_staleness(const bounded_staleness_options& how, const s
 } // namespace detail
 
 /// An optimizer whose workers stay near each other: see bounded_staleness.
-template <class Optimizer> class bounded_staleness_optimizer {
+template <class Optimizer>
+class bounded_staleness_optimizer : public detail::minimizer<bounded_staleness_optimizer<Optimizer>> {
 public:
     bounded_staleness_optimizer(const Optimizer& inner, const bounded_staleness_options& how,
                                 const std::source_location& where)
         : inner_(inner), how_(how), clock_(detail::checked_staleness(how, where)) {}
 
-    /// Returns an operation that updates the variables as the inner optimizer does, and then waits while this worker is too far ahead. Every
+    /// What minimize does: the operation updates the variables as the inner optimizer does, and then waits while this worker is too far ahead. Every
     /// worker runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
-    operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
-        return minimize(loss, minimize_options(), where);
-    }
-    /// Also adds one to a step counter with each update.
-    template <graph_operand Loss, class Step>
-    operation minimize(const Loss& loss, const variable<Step>& global_step,
-                       const std::source_location& where = std::source_location::current()) const {
-        return minimize(loss, minimize_options{.step = global_step}, where);
-    }
-    template <graph_operand Loss>
-    operation minimize(const Loss& loss, const minimize_options& how,
-                       const std::source_location& where = std::source_location::current()) const {
+    operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
         const auto pairs = detail::gradients_of(loss, how, where);
         const operation updated = [&] {
             if constexpr (typed_operand<Loss>)

@@ -107,6 +107,32 @@ std::vector<gradient_and_variable> gradients_of(const Loss& loss, const minimize
     return gradients_by_variables(seal(loss), how, where);
 }
 
+/// The short forms of minimize(loss, options), for a Self that has that one as `minimize_by`.
+template <class Self> class minimizer {
+public:
+    /// An operation that computes the gradients of a loss by every trainable variable it depends on, and updates them. Of
+    /// an any_tensor: float32 or float64.
+    template <graph_operand Loss>
+    operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
+        return self().minimize_by(loss, minimize_options(), where);
+    }
+    /// Also adds one to a step counter with each update, last.
+    template <graph_operand Loss, class Step>
+    operation minimize(const Loss& loss, const variable<Step>& global_step,
+                       const std::source_location& where = std::source_location::current()) const {
+        return self().minimize_by(loss, minimize_options{.step = global_step}, where);
+    }
+    /// By the variables that the options name.
+    template <graph_operand Loss>
+    operation minimize(const Loss& loss, const minimize_options& how,
+                       const std::source_location& where = std::source_location::current()) const {
+        return self().minimize_by(loss, how, where);
+    }
+
+private:
+    const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
 /// A constant of rank 0.
 template <class T> endpoint scalar_constant(double value) {
     return constant(static_cast<T>(value), {}).join(current_graph()); // no place of the user's
@@ -141,7 +167,7 @@ struct misnamed_rate {
 /// Base of the optimizers: what they share beside a rule (see update_op.hpp) and options. Self has a `scope_name`, and may say
 /// what its `rule()` is (or, of several rules, `with_rule(f)`), which `slot_values()` its slots start with if not with zero, and
 /// which `numbers<T>()` it takes, if that is more than the learning rate.
-template <class Self, class Rule, class Options> class optimizer {
+template <class Self, class Rule, class Options> class optimizer : public detail::minimizer<Self> {
 public:
     optimizer() = default;
     template <class Rate>
@@ -162,22 +188,9 @@ public:
 
     const Options& options() const noexcept { return options_; }
 
-    /// An operation that computes the gradients of a loss by every trainable variable it depends on, and updates them. Of
-    /// an any_tensor: float32 or float64.
+    /// What minimize does.
     template <graph_operand Loss>
-    operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
-        return minimize(loss, minimize_options(), where);
-    }
-    /// Also adds one to a step counter, last.
-    template <graph_operand Loss, class Step>
-    operation minimize(const Loss& loss, const variable<Step>& global_step,
-                       const std::source_location& where = std::source_location::current()) const {
-        return minimize(loss, minimize_options{.step = global_step}, where);
-    }
-    /// By the variables that the options name.
-    template <graph_operand Loss>
-    operation minimize(const Loss& loss, const minimize_options& how,
-                       const std::source_location& where = std::source_location::current()) const {
+    operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
         const auto pairs = detail::gradients_of(loss, how, where);
         if constexpr (typed_operand<Loss>)
             return detail::counted(apply_gradients<value_type_of<Loss>>(pairs, where), how.step, where);

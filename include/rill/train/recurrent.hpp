@@ -130,9 +130,9 @@ template <class C, class X> auto zeros_beside(const C& cell, const X& x, const s
 } // namespace detail
 
 /// dynamic_rnn(cell, x, initial, {.lengths = n}): runs a cell over sequences x [batch, time, inputs], step by step. Returns
-/// std::tuple(outputs [batch, time, outputs], last state). Behind the end of a sequence its outputs are 0, and its state stays, so that the last
-/// state is that at its end. The lengths may be left out, and so may the initial state: zeros. Differentiable. Errors: a length below 0 or beyond the
-/// sequences.
+/// std::tuple(outputs [batch, time, outputs], last state). Behind the end of a sequence its outputs are 0, and its state
+/// stays, so that the last state is that at its end. The lengths may be left out, and so may the initial state: zeros.
+/// Differentiable. Errors: a length below 0 or beyond the sequences.
 template <class C, graph_operand X, class S>
     requires(!std::is_same_v<S, rnn_options>)
 auto dynamic_rnn(const C& cell, const X& x, const S& initial, const rnn_options& options = {},

@@ -65,26 +65,16 @@ struct gradient_store {
 } // namespace detail
 
 /// An optimizer whose step is made of the gradients of several replicas: see sync_replicas.
-template <class Optimizer> class sync_replicas_optimizer {
+template <class Optimizer>
+class sync_replicas_optimizer : public detail::minimizer<sync_replicas_optimizer<Optimizer>> {
 public:
     sync_replicas_optimizer(const Optimizer& inner, const sync_replicas_options& how, const std::source_location& where)
         : inner_(inner), how_(how), round_(detail::checked_round(how, where)) {}
 
-    /// Returns an operation that computes the gradients of a loss, and waits until the variables are updated by the mean of the gradients of
-    /// this replica and others. Every replica runs the operation of an equal graph, or all of them run the same one.
+    /// What minimize does: the operation computes the gradients of a loss, and waits until the variables are updated by the mean of the
+    /// gradients of this replica and others. Every replica runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
-    operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
-        return minimize(loss, minimize_options(), where);
-    }
-    /// Also adds one to a step counter with each update.
-    template <graph_operand Loss, class Step>
-    operation minimize(const Loss& loss, const variable<Step>& global_step,
-                       const std::source_location& where = std::source_location::current()) const {
-        return minimize(loss, minimize_options{.step = global_step}, where);
-    }
-    template <graph_operand Loss>
-    operation minimize(const Loss& loss, const minimize_options& how,
-                       const std::source_location& where = std::source_location::current()) const {
+    operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
         const auto pairs = detail::gradients_of(loss, how, where);
         if constexpr (typed_operand<Loss>)
             return add_round<value_type_of<Loss>>(pairs, detail::seal(loss), how.step, where);

@@ -7,14 +7,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Texts without the blanks at their ends: space, tab, line feed, carriage return, form feed and vertical tab. Shape: that of x.
-struct string_strip_op {
+struct string_strip_op : detail::text_map {
     static constexpr auto name = "StringStrip";
-    static constexpr int inputs = 1;
-    using domain_type = domains::text;
-    using compiled_types = types::text;
-    static constexpr auto no_gradient = "text does not change smoothly";
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::text_like(in); }
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::map_texts<T>(request, [](const T& text) { return std::string(detail::without_blanks(text)); });
     }

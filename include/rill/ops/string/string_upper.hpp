@@ -6,14 +6,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Texts with the letters a to z in upper case; all other bytes stay. Shape: that of x.
-struct string_upper_op {
+struct string_upper_op : detail::text_map {
     static constexpr auto name = "StringUpper";
-    static constexpr int inputs = 1;
-    using domain_type = domains::text;
-    using compiled_types = types::text;
-    static constexpr auto no_gradient = "text does not change smoothly";
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::text_like(in); }
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::map_texts<T>(request, [](const T& text) { return detail::with_letters(text, 'a', 'A'); });
     }

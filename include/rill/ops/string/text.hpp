@@ -40,6 +40,16 @@ template <class Out, class F> kernel map_texts(const kernel_request& request, F 
     });
 }
 
+/// Base of the ops that change each text by itself.
+struct text_map {
+    static constexpr int inputs = 1;
+    using domain_type = domains::text;
+    using compiled_types = types::text;
+    static constexpr auto no_gradient = "text does not change smoothly";
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return text_like(in); }
+};
+
 /// Returns a text with the letters from `first` on replaced by those from `by` on, 26 of them.
 std::string with_letters(std::string text, char first, char by);
 
