@@ -98,13 +98,13 @@ soak:
 	RILL_CRASHES=2000 build/dev-gcc/tests/rill_tests_io "checkpoint: G*"
 	RILL_KILLS=1000 build/dev-gcc/tests/rill_tests_train "saver: G20*"
 
-# Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600
+# Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600. FUZZ_SEED= takes the rounds from that seed on.
 FUZZ_SECONDS ?= 60
 fuzz:
 	$(call need,$(CLANG_PACKAGES))
 	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_FOLDERS=saved
 	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
-	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill
+	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill $(FUZZ_SEED)
 
 # Every op and random graphs beside TensorFlow 2, values and gradients: make check-tensorflow GRAPHS=10000 SEED=7. The environment
 # is that of make bench-peers; where there is none, it is made, with TensorFlow alone.

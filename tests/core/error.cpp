@@ -64,6 +64,22 @@ TEST_CASE("error: codes have the numbers of the wire, and names") {
     CHECK(to_string(error_code::resource_exhausted) == "resource exhausted");
 }
 
+TEST_CASE("error: an exception that is rethrown with its place keeps its code, and lack of memory has one") {
+    const auto rethrown = [](const auto& fail) {
+        try {
+            fail();
+        } catch (...) {
+            detail::rethrow_described([](const std::string& what) { return "here: " + what; });
+        }
+    };
+    CHECK_THROWS_AS(rethrown([] { throw not_found("x"); }), not_found);
+    CHECK_THROWS_WITH(rethrown([] { throw not_found("x"); }), "here: x");
+    CHECK_THROWS_AS(rethrown([] { throw std::bad_alloc(); }), resource_exhausted);
+    CHECK_THROWS_WITH(rethrown([] { throw std::bad_alloc(); }), "here: there is not so much memory");
+    CHECK_THROWS_AS(rethrown([] { throw std::runtime_error("x"); }), internal);
+    CHECK_THROWS_AS(rethrown([] { throw 3; }), internal);
+}
+
 TEST_CASE("error: a place is a file's name and a line") {
     const auto here = std::source_location::current();
     CHECK(to_string(here) == "error.cpp:" + std::to_string(here.line()));

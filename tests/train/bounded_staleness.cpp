@@ -71,6 +71,7 @@ TEST_CASE("bounded_staleness: what can't be is refused, with the place") {
     CHECK_THROWS_WITH(bounded_staleness(gradient_descent(), {.bound = -1, .workers = 2}),
                       contains("bounded_staleness: the bound is -1") && contains("bounded_staleness.cpp"));
     CHECK_THROWS_AS(bounded_staleness(gradient_descent(), {.workers = 0}), invalid_argument);
+    CHECK_THROWS_AS(bounded_staleness(gradient_descent(), {.workers = 1 << 21}), invalid_argument);
     const auto by = bounded_staleness(gradient_descent(), {.workers = 2, .worker = 3});
     CHECK_THROWS_WITH(by.minimize(square(w)), contains("the replica is 3") && contains("there are 2"));
     CHECK_THROWS_WITH(by.leave(), contains("minimize"));

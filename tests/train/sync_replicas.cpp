@@ -142,6 +142,7 @@ TEST_CASE("sync_replicas: what can't be is refused, with the place") {
                       contains("sync_replicas: replicas_to_aggregate is 3") && contains("total_replicas is 2") &&
                           contains("sync_replicas.cpp"));
     CHECK_THROWS_AS(sync_replicas(adam(), {.replicas_to_aggregate = 0}), invalid_argument);
+    CHECK_THROWS_AS(sync_replicas(adam(), {.replicas_to_aggregate = 1, .total_replicas = 1 << 21}), invalid_argument);
     const auto sync = sync_replicas(adam(), {.replicas_to_aggregate = 2, .replica = 2});
     CHECK_THROWS_WITH(sync.minimize(square(w)), contains("the replica is 2") && contains("sync_replicas.cpp"));
     CHECK_THROWS_AS(sync.num_dropped(), failed_precondition);

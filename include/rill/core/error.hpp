@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -94,6 +95,22 @@ namespace detail {
 /// " (at digits.cpp:42)": how the message of a function that makes no node ends, since no node says where it was made.
 /// Empty of no place.
 std::string at_place(const std::source_location& where);
+
+/// Rethrows the current exception with a text that describe(what) makes of its own, a place. An `error` keeps its code, lack of memory
+/// is resource_exhausted; others are nested in `internal`.
+template <class Describe> [[noreturn]] void rethrow_described(const Describe& describe) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), describe(problem.what()));
+    } catch (const std::bad_alloc&) {
+        throw_error(error_code::resource_exhausted, describe("there is not so much memory"));
+    } catch (const std::exception& problem) {
+        std::throw_with_nested(internal(describe(problem.what())));
+    } catch (...) {
+        std::throw_with_nested(internal(describe("an exception of unknown type")));
+    }
+}
 
 } // namespace detail
 

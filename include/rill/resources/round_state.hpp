@@ -108,9 +108,11 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void round_traits::check() const {
-    if (aggregate < 1 || total < aggregate)
+    constexpr index_t most = 1 << 20; // each has its lines
+    if (aggregate < 1 || total < aggregate || total > most)
         throw invalid_argument("replicas_to_aggregate is " + std::to_string(aggregate) + " and total_replicas is " +
-                               std::to_string(total) + "; 1 <= replicas_to_aggregate <= total_replicas is required");
+                               std::to_string(total) +
+                               "; 1 <= replicas_to_aggregate <= total_replicas <= 1048576 is required");
 }
 
 RILL_INLINE round_state::contribution round_state::begin(const member& by) {

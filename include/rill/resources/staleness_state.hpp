@@ -66,9 +66,11 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void staleness_traits::check() const {
-    if (bound < 0 || workers < 1)
+    constexpr index_t most = 1 << 20; // each has its line
+    if (bound < 0 || workers < 1 || workers > most)
         throw invalid_argument("the bound is " + std::to_string(bound) + " steps and there are " +
-                               std::to_string(workers) + " workers; bound >= 0 and workers >= 1 are required");
+                               std::to_string(workers) +
+                               " workers; bound >= 0 and 1 to 1048576 workers are required");
 }
 
 RILL_INLINE std::size_t staleness_state::worker_of(index_t number, const std::shared_ptr<cancellation>& session) {

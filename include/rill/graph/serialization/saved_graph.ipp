@@ -173,10 +173,10 @@ private:
             f();
         } catch (const lacking_ops&) {
             throw; // make_ops collects these
-        } catch (const error& problem) {
-            const std::string text = problem.what();
-            if (text.starts_with("node ")) throw;
-            throw_error(problem.code(), place(at_) + ": " + text);
+        } catch (...) {
+            rethrow_described([&](const std::string& what) {
+                return what.starts_with("node ") ? what : place(at_) + ": " + what;
+            });
         }
     }
 

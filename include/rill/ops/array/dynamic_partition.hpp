@@ -8,6 +8,7 @@
 #include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/split.hpp>
 #include <rill/ops/array/subscript.hpp>
 #include <rill/ops/math/reduce_prod.hpp>
 
@@ -150,7 +151,8 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> partition_places_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[0].type, "the ids");
-    if (parts < 1) throw invalid_argument("there is one part at least, not " + std::to_string(parts));
+    if (parts < 1 || parts > detail::most_parts)
+        throw invalid_argument("there are 1 to 65536 parts, not " + std::to_string(parts));
     if (!rules::masks_first_axes(in[1].shape, in[0].shape))
         throw invalid_argument("the ids must have the extents of the tensor's first axes");
     return std::vector<tensor_type>(static_cast<std::size_t>(parts), tensor_type{dtype::int64, {dyn}});

@@ -89,11 +89,12 @@ RILL_COLD bool binder::infer(std::span<const tensor_type> feed_types, const body
             } else {
                 types.push_back(it.op->outputs({in, &values}));
             }
-        } catch (const error& problem) {
-            std::string shapes;
-            for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
-            throw_error(problem.code(),
-                        it.op->label() + ": " + problem.what() + " (" + shapes + "; " + place_of(*it.origin) + ")");
+        } catch (...) {
+            rethrow_described([&](const std::string& what) {
+                std::string shapes;
+                for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
+                return it.op->label() + ": " + what + " (" + shapes + "; " + place_of(*it.origin) + ")";
+            });
         }
         for (const auto& t : types.back())
             if (t.shape.complete() && !t.countable())
@@ -424,8 +425,8 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
                                            place_of(*it.origin)));
     try {
         return (*factory)(op.attributes(), request);
-    } catch (const error& problem) {
-        throw_error(problem.code(), error_at(*it.origin, op.label(), problem.what()));
+    } catch (...) {
+        rethrow_described([&](const std::string& what) { return error_at(*it.origin, op.label(), what); });
     }
 }
 

@@ -14,19 +14,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Rethrows the current exception with its place. An `error` keeps its code; others are nested in `internal`.
-template <class Describe> [[noreturn]] void rethrow_described(const Describe& described) {
-    try {
-        throw;
-    } catch (const error& problem) {
-        throw_error(problem.code(), described(problem.what()));
-    } catch (const std::exception& problem) {
-        std::throw_with_nested(internal(described(problem.what())));
-    } catch (...) {
-        std::throw_with_nested(internal(described("an exception of unknown type")));
-    }
-}
-
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
