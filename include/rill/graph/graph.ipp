@@ -279,7 +279,7 @@ RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spe
             for (const auto& a : spec.bodies.back().arguments) arguments.push_back(type_of(a));
         return spec.op->outputs({inputs, &values, bodies, arguments});
     } catch (...) {
-        rethrow_described([&](const std::string& what) {
+        detail::rethrow_described([&](const std::string& what) {
             std::string text = spec.op->label() + ": " + what + " (";
             for (std::size_t i = 0; i < inputs.size(); ++i)
                 text += name_of(spec.inputs[i]) + " " + to_string(inputs[i]) + (i + 1 < inputs.size() ? ", " : "; ");
