@@ -101,10 +101,11 @@ public:
     };
     cost_net(std::shared_ptr<shared> all, cost_task& t) : all_(std::move(all)), task_(t) {}
 
-    void listen(const std::string& address, receiver f) override {
+    std::string listen(const std::string& address, receiver f) override {
         all_->listeners[address] = {&task_, std::make_shared<receiver>(std::move(f))};
+        return address;
     }
-    connection connect(const std::string& address, receiver f) override {
+    connection connect(const std::string& address, receiver f, const std::string&) override {
         const auto& [to, receive] = all_->listeners.at(address);
         const connection forth = all_->lanes.size(), back = forth + 1;
         all_->lanes.push_back({&task_, to, receive, back});

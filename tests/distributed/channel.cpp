@@ -23,7 +23,7 @@ std::string value_of(std::size_t number) {
 /// A task that counts how often each request ran. Its counts outlive it, so that a test sees what a killed task has done.
 struct counting_task {
     counting_task(simulator::simulated_world& world, const std::string& name, std::vector<int>& counts,
-                  std::vector<environment::time_point>* ran_at = nullptr)
+                  std::vector<environment::time_point>* ran_at = nullptr, const std::string& data_address = {})
         : task(world.start(name)), net(std::make_shared<simulator::simulated_net>(world, task)) {
         self = {"/job:ps/task:0", (task.draw() >> 32) + 1, "cluster"};
         answers = std::make_shared<responder>(
@@ -39,7 +39,7 @@ struct counting_task {
                                             [reply, text] { reply(nullptr, {.meta = text}); }));
                 });
             });
-        answers->listen("ps");
+        answers->listen("ps", data_address);
     }
     simulator::simulated_world::task& task;
     std::shared_ptr<transport> net;
@@ -90,7 +90,8 @@ std::string run_faults(std::uint64_t seed) {
     std::vector<ending> ends(counts.size());
     std::vector<environment::time_point> ran_at(counts.size());
     std::vector<std::unique_ptr<counting_task>> lives;
-    lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at));
+    const std::string data_address = seed % 2 ? "ps.data" : "";
+    lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at, data_address));
     std::vector<std::unique_ptr<calling_task>> all;
     for (std::size_t i = 0; i < callers; ++i)
         all.push_back(std::make_unique<calling_task>(world, "client" + std::to_string(i)));
@@ -109,8 +110,9 @@ std::string run_faults(std::uint64_t seed) {
             case 0:
                 if (lives_now().task.is_dead()) break;
                 world.kill(lives_now().task);
-                world.after(lasts,
-                            [&] { lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at)); });
+                world.after(lasts, [&] {
+                    lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at, data_address));
+                });
                 break;
             case 1: {
                 auto& t = lives_now().task;
@@ -370,6 +372,43 @@ TEST_CASE("channel: long values go in chunks, and others overtake them") {
         REQUIRE(order.size() == 4);
         if (breaks == 0) CHECK(order == std::vector<std::string>{"control", "short", "long", "longest"});
         CHECK(client.to->bytes_sent() == value.size() + 3'000'000 + 5 + 9);
+    }
+}
+
+TEST_CASE("channel: chunks come and go by the peer's address for data, or by the other one if nothing gets through") {
+    for (const auto* where : {"nowhere", "beside", "shut at once", "shut later"}) {
+        INFO(where);
+        const std::string how = where;
+        simulator::simulated_world world(9);
+        auto& at = world.start("ps");
+        const auto ps = std::make_shared<responder>(std::make_shared<simulator::simulated_net>(world, at), at,
+                                                    task_identity{"/job:ps/task:0", 9, ""}, health_options{},
+                                                    [&](const incoming_request& r, const answer_function& reply) {
+                                                        reply(nullptr, {.meta = r.meta, .payload = r.payload});
+                                                    });
+        ps->listen("ps", how == "nowhere" ? "" : "ps.data");
+        if (how == "shut at once") world.shut("ps.data");
+        calling_task client(world, "client");
+        const std::string value(7'500'000, 'x');
+        for (int i = 0; i < 2; ++i) {
+            std::string back;
+            wire_request r{.method = wire_method::push};
+            r.payload = {message_part(value)};
+            client.to->call(std::move(r), [&](const std::exception_ptr& problem, const wire_answer& a) {
+                CHECK(!problem);
+                if (!a.payload.empty()) back = a.payload[0].bytes();
+            });
+            const auto begin = world.time.now();
+            world.time.run();
+            CHECK(back == value);
+            CHECK(world.time.now() - begin < 10s);
+            if (how == "shut later") world.shut("ps.data");
+        }
+        const auto sent = [&](const std::string& what) { return contains(what).match(world.time.log); };
+        const bool beside = how == "beside" || how == "shut later", shared = how != "beside";
+        CHECK(sent("took client -> ps 13 1 at ps.data") == beside); // a chunk
+        CHECK(sent("took client -> ps 12 1 at ps.data") == beside); // asks for one
+        CHECK((sent("took client -> ps 13 1 at ps\n") || sent("took client -> ps 13 2 at ps\n")) == shared);
     }
 }
 

@@ -52,7 +52,7 @@ std::string damaged(seeds::draws& draws, std::string t) {
 std::string random_meta(seeds::draws& draws) {
     const tensor_meta value{{dtype::float32, dims{3}}, static_cast<std::uint32_t>(draws(3)), draws(20), draws(20)};
     switch (draws(12)) {
-    case 0: return bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", ""});
+    case 0: return bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", "", "data"});
     case 1:
         return bytes_of_meta(register_meta{.run = draws(3),
                                            .names = {{"x:0"}, {"y:0"}, {"t"}},
@@ -78,8 +78,11 @@ std::string random_meta(seeds::draws& draws) {
 /// A network whose messages a test writes.
 class open_net final : public transport {
 public:
-    void listen(const std::string&, receiver f) override { receive = std::move(f); }
-    connection connect(const std::string&, receiver) override { return 1; }
+    std::string listen(const std::string& address, receiver f) override {
+        receive = std::move(f);
+        return address;
+    }
+    connection connect(const std::string&, receiver, const std::string&) override { return 1; }
     void send(connection, message_parts m) override {
         if (const auto read = unpack_message(m)) answers.push_back(read->head.type);
     }

@@ -75,8 +75,7 @@ TEST_CASE("launchers: processes meet, and a missing one is named") {
     std::string at;
     {
         zmq_transport finds_a_port;
-        finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
-        at = finds_a_port.address();
+        at = finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
     }
 #else
     const std::string at = "test_launchers/meeting";

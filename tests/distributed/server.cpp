@@ -243,6 +243,22 @@ TEST_CASE("server: a task that does not start ends the run in time, by name") {
     CHECK(node.health("ps", 0) == peer_health::connecting);
 }
 
+TEST_CASE("server: long values come and go by its address for data") {
+    const std::string data_address = [] {
+        zmq_transport finds_a_port;
+        return finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
+    }();
+    const auto node = create_local_server({.data_address = data_address});
+    CHECK_THROWS_AS(create_local_server({.data_address = data_address}), already_exists);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float, dyn> x("x");
+    const tensor twice = x + x;
+    const session s({.target = node.target()});
+    xt::xtensor<float, 1> long_value = xt::arange<float>(0, 700'000);
+    for (int i = 0; i < 3; ++i) CHECK((s.run(twice, feed(x, long_value)) == 2.f * long_value));
+}
+
 TEST_CASE("server: join returns when another thread stops the server") {
     server node(cluster_spec{{"worker", {"test_server/join"}}}, "worker", 0);
     CHECK_THROWS_AS((server(cluster_spec{{"worker", {"test_server/join"}}}, "worker", 0)), already_exists);

@@ -114,6 +114,12 @@ public:
         else
             parted_.erase(std::minmax(a, b));
     }
+    /// Lets nothing through to an address any more, as a firewall does.
+    void shut(const std::string& address) {
+        listeners_.erase(address);
+        for (auto& [id, l] : lanes_)
+            if (l.address == address) reset(id);
+    }
     bool are_parted(const std::string& a, const std::string& b) const { return parted_.contains(std::minmax(a, b)); }
 
     virtual_environment time;
@@ -162,7 +168,8 @@ private:
             return read ? std::to_string(static_cast<int>(read->head.type)) + " " + std::to_string(read->head.request)
                         : std::string("?");
         }();
-        const auto link = l.from->name + " -> " + l.to->name + " " + what;
+        const auto link =
+            l.from->name + " -> " + l.to->name + " " + what + (l.address.empty() ? "" : " at " + l.address);
         if (are_parted(l.from->name, l.to->name)) return time.note("lost " + link);
         if (goes_wrong.reset_one_in && draws(goes_wrong.reset_one_in) == 0) {
             time.note("reset " + link);
@@ -207,12 +214,13 @@ public:
     explicit simulated_net(simulated_world& world, simulated_world::task& t) : world_(world), task_(t) {}
     ~simulated_net() override { close(); }
 
-    void listen(const std::string& address, receiver f) override {
+    std::string listen(const std::string& address, receiver f) override {
         auto& there = world_.listeners_[address];
         if (there.by && !there.by->dead_) throw rill::already_exists("the address '" + address + "' is in use");
         there = {&task_, std::make_shared<const receiver>(std::move(f))};
+        return address;
     }
-    connection connect(const std::string& address, receiver f) override {
+    connection connect(const std::string& address, receiver f, const std::string& = {}) override {
         const auto id = ++world_.last_;
         auto& l = world_.lanes_[id];
         l.address = address;

@@ -163,6 +163,12 @@ TEST_CASE("monitored_session: goes on from the last checkpoint after a server wa
     const auto [at, bt] = m.session().run(std::tuple(a, b));
     CHECK(at == std::pow(0.5f, static_cast<float>(steps)));
     CHECK(bt == at);
+    all.kill("ps", 0);
+    all.restart("ps", 0);
+    const auto now = m.global_step(); // opens another session first
+    CHECK((now >= 1 && now <= steps));
+    m.run(train);
+    CHECK(m.global_step() == now + 1);
 }
 
 } // namespace test_distributed_training

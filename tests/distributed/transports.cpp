@@ -26,8 +26,7 @@ std::vector<std::string> free_addresses(std::size_t count) {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < count; ++i) {
         held.push_back(std::make_unique<zmq_transport>());
-        held.back()->listen("127.0.0.1:0", [](auto, auto) {});
-        all.push_back(held.back()->address().substr(6));
+        all.push_back(held.back()->listen("127.0.0.1:0", [](auto, auto) {}).substr(6));
     }
     return all;
 }

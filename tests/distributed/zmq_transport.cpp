@@ -45,14 +45,14 @@ struct record {
 TEST_CASE("zmq transport: messages and answers, in order") {
     record got, answers;
     zmq_transport a, b;
-    b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+    const auto address = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
         got += m.at(0).bytes();
         b.send(from, text("<" + std::string(m[0].bytes()) + ">"));
     });
-    CHECK(b.address().starts_with("tcp://127.0.0.1:"));
-    CHECK_THROWS_AS(a.listen(b.address(), [](auto, auto) {}), already_exists);
+    CHECK(address.starts_with("tcp://127.0.0.1:"));
+    CHECK_THROWS_AS(a.listen(address, [](auto, auto) {}), already_exists);
     std::atomic<transport::connection> to{0};
-    to = a.connect("zmq://" + b.address().substr(6), [&](transport::connection from, message_parts m) {
+    to = a.connect("zmq://" + address.substr(6), [&](transport::connection from, message_parts m) {
         if (from == to) answers += m.at(0).bytes();
     });
     for (const auto* t : {"1", "2", "3"}) a.send(to, text(t)); // they wait for the connection
@@ -78,12 +78,12 @@ TEST_CASE("zmq transport: parts arrive as they were sent, long ones in frames") 
     std::mutex mutex;
     message_parts got;
     zmq_transport a, b;
-    b.listen("tcp://127.0.0.1:0", [&](transport::connection, message_parts m) {
+    const auto address = b.listen("tcp://127.0.0.1:0", [&](transport::connection, message_parts m) {
         const std::lock_guard lock(mutex);
         got = std::move(m);
     });
     std::weak_ptr<const void> kept = sent.back().owner();
-    const auto to = a.connect(b.address(), [](auto, auto) {});
+    const auto to = a.connect(address, [](auto, auto) {});
     a.send(to, text("first")); // messages that are so long do not wait for a connection
     CHECK(comes([&] {
         const std::lock_guard lock(mutex);
@@ -108,8 +108,7 @@ TEST_CASE("zmq transport: a peer that comes later, and one that comes again") {
     std::string address;
     {
         zmq_transport finds_a_port;
-        finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
-        address = finds_a_port.address();
+        address = finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
     }
     zmq_transport a;
     const auto to = a.connect(address, [](auto, auto) {});
@@ -127,12 +126,34 @@ TEST_CASE("zmq transport: a peer that comes later, and one that comes again") {
     }
 }
 
+TEST_CASE("zmq transport: a task may listen at two addresses") {
+    record first, second;
+    zmq_transport a, b;
+    const auto at = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+        first += m.at(0).bytes();
+        b.send(from, text("1"));
+    });
+    const auto beside = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+        second += m.at(0).bytes();
+        b.send(from, text("2"));
+    });
+    CHECK(at != beside);
+    record answers;
+    const auto answered = [&](auto, message_parts m) { answers += m.at(0).bytes(); };
+    a.send(a.connect(at, answered), text("here"));
+    CHECK(comes([&] { return answers.now() == "1"; }));
+    a.send(a.connect(beside, answered), text("beside"));
+    CHECK(comes([&] { return answers.now() == "12"; }));
+    CHECK(first.now() == "here");
+    CHECK(second.now() == "beside");
+}
+
 TEST_CASE("zmq transport: several threads send at once") {
     std::mutex mutex;
     std::vector<std::vector<int>> got(4);
     std::size_t count = 0;
     zmq_transport a, b;
-    b.listen("127.0.0.1:0", [&](transport::connection, message_parts m) {
+    const auto address = b.listen("127.0.0.1:0", [&](transport::connection, message_parts m) {
         const std::lock_guard lock(mutex);
         const auto t = m.at(0).bytes();
         got[static_cast<std::size_t>(t[0] - '0')].push_back(std::stoi(std::string(t.substr(1))));
@@ -140,7 +161,7 @@ TEST_CASE("zmq transport: several threads send at once") {
     });
     std::vector<std::thread> senders;
     for (int i = 0; i < 4; ++i)
-        senders.emplace_back([&, i, to = a.connect(b.address(), [](auto, auto) {})] {
+        senders.emplace_back([&, i, to = a.connect(address, [](auto, auto) {})] {
             for (int k = 0; k < 100; ++k) a.send(to, text(std::to_string(i) + std::to_string(k)));
         });
     for (auto& s : senders) s.join();
@@ -161,11 +182,11 @@ TEST_CASE("zmq transport: it closes at once, though nobody takes its messages, a
     }
     std::atomic<bool> closed{false};
     zmq_transport a, b;
-    b.listen("127.0.0.1:0", [&](auto, auto) {
+    const auto address = b.listen("127.0.0.1:0", [&](auto, auto) {
         b.close();
         closed = true;
     });
-    a.send(a.connect(b.address(), [](auto, auto) {}), text("close"));
+    a.send(a.connect(address, [](auto, auto) {}), text("close"));
     CHECK(comes([&] { return closed.load(); }));
     CHECK(std::chrono::steady_clock::now() - begin < 3s);
 }
@@ -187,7 +208,7 @@ TEST_CASE("zmq transport: keys tell who speaks, and strangers are not heard") {
                                                                    {"worker/0", known.first}};
     record got;
     zmq_transport b({.security = {"ps/0", server_keys.first, server_keys.second, allowed}});
-    b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+    const auto address = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
         got += b.identity(from) + ":" + std::string(m.at(0).bytes()) + " ";
         b.send(from, text("yes"));
     });
@@ -196,12 +217,17 @@ TEST_CASE("zmq transport: keys tell who speaks, and strangers are not heard") {
     const auto answered = [&](auto, message_parts m) { answers += m.at(0).bytes(); };
     zmq_transport plain, other({.security = {"worker/0", stranger.first, stranger.second, allowed, "ps/0"}});
     zmq_transport a({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
-    plain.send(plain.connect(b.address(), answered), text("plain"));
-    other.send(other.connect(b.address(), answered), text("stranger"));
+    plain.send(plain.connect(address, answered), text("plain"));
+    other.send(other.connect(address, answered), text("stranger"));
     std::this_thread::sleep_for(200ms);
-    a.send(a.connect(b.address(), answered), text("known"));
+    a.send(a.connect(address, answered), text("known"));
     CHECK(comes([&] { return answers.now() == "yes"; }));
     CHECK(got.now() == "worker/0:known ");
+    // an address that no list names: its peer is known by name
+    zmq_transport of_cluster({.security = {"worker/0", known.first, known.second, allowed},
+                              .name_at = [](const std::string&) { return std::string(); }});
+    of_cluster.send(of_cluster.connect(address, answered, "ps/0"), text("named"));
+    CHECK(comes([&] { return answers.now() == "yesyes"; }));
 }
 
 } // namespace test_zmq_transport

@@ -21,6 +21,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// So long chunks wait for an answer at the peer's address for them; a firewall may let nothing through to it.
+inline constexpr std::chrono::milliseconds time_for_data{500};
+
 /// The calls of this task to one peer. Each runs there once at most, although lost messages are sent again, and ends: with its answer, with
 /// deadline_exceeded at its deadline, with `unavailable` once the peer is dead, with `aborted` if the peer restarts meanwhile. Thread-safe.
 class channel : public std::enable_shared_from_this<channel> {
@@ -74,8 +77,21 @@ private:
         wire_answer answer = {};
     };
     enum class link { idle, greeting, open };
+    /// The connection to the peer's other address, by which chunks come and go: they would hold up what shares a connection with them.
+    /// While there is none, they share the first one.
+    struct data_link {
+        std::string address; // empty: the peer has none, or does not answer there
+        transport::connection at = 0;
+        link state = link::idle;
+        time_point greeted{};
+        int losses = 0; // in a row: chunks that are asked for again
+    };
 
     void receive(transport::connection from, const message_parts& parts);
+    void on_message(wire_message m, actions& todo);
+    void on_data_greeting(const wire_message& m, actions& todo);
+    void share_for_data(actions& todo);
+    void note_loss(actions& todo);
     void on_welcome(const wire_message& m, actions& todo);
     void on_sign_of_life(wire_message m, actions& todo);
     void on_answer(calls::iterator at, wire_message m, actions& todo);
@@ -84,6 +100,11 @@ private:
     void answered(calls::iterator at);
     void connect();
     void greet();
+    void connect_for_data();
+    void greet_for_data();
+    void disconnect_data();
+    bool awaits_data(time_point now) const;
+    void pull_all();
     void pump(actions& todo);
     calls::iterator first_of(std::deque<std::uint64_t>& queue);
     bool has_room(const pending& p) const;
@@ -119,6 +140,7 @@ private:
     std::string peer_; // empty: not known yet
     link link_ = link::idle;
     transport::connection connection_ = 0;
+    data_link data_;
     std::uint64_t incarnation_ = 0;
     bool is_dead_ = false;
     std::exception_ptr closed_;

@@ -7,7 +7,10 @@
 #include <iterator>
 #include <utility>
 
+#include <rill/core/device_name.hpp>
+#include <rill/core/error.hpp>
 #include <rill/distributed/answers.hpp>
+#include <rill/distributed/security.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -19,6 +22,7 @@ RILL_COLD channel::channel(std::shared_ptr<transport> net, environment& runs_in,
 
 RILL_COLD channel::~channel() {
     if (connection_) net_->disconnect(connection_);
+    disconnect_data();
 }
 
 RILL_COLD std::string channel::peer() const {
@@ -125,6 +129,7 @@ RILL_COLD void channel::close(const std::exception_ptr& why) noexcept {
         outbox_.clear();
         gone = std::exchange(connection_, 0);
         link_ = link::idle;
+        disconnect_data();
     }
     if (gone) net_->disconnect(gone);
     perform(std::move(todo));
@@ -136,6 +141,9 @@ RILL_COLD void channel::perform(actions todo) {
     for (auto& [done, why] : todo.failures) done(why, {});
 }
 
+/// Returns true for the messages that a connection for data carries.
+inline bool is_of_chunks(wire_type t) { return t == wire_type::chunk || t == wire_type::pull; }
+
 /// Sends what waits in the outbox. If another thread does so, it goes on with what this one has added.
 RILL_COLD void channel::drain() {
     std::unique_lock lock(mutex_);
@@ -143,7 +151,9 @@ RILL_COLD void channel::drain() {
     while (!outbox_.empty()) {
         auto m = std::move(outbox_.front());
         outbox_.pop_front();
-        const auto to = connection_;
+        const bool by_data =
+            (m.head.flags & wire_header::carries_data) || (data_.state == link::open && is_of_chunks(m.head.type));
+        const auto to = by_data ? data_.at : connection_;
         lock.unlock();
         net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
         lock.lock();
@@ -207,6 +217,45 @@ RILL_COLD void channel::greet() {
     greets_again_ = env_.now() + backoff(greetings_++);
 }
 
+/// Returns the name of a task in lists of keys; empty for text that names none.
+inline std::string key_name_of(const std::string& task) {
+    try {
+        const auto name = parse_device(task);
+        return name.job.empty() ? std::string() : key_name(name.job, name.task);
+    } catch (const error&) {
+        return {};
+    }
+}
+
+RILL_COLD void channel::connect_for_data() {
+    if (data_.address.empty() || data_.state != link::idle) return;
+    data_.at = net_->connect(
+        data_.address,
+        [weak = weak_from_this()](transport::connection from, message_parts m) {
+            if (const auto self = weak.lock()) self->receive(from, m);
+        },
+        key_name_of(peer_));
+    greet_for_data();
+}
+
+RILL_COLD void channel::greet_for_data() {
+    data_.state = link::greeting;
+    data_.greeted = env_.now();
+    auto h = header(wire_type::hello);
+    h.flags = wire_header::carries_data;
+    outbox_.push_back({h, bytes_of_meta(hello_meta{self_.name, peer_, self_.cluster}), {}});
+}
+
+RILL_COLD void channel::disconnect_data() {
+    if (data_.at) net_->disconnect(data_.at);
+    data_ = {data_.address};
+}
+
+/// Returns true while chunks wait for their connection.
+RILL_COLD bool channel::awaits_data(time_point now) const {
+    return data_.state == link::greeting && now - data_.greeted < time_for_data;
+}
+
 /// Returns the time to wait before a message is sent again: 50 ms, doubled each time up to 1 s, and less by up to a half.
 RILL_COLD std::chrono::nanoseconds channel::backoff(int tries) {
     const auto most = std::min<std::int64_t>(std::int64_t(50'000'000) << std::min(tries, 10), 1'000'000'000);
@@ -260,9 +309,13 @@ RILL_COLD void channel::pump(actions& todo) {
             }
             queue->pop_front();
             bytes_sent_ += p.bytes;
-            if (p.is_long) chunks_.add(number, p.request.payload);
+            if (p.is_long) {
+                connect_for_data();
+                chunks_.add(number, p.request.payload);
+            }
             send(number, p, false);
         }
+    if (awaits_data(env_.now())) return;
     while (auto c = chunks_.next()) {
         auto h = header(wire_type::chunk);
         h.request = c->request;
@@ -297,8 +350,15 @@ RILL_COLD void channel::send(std::uint64_t number, pending& p, bool again) {
     outbox_.push_back(std::move(m));
 }
 
+/// Asks for the payloads of all answers that come in chunks.
+RILL_COLD void channel::pull_all() {
+    for (const auto& [number, p] : calls_)
+        if (p.answer) pull(number, p, true);
+}
+
 /// Asks for the rest of an answer's payload. `again`: what is under way may be lost.
 RILL_COLD void channel::pull(std::uint64_t number, const pending& p, bool again) {
+    if (awaits_data(env_.now())) return; // pull_all asks
     auto h = header(wire_type::pull);
     h.request = number;
     h.credit = static_cast<std::uint32_t>(chunk_window >> 10);

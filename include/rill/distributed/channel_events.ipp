@@ -14,50 +14,94 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 // ---- receiving -----------------------------------------------------------------------------------------------------------
 
-RILL_COLD void channel::receive(transport::connection, const message_parts& parts) {
+RILL_COLD void channel::receive(transport::connection from, const message_parts& parts) {
     auto m = unpack_message(parts);
     if (!m) return; // the peer is asked again, or found dead
     actions todo;
     {
         const std::lock_guard lock(mutex_);
         if (closed_) return;
-        if (m->head.receiver != self_.incarnation) return;
-        switch (m->head.type) {
-        case wire_type::welcome: on_welcome(*m, todo); break;
-        case wire_type::refuse:
-            if (static_cast<error_code>(m->head.method) == error_code::unauthenticated) {
-                if (link_ == link::open) connect(); // a new connection, on which nobody has said who we are
-            } else if (link_ == link::greeting) {
-                fail_all(made_error(m->head.method, m->meta), todo);
-                link_ = link::idle;
-            }
-            break;
-        case wire_type::goodbye:
-            if (link_ != link::open || m->head.sender != incarnation_) break;
-            fail_all(std::make_exception_ptr(
-                         unavailable(named_peer() + " (incarnation " + std::to_string(incarnation_) + ") has stopped")),
-                     todo);
-            link_ = link::idle;
-            break;
-        case wire_type::grant:
-        case wire_type::pong:
-        case wire_type::pull:
-        case wire_type::chunk:
-        case wire_type::response:
-        case wire_type::error: on_sign_of_life(std::move(*m), todo); break;
-        default: break;
-        }
+        if (m->head.receiver != self_.incarnation || (from != connection_ && from != data_.at)) return;
+        const auto type = m->head.type;
+        if (from == data_.at && (type == wire_type::welcome || type == wire_type::refuse))
+            on_data_greeting(*m, todo);
+        else
+            on_message(std::move(*m), todo);
         schedule();
     }
     perform(std::move(todo));
 }
 
-RILL_COLD void channel::on_welcome(const wire_message& m, actions& todo) {
-    if (peer_.empty()) try {
-            peer_ = meta_of<hello_meta>(m.meta).from;
-        } catch (const error&) { // it stays without a name
+RILL_COLD void channel::on_message(wire_message m, actions& todo) {
+    switch (m.head.type) {
+    case wire_type::welcome: on_welcome(m, todo); break;
+    case wire_type::refuse:
+        if (static_cast<error_code>(m.head.method) == error_code::unauthenticated) {
+            if (link_ == link::open) connect(); // a new connection, on which nobody has said who we are
+        } else if (link_ == link::greeting) {
+            fail_all(made_error(m.head.method, m.meta), todo);
+            link_ = link::idle;
         }
+        break;
+    case wire_type::goodbye:
+        if (link_ != link::open || m.head.sender != incarnation_) break;
+        fail_all(std::make_exception_ptr(
+                     unavailable(named_peer() + " (incarnation " + std::to_string(incarnation_) + ") has stopped")),
+                 todo);
+        link_ = link::idle;
+        break;
+    case wire_type::grant:
+    case wire_type::pong:
+    case wire_type::pull:
+    case wire_type::chunk:
+    case wire_type::response:
+    case wire_type::error: on_sign_of_life(std::move(m), todo); break;
+    default: break;
+    }
+}
+
+/// The peer has answered at its address for data.
+RILL_COLD void channel::on_data_greeting(const wire_message& m, actions& todo) {
+    if (m.head.type == wire_type::refuse) {
+        if (static_cast<error_code>(m.head.method) == error_code::unauthenticated) {
+            if (data_.state == link::open) greet_for_data(); // a new connection, on which nobody has said who we are
+        } else {
+            share_for_data(todo);
+        }
+        return;
+    }
+    if (m.head.sender != incarnation_ || data_.state != link::greeting) return;
+    data_.state = link::open;
+    pull_all();
+    pump(todo);
+}
+
+/// Lets chunks come and go by the first connection.
+RILL_COLD void channel::share_for_data(actions& todo) {
+    disconnect_data();
+    data_.address.clear();
+    pull_all();
+    pump(todo);
+}
+
+/// A chunk is asked for again. After some losses in a row nothing gets through to the peer's address for data any more.
+RILL_COLD void channel::note_loss(actions& todo) {
+    constexpr int most = 3;
+    if (data_.state == link::open && ++data_.losses == most) share_for_data(todo);
+}
+
+RILL_COLD void channel::on_welcome(const wire_message& m, actions& todo) {
+    hello_meta hello;
+    try {
+        hello = meta_of<hello_meta>(m.meta);
+    } catch (const error&) { // it stays without a name
+    }
+    if (peer_.empty()) peer_ = hello.from;
     if (m.head.sender != incarnation_) on_incarnation(m.head.sender, todo);
+    if (hello.data != data_.address) {
+        disconnect_data();
+        data_.address = hello.data;
+    }
     link_ = link::open;
     is_dead_ = false;
     heard_ = env_.now();
@@ -71,6 +115,7 @@ RILL_COLD void channel::on_welcome(const wire_message& m, actions& todo) {
 /// The peer has another incarnation: what its former one was asked has an unknown end.
 RILL_COLD void channel::on_incarnation(std::uint64_t now, actions& todo) {
     const auto was = std::exchange(incarnation_, now);
+    disconnect_data();
     for (auto at = calls_.begin(); at != calls_.end();) {
         if (at->second.sent_to && at->second.sent_to != now)
             at = fail(at, restarted(was), todo);
@@ -94,6 +139,10 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
                 set_again(at->first, at->second, 10);
                 break;
             case wire_type::pull:
+                if (m.head.flags & wire_header::is_retry)
+                    note_loss(todo);
+                else
+                    data_.losses = 0;
                 chunks_.on_pull(at->first, meta_of<offset_meta>(m.meta).offset, std::uint64_t(m.head.credit) << 10,
                                 m.head.flags & wire_header::is_retry);
                 if (at->second.is_push) at->second.expires = end_of(at->second);
@@ -126,6 +175,7 @@ RILL_COLD void channel::on_answer(calls::iterator at, wire_message m, actions& t
     if (!again) {
         p.answer = std::make_unique<chunk_receiver>(sizes_announced(m));
         p.answer_meta = std::move(m.meta);
+        connect_for_data();
     }
     p.accepted = true;
     pull(number, p, again);
@@ -136,6 +186,7 @@ RILL_COLD void channel::on_chunk(calls::iterator at, const wire_message& m, acti
     auto& [number, p] = *at;
     const auto offset = meta_of<offset_meta>(m.meta).offset;
     if (!p.answer || m.payload.size() != 1 || !p.answer->take(offset, m.payload[0].bytes())) return;
+    data_.losses = 0;
     if (p.answer->is_complete()) {
         todo.answered = std::move(p.done);
         todo.answer = {std::move(p.answer_meta), p.answer->parts(), incarnation_};
@@ -186,6 +237,7 @@ RILL_COLD void channel::tick() {
         if (now - was_due > health_.slow) heard_ = std::max(heard_, now); // this task slept: the peer may have called
         while (!due_.empty() && due_.begin()->first <= now) on_due(calls_.find(due_.begin()->second), now, todo);
         if (!calls_.empty()) check_health(now, todo);
+        if (data_.state == link::greeting && !awaits_data(now)) share_for_data(todo);
         if (link_ == link::greeting && !calls_.empty() && now >= greets_again_) greet();
         if (link_ == link::open && !calls_.empty()) {
             if (now - pinged_ >= health_.heartbeat) {
@@ -215,6 +267,7 @@ RILL_COLD void channel::on_due(calls::iterator at, time_point now, actions& todo
     } else if (is_silent(now)) { // it is sent once the peer is heard of
         set_again(number, p, 3);
     } else if (p.answer) {
+        note_loss(todo);
         pull(number, p, true);
         set_again(number, p, 10);
     } else {
@@ -245,6 +298,7 @@ RILL_COLD void channel::schedule() {
     auto when = link_ == link::greeting ? std::min(greets_again_, greeted_ + health_.connect)
                                         : std::min(pinged_ + health_.heartbeat, heard_ + health_.dead);
     if (!due_.empty()) when = std::min(when, due_.begin()->first);
+    if (data_.state == link::greeting) when = std::min(when, data_.greeted + time_for_data);
     if (when >= ticks_at_) return; // an early tick does no harm
     ticks_at_ = when;
     timer_ = env_.at(when, [weak = weak_from_this()] {

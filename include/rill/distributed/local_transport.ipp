@@ -113,14 +113,15 @@ public:
     explicit local_transport(std::shared_ptr<local_network::state> net) : net_(std::move(net)) {}
     ~local_transport() override { close(); }
 
-    void listen(const std::string& address, receiver f) override {
+    std::string listen(const std::string& address, receiver f) override {
         const std::lock_guard lock(net_->mutex);
         const local_network::state::listener made{&self_, std::make_shared<const receiver>(std::move(f))};
         if (!net_->listeners.try_emplace(address, made).second)
             throw already_exists("the address '" + address + "' is in use");
+        return address;
     }
 
-    connection connect(const std::string& address, receiver f) override {
+    connection connect(const std::string& address, receiver f, const std::string&) override {
         const std::lock_guard lock(net_->mutex);
         const auto id = ++net_->last;
         auto& l = net_->lanes[id];

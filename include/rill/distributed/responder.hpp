@@ -41,8 +41,9 @@ class responder : public std::enable_shared_from_this<responder> {
 public:
     responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
               const health_options& health, request_handler handler);
-    /// Answers from now on. Throws already_exists for an address in use.
-    void listen(const std::string& address);
+    /// Answers from now on. Returns the address with its port. Chunks come and go by connections to another address, so that they hold
+    /// nothing else up; empty: by the same ones. Throws already_exists for an address in use.
+    std::string listen(const std::string& address, const std::string& data_address = {});
     /// Tells the peers that the task stops, and answers no more.
     void close() noexcept;
     /// Returns the messages that were no messages of the protocol.
@@ -67,7 +68,8 @@ private:
     using caller_key = std::pair<std::uint64_t, std::string>;
     struct caller {
         caller_key key;
-        transport::connection last = 0; // of the latest message
+        transport::connection last = 0;   // of the latest message, unless it carries data
+        transport::connection pulled = 0; // of the latest message that asked for chunks
         time_point heard{};
         answer_table answers;
         std::map<std::uint64_t, running_request> running;
@@ -76,6 +78,13 @@ private:
         message_delay delay;
     };
 
+    /// Who has said hello.
+    struct greeting {
+        caller_key who;
+        bool carries_data = false;
+    };
+
+    transport::receiver receiver();
     void receive(transport::connection from, const message_parts& parts);
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
     /// Returns the requests below a number that run: their caller has given them up, and the message that said so was lost.
@@ -108,7 +117,8 @@ private:
 
     mutable std::mutex mutex_;
     bool closed_ = false;
-    std::map<transport::connection, caller_key> greeted_; // who has said hello
+    std::string data_address_;
+    std::map<transport::connection, greeting> greeted_;
     std::map<caller_key, caller> callers_;
     std::map<transport::connection, int> bad_; // frames that were no messages, by connection
     std::size_t refused_ = 0, late_ = 0;

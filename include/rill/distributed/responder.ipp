@@ -16,10 +16,19 @@ RILL_COLD responder::responder(std::shared_ptr<transport> net, environment& runs
                                const health_options& health, request_handler handler)
     : net_(std::move(net)), env_(runs_in), self_(self), health_(health), handler_(std::move(handler)) {}
 
-RILL_COLD void responder::listen(const std::string& address) {
-    net_->listen(address, [weak = weak_from_this()](transport::connection from, message_parts m) {
+RILL_COLD transport::receiver responder::receiver() {
+    return [weak = weak_from_this()](transport::connection from, const message_parts& m) {
         if (const auto self = weak.lock()) self->receive(from, m);
-    });
+    };
+}
+
+RILL_COLD std::string responder::listen(const std::string& address, const std::string& data_address) {
+    if (!data_address.empty()) {
+        auto at = net_->listen(data_address, receiver());
+        const std::lock_guard lock(mutex_);
+        data_address_ = std::move(at);
+    }
+    return net_->listen(address, receiver());
 }
 
 RILL_COLD void responder::close() noexcept {
@@ -85,6 +94,7 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
     std::vector<wire_message> sends;
     std::vector<message_parts> again;
     std::function<void()> run;
+    transport::connection chunks_to = from;
     {
         const std::lock_guard lock(mutex_);
         if (closed_) return;
@@ -97,19 +107,24 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
                 auto r = reply_to(*m, wire_type::refuse);
                 r.head.method = static_cast<std::uint32_t>(error_code::unauthenticated);
                 sends.push_back(std::move(r));
-            } else if (who->second.first != m->head.sender) {
+            } else if (who->second.who.first != m->head.sender) {
                 return refuse_frame(from);
             } else if (m->head.receiver != self_.incarnation) {
                 sends.push_back(error_to(*m, error_code::aborted, self_.name + " has restarted"));
             } else {
-                auto& by = callers_.at(who->second);
-                by.last = from;
+                auto& by = callers_.at(who->second.who);
+                if (!who->second.carries_data) by.last = from;
+                if (m->head.type == wire_type::pull) by.pulled = from;
+                chunks_to = by.pulled;
                 on_message(by, std::move(*m), sends, again, run);
                 watch();
             }
         }
     }
-    for (auto& s : sends) net_->send(from, pack_message(std::move(s), net_->needs_checksums()));
+    for (auto& s : sends) {
+        const auto to = s.head.type == wire_type::chunk ? chunks_to : from;
+        net_->send(to, pack_message(std::move(s), net_->needs_checksums()));
+    }
     for (auto& a : again) net_->send(from, std::move(a));
     if (run) run();
 }
@@ -197,10 +212,18 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     constexpr auto long_silent = std::chrono::minutes(10);
     std::erase_if(callers_,
                   [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
-    std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second); });
+    std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second.who); });
     const caller_key key(m.head.sender, hello.from);
-    greeted_[from] = key;
-    const bool is_new = !callers_.contains(key);
+    const bool is_new = !callers_.contains(key), carries_data = m.head.flags & wire_header::carries_data;
+    if (carries_data && is_new)
+        return refuse(error_code::failed_precondition, hello.from + " has no connection but for data");
+    greeted_[from] = {key, carries_data};
+    if (carries_data) {
+        auto r = reply_to(m, wire_type::welcome);
+        r.head.flags = wire_header::carries_data;
+        r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster});
+        return sends.push_back(std::move(r));
+    }
     auto& by = callers_[key];
     if (is_new || env_.now() - by.heard > std::chrono::minutes(1))
         by.delay.begin(wire_clock(env_.now()) - m.head.sent_at, env_.now());
@@ -208,7 +231,7 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     by.last = from;
     by.heard = env_.now();
     auto r = reply_to(m, wire_type::welcome);
-    r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster});
+    r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster, data_address_});
     sends.push_back(std::move(r));
 }
 

@@ -20,6 +20,7 @@ struct server_options {
     credentials security = {}; // curve("worker0.key"); without keys, only this machine reaches the task
     std::size_t memory = 0;    // the most bytes that steps and state may take; 0: no limit
     std::shared_ptr<const file_access> files = {}; // below("data"): files that steps may open; null: none
+    std::string data_address = {};                 // "host:port" by which long values come and go; empty: a free port
     std::shared_ptr<transport> net = {};           // null: what reaches the task's address, ZeroMQ for "host:port"
     health_options health = {};
     rill::environment* environment = nullptr; // null: the real one

@@ -70,14 +70,21 @@ struct server::state {
             [w = own, m = leads](const detail::incoming_request& r, const detail::answer_function& reply) {
                 detail::master::serves(r.method) ? m->handle(r, reply) : w->handle(r, reply);
             });
-        answers->listen(address);
-        if (const auto* const n = dynamic_cast<const zmq_transport*>(net.get()))
-            address = n->address(); // with its port
+        address = answers->listen(address, o.data_address.empty() ? address_beside(address) : o.data_address);
         clients = std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
         detail::the_client_links().add(target(), clients);
     }
 
     std::string target() const { return detail::parse_address(address).target(); }
+
+    /// Returns the address for data of a task whose options name none. Within a process no message holds another up.
+    static std::string address_beside(const std::string& address) {
+        auto beside = detail::parse_address(address);
+        if (beside.reached_by == detail::net_address::network::process) return {};
+        if (beside.reached_by == detail::net_address::network::ipc) beside.host += ".data";
+        beside.port = "0";
+        return beside.target();
+    }
 
     /// Throws not_found if a task of the cluster has no key, and failed_precondition if these are the keys of another task.
     void check_keys(const cluster_spec& cluster, const credentials& keys) const {

@@ -49,10 +49,12 @@ public:
     using receiver = std::function<void(connection from, message_parts message)>;
 
     virtual ~transport() = default;
-    /// Receives what others send to an address, from now on. Throws already_exists for an address in use.
-    virtual void listen(const std::string& address, receiver f) = 0;
+    /// Receives what others send to an address, from now on. Returns the address to which they connect, with its port. Throws
+    /// already_exists for an address in use.
+    virtual std::string listen(const std::string& address, receiver f) = 0;
     /// Connects to an address. `f` receives what the peer sends. A peer that is not there yet is awaited; messages to it may be lost.
-    virtual connection connect(const std::string& address, receiver f) = 0;
+    /// `peer`: the name of the task that listens there in lists of keys ("ps/0"), for an address that no list of tasks has.
+    virtual connection connect(const std::string& address, receiver f, const std::string& peer = {}) = 0;
     /// Sends a message, or drops it if the connection is gone. It never waits.
     virtual void send(connection to, message_parts message) = 0;
     /// Ends a connection. Its receiver may still run once.

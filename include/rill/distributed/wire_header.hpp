@@ -70,7 +70,14 @@ struct wire_header {
                                                   << 20; // bytes; what does not fit there is the last payload part
     static constexpr std::size_t most_parts = 65;        // of a payload, with that one
     static constexpr std::uint32_t no_deadline = 0xffffffffu;
-    enum flag : std::uint8_t { has_checksum = 1, is_retry = 2, is_probe = 4, is_chunked = 8, has_long_meta = 16 };
+    enum flag : std::uint8_t {
+        has_checksum = 1,
+        is_retry = 2,
+        is_probe = 4,
+        is_chunked = 8,
+        has_long_meta = 16,
+        carries_data = 32 // of hello and welcome: the connection is for chunks
+    };
 
     wire_type type = wire_type::ping;
     std::uint8_t flags = 0;

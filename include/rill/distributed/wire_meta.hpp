@@ -30,8 +30,9 @@ struct hello_meta {
     std::string from;    // the task that connects, or that answers
     std::string to;      // the task that it expects
     std::string cluster; // digest of the cluster's description; empty: a client, which has none
+    std::string data = {}; // of an answer: the address for connections that carry chunks; empty: none
 };
-template <class Archive> void serialize(Archive& a, hello_meta& m) { a(m.from, m.to, m.cluster); }
+template <class Archive> void serialize(Archive& a, hello_meta& m) { a(m.from, m.to, m.cluster, m.data); }
 
 /// The sizes of the parts of a payload that follows in chunks.
 struct sizes_meta {

@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 
 struct zmq_transport_options {
     credentials security = {};
-    /// Returns the name in `security.allowed` of the task at an address. Null: it is `security.peer`.
+    /// Returns the name in `security.allowed` of the task at an address; empty if it is not known. Null: it is `security.peer`.
     std::function<std::string(const std::string& address)> name_at = {};
     std::size_t most_bytes = std::size_t(4) << 30; // of a message; longer ones are dropped
 };
@@ -30,17 +30,14 @@ public:
 
     /// Throws also permission_denied for an address that other machines reach if there are no keys, and invalid_argument for one that
     /// this machine does not have.
-    RILL_INLINE void listen(const std::string& address, receiver f) override;
-    RILL_INLINE connection connect(const std::string& address, receiver f) override;
+    RILL_INLINE std::string listen(const std::string& address, receiver f) override;
+    RILL_INLINE connection connect(const std::string& address, receiver f, const std::string& peer = {}) override;
     RILL_INLINE void send(connection to, message_parts message) override;
     RILL_INLINE void disconnect(connection c) noexcept override;
     /// Ends within half a second, whatever the peers do.
     RILL_INLINE void close() noexcept override;
     RILL_INLINE bool needs_checksums() const noexcept override;
     RILL_INLINE std::string identity(connection c) const override;
-
-    /// Returns "tcp://host:port" with the port at which the task listens; empty if it does not listen.
-    std::string address() const;
 
     struct state;
 

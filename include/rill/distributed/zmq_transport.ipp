@@ -96,7 +96,7 @@ struct zmq_transport::state {
         return made;
     }
 
-    void listen(const std::string& text, receiver f) {
+    std::string listen(const std::string& text, receiver f) {
         auto address = detail::parse_address(text);
         const bool is_secure = options.security.has_keys();
         if (address.reached_by == detail::net_address::network::process)
@@ -126,10 +126,10 @@ struct zmq_transport::state {
             const std::string bound = made->at.get(zmq::sockopt::last_endpoint);
             address.port = bound.substr(bound.rfind(':') + 1);
         }
-        listens_at = address.target();
         if (!address.is_loopback()) all_loopback = false;
         sockets.push_back(std::move(made));
         start();
+        return address.target();
     }
 
     /// Returns an address for bind, which takes no names of machines: a named machine listens on all its networks.
@@ -140,14 +140,14 @@ struct zmq_transport::state {
         return a.target();
     }
 
-    connection connect(const std::string& text, receiver f) {
+    connection connect(const std::string& text, receiver f, const std::string& peer) {
         const std::lock_guard lock(mutex);
         const auto id = ++last;
         if (is_closed) return id;
         try {
             const auto address = detail::parse_address(text);
             auto made = make_socket(zmq::socket_type::dealer, std::move(f));
-            if (options.security.has_keys()) made->at.set(zmq::sockopt::curve_serverkey, key_of_task(text));
+            if (options.security.has_keys()) made->at.set(zmq::sockopt::curve_serverkey, key_of_task(text, peer));
             if (address.host.starts_with('[')) made->at.set(zmq::sockopt::ipv6, true);
             made->at.connect(address.target());
             made->number = id;
@@ -161,9 +161,10 @@ struct zmq_transport::state {
         return id;
     }
 
-    std::string key_of_task(const std::string& address) const {
+    std::string key_of_task(const std::string& address, const std::string& peer) const {
         const auto& s = options.security;
-        const auto name = options.name_at ? options.name_at(address) : s.peer;
+        auto name = options.name_at ? options.name_at(address) : s.peer;
+        if (name.empty()) name = peer;
         for (auto at = s.allowed.rbegin(); at != s.allowed.rend(); ++at) // of two keys of a name, the later one
             if (at->first == name || (name.empty() && s.allowed.size() == 1)) return at->second;
         throw permission_denied(name.empty() ? "nobody has said which task listens there, so that its key is unknown"
@@ -408,7 +409,6 @@ struct zmq_transport::state {
     std::map<connection, caller> callers;
     connection last = 0;
     std::uint64_t turns = 0;
-    std::string listens_at;
     std::atomic<bool> all_loopback{true};
     bool is_woken = false;
     std::atomic<bool> is_closed{false};
@@ -420,9 +420,12 @@ RILL_COLD zmq_transport::zmq_transport(const zmq_transport_options& options)
     state_->keeps_alive = state_;
 }
 RILL_COLD zmq_transport::~zmq_transport() { close(); }
-RILL_COLD void zmq_transport::listen(const std::string& address, receiver f) { state_->listen(address, std::move(f)); }
-RILL_COLD transport::connection zmq_transport::connect(const std::string& address, receiver f) {
-    return state_->connect(address, std::move(f));
+RILL_COLD std::string zmq_transport::listen(const std::string& address, receiver f) {
+    return state_->listen(address, std::move(f));
+}
+RILL_COLD transport::connection zmq_transport::connect(const std::string& address, receiver f,
+                                                       const std::string& peer) {
+    return state_->connect(address, std::move(f), peer);
 }
 RILL_COLD void zmq_transport::send(connection to, message_parts message) { state_->send(to, message); }
 RILL_COLD void zmq_transport::disconnect(connection c) noexcept { state_->disconnect(c); }
@@ -435,10 +438,6 @@ RILL_COLD std::string zmq_transport::identity(connection c) const {
     const std::lock_guard lock(state_->mutex);
     const auto at = state_->callers.find(c);
     return at == state_->callers.end() ? std::string() : at->second.name;
-}
-RILL_COLD std::string zmq_transport::address() const {
-    const std::lock_guard lock(state_->mutex);
-    return state_->listens_at;
 }
 
 RILL_COLD std::pair<std::string, std::string> make_key_pair() {

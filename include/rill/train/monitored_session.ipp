@@ -129,6 +129,22 @@ struct monitored_session::state {
             }
     }
     std::int64_t step() const { return detail::find_global_step(g) ? global_step_of(*current) : runs; }
+    /// Opens a new session after the loss of a task. Returns false for problems that a new session does not mend.
+    bool recovers_from(const error& problem) {
+        if (closed || !is_of_lost_task(problem) || (options.checkpoint_dir.empty() && options.is_chief)) return false;
+        log_message(log_level::warning,
+                    "monitored_session: opens a new session after: " + std::string(problem.what()));
+        open_in_time();
+        return true;
+    }
+    /// Returns the global step, in a new session if a task was lost meanwhile.
+    std::int64_t step_or_recover() {
+        for (;;) try {
+                return step();
+            } catch (const error& problem) {
+                if (!recovers_from(problem)) throw;
+            }
+    }
     void stop_threads() {
         if (threads.empty()) return;
         all.request_stop();
@@ -175,7 +191,7 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
     s.hooks.insert(s.hooks.end(), options.hooks.begin(), options.hooks.end());
     for (const auto& h : s.hooks) h->begin();
     s.open_in_time();
-    if (options.stop_at_step > 0 && s.step() >= options.stop_at_step) s.stop = true; // a run that had ended before
+    if (options.stop_at_step > 0 && s.step_or_recover() >= options.stop_at_step) s.stop = true; // a run that had ended before
 }
 
 RILL_COLD monitored_session::~monitored_session() {
@@ -195,7 +211,7 @@ RILL_COLD bool monitored_session::should_stop() const {
 
 RILL_COLD void monitored_session::request_stop() { state_->stop = true; }
 
-RILL_COLD std::int64_t monitored_session::global_step() const { return state_->step(); }
+RILL_COLD std::int64_t monitored_session::global_step() const { return state_->step_or_recover(); }
 
 RILL_COLD const rill::session& monitored_session::session() const { return *state_->current; }
 
@@ -229,15 +245,9 @@ monitored_session::run_with_hooks(const std::function<std::vector<any_array>(con
             if (quiet) return false;
             throw;
         } catch (const error& problem) {
-            const bool recovers =
-                state::is_of_lost_task(problem) && (!s.options.checkpoint_dir.empty() || !s.options.is_chief);
-            if (!recovers) {
-                s.stop = s.failed = true;
-                throw;
-            }
-            log_message(log_level::warning,
-                        "monitored_session: opens a new session after: " + std::string(problem.what()));
-            s.open_in_time();
+            if (s.recovers_from(problem)) continue;
+            s.stop = s.failed = true;
+            throw;
         } catch (...) {
             s.stop = s.failed = true;
             throw;
