@@ -150,10 +150,50 @@ TEST_CASE("round_state: replicas without a number are told apart by session, and
     sync_test::pretend_wait wait;
     any_array out[2];
     CHECK_FALSE(round->arrive(a, nullptr, wait, out));
-    CHECK(round->reset() == 1);
+    sync_test::pretend_wait waits_for_none;
+    any_array number;
+    CHECK(round->reset(false, waits_for_none, &number));
+    CHECK(number.value<std::int64_t>() == 1);
     REQUIRE(wait.came());
     CHECK_FALSE(wait.outputs()[0].value<bool>());
     CHECK(round->begin({.session = two.get()}).step == 1);
+}
+
+TEST_CASE("round_state: a round that closes waits for the step that leads, and none leads until the next reset") {
+    const auto round = make(1, 2);
+    replica a{round, 0}, b{round, 1};
+    CHECK(a.arrive());
+    CHECK_FALSE(b.arrive());
+    sync_test::pretend_wait closed, opened;
+    any_array number;
+    CHECK_FALSE(round->reset(true, closed, &number));
+    CHECK_FALSE(closed.came());
+    a.end(); // the step that led is over: the round closes before another one leads
+    REQUIRE(closed.came());
+    CHECK(closed.outputs()[0].value<std::int64_t>() == 2);
+    REQUIRE(b.wait.came());
+    CHECK_FALSE(b.leads());
+    b.end();
+    CHECK_FALSE(b.arrive());
+    CHECK_FALSE(b.wait.came());
+    CHECK(round->reset(false, opened, &number));
+    CHECK(number.value<std::int64_t>() == 3);
+    REQUIRE(b.wait.came());
+    CHECK_FALSE(b.leads()); // its gradients are of variables that were being restored
+    b.end();
+    CHECK(b.arrive());
+    CHECK(b.leads());
+    b.end();
+
+    CHECK(a.arrive());
+    CHECK_FALSE(a.leads()); // it has run in no round since
+    a.end();
+    CHECK(a.arrive()); // a leader that fails lets the round close, too
+    CHECK(a.leads());
+    sync_test::pretend_wait again;
+    CHECK_FALSE(round->reset(true, again, &number));
+    a.fail();
+    CHECK(again.came());
 }
 
 TEST_CASE("round_state: bad numbers are refused") {

@@ -33,7 +33,8 @@ inline constexpr const char* global_step = "global_step";
 inline constexpr const char* queue_runners = "queue_runners";
 inline constexpr const char* table_initializers = "table_initializer";
 inline constexpr const char* replica_leaves = "replica_leaves"; // run when this replica has come to its end
-inline constexpr const char* round_resets = "round_resets";     // run before variables are restored
+inline constexpr const char* round_closes = "round_closes";     // run before variables are restored
+inline constexpr const char* round_resets = "round_resets";     // and after
 } // namespace collections
 
 /// The description of a node to add, with all scopes applied.

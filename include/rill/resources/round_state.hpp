@@ -31,7 +31,9 @@ public:
     static constexpr auto kind = "sync_round";
 
     round_state(std::string name, const round_traits& traits)
-        : waited_resource(std::move(name), lines_for(traits)), traits_(traits), in_use_(lines_for(traits)) {}
+        : waited_resource(std::move(name), lines_for(traits)), traits_(traits), in_use_(lines_for(traits)) {
+        in_use_[line_of_resets] = true;
+    }
 
     static std::string described_as(const round_traits& t) {
         return std::string(kind) + " of " + std::to_string(t.aggregate) + " of " + std::to_string(t.total) +
@@ -61,8 +63,9 @@ public:
     void end(std::int64_t step, bool leads, const member& by);
     /// Notes that a replica has come to its end. A later begin() of it takes that back. Returns the number of replicas that are left.
     std::int64_t leave(const member& by);
-    /// Begins a new round, in which no gradient of an earlier one counts, and returns its number. For variables that were restored.
-    std::int64_t reset();
+    /// Begins a new round, in which no gradient of an earlier one counts, once no step leads. `closes`: no step leads until the next reset, so
+    /// that variables can be restored. Returns true if done at once; otherwise it completes `wait` later. Output: the number of the round.
+    bool reset(bool closes, async_context& wait, any_array* out);
     /// Returns the number of runs whose gradients were not used.
     std::int64_t dropped() const;
 
@@ -70,16 +73,19 @@ private:
     static constexpr int id_bits = 40; // of an id, for the runs of replicas without a number
     using key = std::pair<index_t, const cancellation*>;
     struct call : attempt {
-        contribution what;
+        contribution what = {};
+        bool closes = false; // of a reset
     };
 
     static key key_of(const member& by) {
         return by.number >= 0 ? key{by.number, nullptr} : key{index_t(-1), by.session};
     }
-    /// Each attempt waits in a line of its own: one whose round is over must not wait for the others. Runs of dead replicas have lines, too,
+    static constexpr std::size_t line_of_resets = 0; // before those of arrivals: a reset goes first
+    /// Each arrival waits in a line of its own: one whose round is over must not wait for the others. Runs of dead replicas have lines, too,
     /// until their tasks are found dead.
-    static std::size_t lines_for(const round_traits& t) { return static_cast<std::size_t>(4 * t.total); }
+    static std::size_t lines_for(const round_traits& t) { return static_cast<std::size_t>(1 + 4 * t.total); }
     std::size_t free_line();
+    void begin_anew(call& c);
     std::string described_kind() const override { return kind; }
     RILL_INLINE bool serve(attempt& a) override;
     RILL_INLINE void undo(attempt& a) override;
@@ -93,7 +99,7 @@ private:
     std::vector<std::int64_t> arrived_; // ids in this round, in order of arrival
     std::map<key, std::int64_t> known_; // the round that was current when the replica's last run ended
     std::set<key> left_;
-    bool is_led_ = false;
+    bool is_led_ = false, is_closed_ = false;
     std::shared_ptr<holding> leader_; // of the step that leads
     std::int64_t runs_ = 0, dropped_ = 0;
 };
@@ -129,7 +135,7 @@ RILL_INLINE round_state::contribution round_state::begin(const member& by) {
 RILL_INLINE bool round_state::arrive(const contribution& c, const step_context* step, async_context& wait,
                                      any_array* out) {
     const auto held = held_by(step, true);
-    call now{{.by = {.step = held}}, c};
+    call now{{.by = {.step = held}}, c, false};
     change([&] {
         now.line = free_line();
         if (c.step < step_) {
@@ -151,7 +157,7 @@ RILL_INLINE std::size_t round_state::free_line() {
             in_use_[i] = true;
             return i;
         }
-    throw resource_exhausted(named() + ": " + std::to_string(in_use_.size()) + " runs of " +
+    throw resource_exhausted(named() + ": " + std::to_string(in_use_.size() - 1) + " runs of " +
                              std::to_string(traits_.total) + " replicas wait");
 }
 
@@ -162,9 +168,14 @@ RILL_INLINE std::vector<std::int64_t> round_state::aggregated() const {
 }
 
 RILL_INLINE bool round_state::serve(attempt& a) {
+    if (a.line == line_of_resets) {
+        if (is_led_) return false;
+        begin_anew(static_cast<call&>(a));
+        return true;
+    }
     const bool is_over = static_cast<call&>(a).what.step < step_;
     if (!is_over) {
-        if (is_led_) return false;
+        if (is_led_ || is_closed_) return false;
         if (static_cast<index_t>(arrived_.size()) < traits_.aggregate) {
             const auto left = static_cast<index_t>(left_.size());
             if (traits_.total - left >= traits_.aggregate) return false;
@@ -189,7 +200,19 @@ RILL_INLINE bool round_state::serve(attempt& a) {
     return true;
 }
 
+RILL_COLD void round_state::begin_anew(call& c) {
+    first_ = ++step_;
+    is_closed_ = c.closes;
+    arrived_.clear();
+    known_.clear();
+    left_.clear();
+    any_array number(dtype::int64, dims{});
+    *static_cast<std::int64_t*>(number.mutable_data()) = step_;
+    c.outputs.push_back(std::move(number));
+}
+
 RILL_COLD void round_state::undo(attempt& a) {
+    if (a.line == line_of_resets) return;
     const auto& c = static_cast<call&>(a).what;
     if (c.step == step_) std::erase(arrived_, c.id);
     in_use_[a.line] = false;
@@ -223,17 +246,11 @@ RILL_INLINE std::int64_t round_state::leave(const member& by) {
     return remaining;
 }
 
-RILL_INLINE std::int64_t round_state::reset() {
-    std::int64_t now = 0;
-    change([&] {
-        now = first_ = ++step_;
-        arrived_.clear();
-        known_.clear();
-        left_.clear();
-        leader_.reset();
-        is_led_ = false;
-    });
-    return now;
+RILL_INLINE bool round_state::reset(bool closes, async_context& wait, any_array* out) {
+    call now;
+    now.line = line_of_resets;
+    now.closes = closes;
+    return start(std::move(now), wait, out);
 }
 
 RILL_INLINE std::int64_t round_state::dropped() const {

@@ -69,6 +69,7 @@ public:
     /// Returns true once a hook, a signal, request_stop, the end of the input or an error has asked for a stop.
     bool should_stop() const;
     void request_stop();
+    /// Returns the global step; after the loss of a task, that of a new session.
     std::int64_t global_step() const;
     const rill::session& session() const;
 

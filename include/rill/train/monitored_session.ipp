@@ -59,13 +59,11 @@ struct monitored_session::state {
         } catch (const error& problem) {
             log_message(log_level::warning, "monitored_session: " + std::string(problem.what()));
         }
-        const bool recovers = std::exchange(current, std::make_unique<rill::session>(g, options.session)) != nullptr;
+        current = std::make_unique<rill::session>(g, options.session);
         const auto& how = options.scaffold;
         if (options.is_chief) {
             std::string restored;
-            // workers that run on a server that lives may train on variables of which some are restored
-            const bool others_run = !options.session.target.empty() && (recovers || uninitialised().empty());
-            reset_rounds();
+            run_all(collections::round_closes); // workers on a server that lives may train: they wait until all is restored
             if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
             if (!restored.empty()) {
                 log_message(log_level::info, "monitored_session: restored '" + restored + "'");
@@ -73,7 +71,7 @@ struct monitored_session::state {
                 current->run(*how.init);
                 if (how.init_fn) how.init_fn(*current);
             }
-            if (others_run) reset_rounds();
+            run_all(collections::round_resets);
         } else {
             wait_for_chief();
         }
@@ -117,8 +115,8 @@ struct monitored_session::state {
             std::this_thread::sleep_for(pause);
         }
     }
-    void reset_rounds() const {
-        for (const auto& e : g.collection(collections::round_resets)) current->run(any_tensor(e));
+    void run_all(const char* collection) const {
+        for (const auto& e : g.collection(collection)) current->run(any_tensor(e));
     }
     /// Tells other replicas that this one has come to its end.
     void leave() const {
