@@ -19,11 +19,52 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
+/// The memory that the values of a simulated run take: those of variables and constants from their beginning on, others until all that read
+/// them have run.
+class simulated_memory {
+public:
+    simulated_memory(const subgraph& g, const cost_model& costs)
+        : bytes_(g.items.size()), readers_(g.items.size()), in_(g.items.size()) {
+        for (std::size_t i = 0; i < g.items.size(); ++i) {
+            const auto* n = g.items[i].origin;
+            for (std::size_t port = 0; n && n->op->alias() < 0 && port < n->outputs.size(); ++port)
+                bytes_[i] += costs.bytes(g, {static_cast<int>(i), static_cast<int>(port)});
+            if (n && n->op->role() != op_role::ordinary) ++readers_[i]; // it stays
+            for (const auto& v : g.items[i].inputs) ++readers_[static_cast<std::size_t>(v.item)];
+        }
+    }
+
+    /// Returns false if the memory of a device has no room for the values of an item, and for copies of what it reads.
+    bool fits(const subgraph& g, int item, const device& d) const {
+        if (!d.space || d.space->bytes == 0) return true;
+        double wanted = bytes_[static_cast<std::size_t>(item)];
+        for (const auto& v : g.items[item].inputs)
+            if (in_[static_cast<std::size_t>(v.item)] != d.space) wanted += bytes_[static_cast<std::size_t>(v.item)];
+        const auto at = used_.find(d.space);
+        return (at == used_.end() ? 0 : at->second) + wanted <= static_cast<double>(d.space->bytes);
+    }
+    /// Notes that an item has run.
+    void ran(const subgraph& g, int item, const device* on) {
+        const auto i = static_cast<std::size_t>(item);
+        in_[i] = on ? on->space : nullptr;
+        used_[in_[i]] += bytes_[i];
+        for (const auto& v : g.items[item].inputs)
+            if (const auto of = static_cast<std::size_t>(v.item); --readers_[of] == 0) used_[in_[of]] -= bytes_[of];
+    }
+
+private:
+    std::vector<double> bytes_; // of the outputs, by item
+    std::vector<int> readers_;
+    std::vector<const memory_space*> in_;
+    hash_map<const memory_space*, double> used_;
+};
+
 /// A run in simulated time.
 class simulated_run {
 public:
     simulated_run(const subgraph& g, const cost_model& costs)
-        : g_(g), costs_(costs), edges_(g), on_(g.items.size()), end_(g.items.size()), rank_(g.items.size()) {
+        : g_(g), costs_(costs), edges_(g), memory_(g, costs), on_(g.items.size()), end_(g.items.size()),
+          rank_(g.items.size()) {
         for (int i = static_cast<int>(g.items.size()); i-- > 0;) {
             const auto* d = g.items[i].device;
             double rest = 0;
@@ -48,8 +89,13 @@ public:
             ready.pop();
             const device* best = nullptr;
             double first_end = 0;
-            for (const auto* d : candidates(i))
+            const auto all_devices = candidates(i);
+            const bool any_fits = detail::any_of(all_devices, [&](const device* d) { return memory_.fits(g_, i, *d); });
+            for (const auto* d : all_devices) {
+                if (any_fits && !memory_.fits(g_, i, *d)) continue;
                 if (const double end = end_on(i, d); !best || end < first_end) best = d, first_end = end;
+            }
+            memory_.ran(g_, i, best);
             on_[i] = best;
             end_[i] = best ? first_end : 0;
             if (best && costs_.microseconds(g_, i, *best) > 0) free_[best] = end_[i];
@@ -76,6 +122,7 @@ private:
     const subgraph& g_;
     const cost_model& costs_;
     const item_edges edges_;
+    simulated_memory memory_;
     const device nominal_{&cpu_device()};
     std::vector<const device*> on_; // per item
     std::vector<double> end_, rank_;

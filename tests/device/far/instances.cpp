@@ -4,6 +4,9 @@
 
 #include <thread>
 
+#include <rill/passes/place_by_cost.hpp>
+#include <rill/passes/prune.hpp>
+
 #include "../../catch.hpp"
 #include "by_default.hpp"
 #include "same.hpp"
@@ -418,6 +421,53 @@ TEST_CASE("far instances: sessions that share a variable must place it in one me
     CHECK(floats(first.run(v)) == std::vector{1.f, 2.f});
     CHECK_THROWS_WITH(second.run(w), contains("memory of far:0") && contains("memory of far:1"));
     session::reset({}, {name});
+}
+
+/// While it lives, the far devices are fast, and each says that it has so many bytes.
+class fast_and_small {
+public:
+    explicit fast_and_small(std::size_t bytes) : before_(test_far::device()) {
+        type().flops_per_microsecond = 1e8;
+        set(bytes);
+    }
+    fast_and_small(const fast_and_small&) = delete;
+    ~fast_and_small() {
+        type() = before_;
+        set(0);
+    }
+
+private:
+    static device_type& type() { return const_cast<device_type&>(test_far::device()); }
+    static void set(std::size_t bytes) {
+        for (int i = 0; i < test_far::instances; ++i) const_cast<test_far::space&>(the_space(i)).bytes = bytes;
+    }
+    const device_type before_;
+};
+
+TEST_CASE("far instances: the placer by cost leaves a device whose memory is full") {
+    const by_default there("cpu");
+    const auto products_on = [](std::size_t bytes) {
+        const fast_and_small limited(bytes);
+        const graph g;
+        const graph_scope now(g);
+        const placeholder<float, 512, 512> x("x"); // a value has 1 MiB
+        std::vector<any_tensor> products;
+        for (int i = 0; i < 4; ++i) products.push_back(tensor(matmul(x, x + static_cast<float>(i))));
+        const any_tensor sum = add_n(products);
+        const std::vector<endpoint> fetches{sum.end()}, feeds{x};
+        placement where({{"cpu", 1}, {"far", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+        place(prune(fetches, {}, feeds), where);
+        std::map<std::string, int> count;
+        for (const auto& p : products) {
+            const auto& d = where.device_of(*p.node());
+            ++count[d.type->name + std::to_string(d.index)];
+        }
+        return count;
+    };
+    CHECK(products_on(0)["cpu0"] == 0);
+    CHECK(products_on(std::size_t(64) << 20)["cpu0"] == 0);
+    const auto few = products_on(std::size_t(7) << 19); // room for a product with its operands, and half a value
+    CHECK(few == std::map<std::string, int>{{"cpu0", 2}, {"far0", 1}, {"far1", 1}});
 }
 
 } // namespace test_far_instances
