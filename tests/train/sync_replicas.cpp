@@ -177,8 +177,9 @@ TEST_CASE("sync_replicas: its ops by name, their fields read back") {
     CHECK(make_op("ReplicaGradients", 1, bytes_of_fields(*make_op(store)))->equals(*make_op(store)));
     round_arrive_op arrive;
     arrive.count = 4;
-    CHECK(make_op("RoundReset", 1, bytes_of_fields(*make_op(round_reset_op{.closes = true})))
-              ->equals(*make_op(round_reset_op{.closes = true})));
+    round_reset_op reset;
+    reset.closes = true;
+    CHECK(make_op("RoundReset", 1, bytes_of_fields(*make_op(reset)))->equals(*make_op(reset)));
     CHECK(make_op("RoundArrive", 1, bytes_of_fields(*make_op(arrive)))->equals(*make_op(arrive)));
     for (const char* name :
          {round_begin_op::name, round_end_op::name, round_leave_op::name, round_reset_op::name, round_dropped_op::name})

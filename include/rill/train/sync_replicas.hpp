@@ -180,8 +180,10 @@ private:
             const detail::control_scope after(done);
             return group(operation(at_round(round_end_op{}, step, leads, number).node()));
         }();
-        const any_tensor left = at_round(round_leave_op{}, number), reset = at_round(round_reset_op{}),
-                         closed = at_round(round_reset_op{.closes = true});
+        round_reset_op closes;
+        closes.closes = true;
+        const any_tensor left = at_round(round_leave_op{}, number), closed = at_round(closes),
+                         reset = at_round(round_reset_op{});
         *made_ = {at_round(round_dropped_op{}), left};
         if (!how_.replica.is_tensor()) // otherwise who runs it must feed the number
             current_graph().add_to_collection(collections::replica_leaves, left.end());
