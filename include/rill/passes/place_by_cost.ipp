@@ -26,8 +26,9 @@ public:
     simulated_memory(const subgraph& g, const cost_model& costs)
         : bytes_(g.items.size()), readers_(g.items.size()), in_(g.items.size()) {
         for (std::size_t i = 0; i < g.items.size(); ++i) {
-            const auto* n = g.items[i].origin;
-            for (std::size_t port = 0; n && n->op->alias() < 0 && port < n->outputs.size(); ++port)
+            const auto* n = g.items[i].origin; // null: a feed
+            const std::size_t outputs = !n ? 1 : n->op->alias() < 0 ? n->outputs.size() : 0;
+            for (std::size_t port = 0; port < outputs; ++port)
                 bytes_[i] += costs.bytes(g, {static_cast<int>(i), static_cast<int>(port)});
             if (n && n->op->role() != op_role::ordinary) ++readers_[i]; // it stays
             for (const auto& v : g.items[i].inputs) ++readers_[static_cast<std::size_t>(v.item)];
