@@ -197,6 +197,42 @@ TEST_CASE("responder: a request that comes so late that its caller may have foun
     CHECK(f.requests.size() == 1);
 }
 
+TEST_CASE("responder: payloads that arrive in chunks have a limit together") {
+    fixture f;
+    f.answers = nullptr;
+    f.net->close();
+    f.answers = std::make_shared<responder>(f.net, f.here, task_identity{"ps", 7, "digest"}, health_options{},
+                                            [&](incoming_request r, answer_function reply) {
+                                                f.requests.push_back(std::move(r));
+                                                f.replies.push_back(std::move(reply));
+                                            },
+                                            12);
+    f.answers->listen("ps");
+    f.greet();
+    const auto announce = [&](std::uint64_t number) {
+        auto m = f.message(wire_type::request, number);
+        m.head.flags = wire_header::is_chunked;
+        m.payload.push_back(announced_sizes({message_part(std::string("ten bytes."))}));
+        return f.exchange(m);
+    };
+    const auto chunk = [&](std::uint64_t number, std::uint64_t offset, const std::string& bytes) {
+        auto c = f.message(wire_type::chunk, number);
+        c.meta = bytes_of_meta(offset_meta{offset});
+        c.payload.emplace_back(bytes);
+        return f.exchange(c);
+    };
+    for (const std::uint64_t number : {1, 2}) CHECK(announce(number).at(0).head.type == wire_type::pull);
+    CHECK(chunk(1, 0, "ten by").at(0).head.type == wire_type::pull);
+    CHECK(chunk(2, 0, "ten by").at(0).head.type == wire_type::pull);
+    const auto refused = chunk(2, 6, "tes."); // 16 bytes
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].head.type == wire_type::error);
+    CHECK(static_cast<error_code>(refused[0].head.method) == error_code::resource_exhausted);
+    chunk(1, 6, "tes."); // there is room again
+    REQUIRE(f.requests.size() == 1);
+    CHECK(f.requests[0].payload.at(0).bytes() == "ten bytes.");
+}
+
 TEST_CASE("responder: a payload in chunks is asked for piece by piece, and runs once it is complete") {
     fixture f;
     f.greet();

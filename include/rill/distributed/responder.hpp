@@ -39,8 +39,10 @@ using request_handler = std::function<void(incoming_request request, answer_func
 /// The called side of a task: answers the requests of all peers that connect to its address, each once. Thread-safe.
 class responder : public std::enable_shared_from_this<responder> {
 public:
+    /// `most_bytes`: of payloads that arrive in chunks, of all callers together; a request that needs more is refused with
+    /// resource_exhausted. 0: no limit.
     responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
-              const health_options& health, request_handler handler);
+              const health_options& health, request_handler handler, std::size_t most_bytes = 0);
     /// Answers from now on. Returns the address with its port. Chunks come and go by connections to another address, so that they hold
     /// nothing else up; empty: by the same ones. Throws already_exists for an address in use.
     std::string listen(const std::string& address, const std::string& data_address = {});
@@ -94,6 +96,8 @@ private:
     void on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,
                     std::vector<message_parts>& again, std::function<void()>& run);
     void on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends, std::function<void()>& run);
+    /// Removes a request whose payload arrives in chunks.
+    arriving remove(caller& by, std::map<std::uint64_t, arriving>::iterator at);
     /// Returns what handles a request that has come with all of its payload.
     std::function<void()> running(caller& by, wire_message m, time_point deadline);
     void note_running(const caller_key& of, const wire_message& grant);
@@ -114,6 +118,7 @@ private:
     const task_identity self_;
     const health_options health_;
     const request_handler handler_;
+    const std::size_t most_bytes_;
 
     mutable std::mutex mutex_;
     bool closed_ = false;
@@ -122,6 +127,7 @@ private:
     std::map<caller_key, caller> callers_;
     std::map<transport::connection, int> bad_; // frames that were no messages, by connection
     std::size_t refused_ = 0, late_ = 0;
+    std::uint64_t arrived_ = 0; // bytes of incomplete payloads
     bool watches_ = false;
     time_point looks_at_{};
     environment::timer timer_;

@@ -13,8 +13,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD responder::responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
-                               const health_options& health, request_handler handler)
-    : net_(std::move(net)), env_(runs_in), self_(self), health_(health), handler_(std::move(handler)) {}
+                               const health_options& health, request_handler handler, std::size_t most_bytes)
+    : net_(std::move(net)), env_(runs_in), self_(self), health_(health), handler_(std::move(handler)),
+      most_bytes_(most_bytes) {}
 
 RILL_COLD transport::receiver responder::receiver() {
     return [weak = weak_from_this()](transport::connection from, const message_parts& m) {
@@ -292,19 +293,35 @@ RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, std::vecto
     const auto at = by.incomplete.find(m.head.request);
     if (at == by.incomplete.end() || m.payload.size() != 1) return;
     auto& a = at->second;
+    const auto bytes = m.payload[0].bytes();
+    if (most_bytes_ && arrived_ + bytes.size() > most_bytes_) {
+        const auto gone = remove(by, at);
+        const auto why = std::make_exception_ptr(
+            resource_exhausted(self_.name + ": payloads that arrive have more than " + std::to_string(most_bytes_) +
+                               " bytes together"));
+        run = [reply = reply_to_request(by.key, gone.message.head.request), why] { reply(why, {}); };
+        return;
+    }
     try {
-        if (!a.payload.take(meta_of<offset_meta>(m.meta).offset, m.payload[0].bytes())) return;
+        if (!a.payload.take(meta_of<offset_meta>(m.meta).offset, bytes)) return;
     } catch (const error&) { // its sender is asked again
         return;
     }
+    arrived_ += bytes.size();
     if (!a.payload.is_complete()) {
         sends.push_back(pull(m, a, false));
         return;
     }
-    auto complete = std::move(a);
-    by.incomplete.erase(at);
+    auto complete = remove(by, at);
     complete.message.payload = complete.payload.parts();
     run = running(by, std::move(complete.message), complete.deadline);
+}
+
+RILL_COLD responder::arriving responder::remove(caller& by, std::map<std::uint64_t, arriving>::iterator at) {
+    auto gone = std::move(at->second);
+    by.incomplete.erase(at);
+    arrived_ -= gone.payload.received();
+    return gone;
 }
 
 RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, time_point deadline) {

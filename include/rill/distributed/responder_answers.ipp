@@ -22,7 +22,10 @@ RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, b
             runs = at->second.given_up;
             at->second.is_lost |= is_lost && !runs->is_cancelled();
         }
-        was_incomplete = by->second.incomplete.erase(request) > 0;
+        if (const auto at = by->second.incomplete.find(request); at != by->second.incomplete.end()) {
+            was_incomplete = true;
+            remove(by->second, at);
+        }
     }
     if (runs) runs->cancel();
     if (was_incomplete)

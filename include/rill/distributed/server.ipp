@@ -9,6 +9,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/allocator.hpp>
+#include <rill/core/platform.hpp>
 #include <rill/distributed/client_links.hpp>
 #include <rill/distributed/client_session.hpp>
 #include <rill/distributed/master.hpp>
@@ -69,7 +70,8 @@ struct server::state {
             net, env, self, health,
             [w = own, m = leads](const detail::incoming_request& r, const detail::answer_function& reply) {
                 detail::master::serves(r.method) ? m->handle(r, reply) : w->handle(r, reply);
-            });
+            },
+            o.memory ? o.memory : detail::host_memory() / 2);
         address = answers->listen(address, o.data_address.empty() ? address_beside(address) : o.data_address);
         clients = std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
         detail::the_client_links().add(target(), clients);
