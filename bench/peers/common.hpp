@@ -50,6 +50,12 @@ inline std::vector<float> weights(std::int64_t in, std::int64_t out) {
                                            std::sqrt(static_cast<double>(in))));
     return v;
 }
+inline std::vector<float> filters(std::int64_t height, std::int64_t width, std::int64_t in, std::int64_t out) {
+    auto v = filled(height * width * in * out, 2);
+    const auto scale = static_cast<float>(2 / std::sqrt(static_cast<double>(height * width * in)));
+    for (float& x : v) x *= scale;
+    return v;
+}
 /// Of the states of the recurrent network.
 inline std::vector<float> rnn_state_weights() {
     auto v = filled(32 * 32, 1);

@@ -10,6 +10,7 @@ A reply that begins with "error " says what went wrong.
 """
 import math
 import os
+import socket
 import statistics
 import sys
 import time
@@ -24,6 +25,7 @@ LAYERS = {"mlp_4_10_10_3": [4, 10, 10, 3], "mlp_784_100_10": [784, 100, 10],
 BATCH = {"mlp_4_10_10_3": 32, "mlp_784_100_10": 100, "mlp_784_512_512_10_sgd": 128, "mlp_784_512_512_10_adam": 128}
 SIZES = {"1e3": 1_000, "1e5": 100_000, "1e7": 10_000_000}
 TABLES = {"1e4": 10_000, "1e6": 1_000_000}
+PUSHED = {"1e2": 100, "1e5": 100_000, "1e7": 10_000_000}
 
 
 class Row(NamedTuple):
@@ -62,6 +64,27 @@ def weights(inputs: int, outputs: int) -> np.ndarray:
     return (((i * 31 + j * 17) % 23 / 23 - 0.5) * 2 / math.sqrt(inputs)).astype(np.float32)
 
 
+def filters(height: int, width: int, inputs: int, outputs: int) -> np.ndarray:
+    return filled(height, width, inputs, outputs, salt=2) * np.float32(2 / math.sqrt(height * width * inputs))
+
+
+def lenet_data() -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """Images, labels, and (filter or weights, biases) of each layer: two convolutions, two dense ones."""
+    layers = [filters(5, 5, 1, 32), filters(5, 5, 32, 64), weights(3136, 1024), weights(1024, 10)]
+    return filled(64, 28, 28, 1), labels(64, 10), [(w, np.zeros(w.shape[-1], np.float32)) for w in layers]
+
+
+def convolution_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Images, a filter, and the gradient of the result."""
+    return filled(32, 56, 56, 64), filters(3, 3, 64, 64), filled(32, 56, 56, 64, salt=1)
+
+
+def lstm_data() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Sequences of 28 steps, labels, and the parameters: kernel and bias of the gates i, j, f, o, weights and biases of the last layer."""
+    return (filled(64, 28, 28), labels(64, 10),
+            [weights(28 + 128, 4 * 128), np.zeros(4 * 128, np.float32), weights(128, 10), np.zeros(10, np.float32)])
+
+
 def mlp_data(row: str) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
     """Images, labels, and (weights, biases) of each layer."""
     widths = LAYERS[row]
@@ -85,6 +108,16 @@ def pendulum_step(angle, speed, sin: Callable):
     v4 = speed + h * k3
     k4 = -stiffness * sin(angle + h * v3)
     return angle + h / 6 * (speed + 2 * v2 + 2 * v3 + v4), speed + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def free_ports(count: int) -> list[int]:
+    held = [socket.socket() for _ in range(count)]
+    for s in held:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in held]
+    for s in held:
+        s.close()
+    return ports
 
 
 # ---- what is checked -------------------------------------------------------------------------------------------------
@@ -183,11 +216,13 @@ def rows_of(program: dict[str, Callable]) -> Rows:
     single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run",
               "cond_scalar", "while_scalar_1e3", "while_scalar_grad_1e3", "scan_rnn_100x32", "scan_rnn_grad_100x32",
               "train_in_graph_1e3", "pendulum", "pendulum_grad", "pendulum_second", "queue_pair",
-              "queue_batch", "queue_sessions_1e3")
+              "queue_batch", "queue_sessions_1e3", "lenet_64", "conv_3x3_64", "lstm_28x128", "remote_empty_run")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
     if "embedding" in program:
         rows |= {f"embedding_{label}": partial(program["embedding"], n) for label, n in TABLES.items()}
+    if "remote_push_pull" in program:
+        rows |= {f"remote_push_pull_{label}": partial(program["remote_push_pull"], n) for label, n in PUSHED.items()}
     for label, n in SIZES.items():
         rows |= {f"{work}_{label}": partial(program[function], n)
                  for work, function in (("gelu", "gelu_value"), ("gelu_grad", "gelu_grad"), ("sum_abcd", "sum_abcd"))}

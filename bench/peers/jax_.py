@@ -71,14 +71,60 @@ def mlp(row: str) -> Row:
         *hidden, (w, b) = layers
         for hidden_w, hidden_b in hidden:
             x = jax.nn.relu(x @ hidden_w + hidden_b)
-        chances = jax.nn.log_softmax(x @ w + b)
-        return -jnp.mean(jnp.take_along_axis(chances, ids[:, None], axis=1))
+        return cross_entropy(x @ w + b, ids)
 
     layers = jax.tree.map(jnp.array, layers)
     if not row.endswith("adam"):
         return training(loss_of, partial(sgd, 0.01), (layers,), (images, ids))
     nothing = lambda: jax.tree.map(jnp.zeros_like, layers)
     return training(loss_of, adam, (layers, nothing(), nothing(), jnp.zeros(())), (images, ids))
+
+
+def convolved(x, f):
+    return lax.conv_general_dilated(x, f, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def cross_entropy(logits, ids):
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), ids[:, None], axis=1))
+
+
+def lenet_64() -> Row:
+    images, ids, layers = common.lenet_data()
+
+    def loss_of(layers, x, ids):
+        (f1, b1), (f2, b2), (w1, b3), (w2, b4) = layers
+        pool = lambda h: lax.reduce_window(jax.nn.relu(h), -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        x = pool(convolved(x, f1) + b1)
+        x = pool(convolved(x, f2) + b2)
+        return cross_entropy(jax.nn.relu(x.reshape(-1, 3136) @ w1 + b3) @ w2 + b4, ids)
+    return training(loss_of, partial(sgd, 0.01), (jax.tree.map(jnp.array, layers),), (images, ids))
+
+
+def conv_3x3_64() -> Row:
+    """A convolution and both of its gradients, of each the sum of squares."""
+    def function(x, f, g):
+        y, pullback = jax.vjp(convolved, x, f)
+        return [jnp.sum(jnp.square(v)) for v in (y, *pullback(g))]
+    compiled, data = jax.jit(function), [jnp.array(a) for a in common.convolution_data()]
+    run = lambda: jax.block_until_ready(compiled(*data))
+    return Row(lambda: [float(v) for v in run()], run)
+
+
+def lstm_28x128() -> Row:
+    sequences, ids, parameters = common.lstm_data()
+
+    def loss_of(parameters, x, ids):
+        kernel, bias, w, b = parameters
+
+        def step(state, x):
+            c, h = state
+            i, j, f, o = jnp.split(jnp.concatenate([x, h], 1) @ kernel + bias, 4, 1)
+            c = c * jax.nn.sigmoid(f + 1) + jax.nn.sigmoid(i) * jnp.tanh(j)
+            return (c, jnp.tanh(c) * jax.nn.sigmoid(o)), None
+        zeros = jnp.zeros((x.shape[0], 128))
+        (_, h), _ = lax.scan(step, (zeros, zeros), jnp.swapaxes(x, 0, 1))
+        return cross_entropy(h @ w + b, ids)
+    return training(loss_of, partial(sgd, 0.01), (jax.tree.map(jnp.array, parameters),), (sequences, ids))
 
 
 def gelu(x):

@@ -4,6 +4,13 @@
 #include <thread>
 
 #include <rill/rill.hpp>
+#ifdef PEERS_REMOTE // rows with a parameter server
+#include <sched.h>
+
+#include <rill/distributed.hpp>
+
+#include "../../examples/child_process.hpp"
+#endif
 
 #include "../pendulum.hpp"
 #include "common.hpp"
@@ -69,6 +76,49 @@ template <index_t In, index_t... Rest, class Optimizer> row mlp(int batch, const
     placeholder<int, dyn> label("label");
     tensor loss = reduce_mean(sparse_softmax_cross_entropy(network<In, Rest...>(x), label));
     return training(loss, optimizer.minimize(loss), x, label, peers::filled(batch * In), peers::labels(batch, classes));
+}
+
+/// Two convolutions with pools, two dense layers: the network of many introductions.
+row lenet() {
+    constexpr window same{.padding = padding::same}, pool{.size = {2, 2}};
+    placeholder<float, dyn, 28, 28, 1> x("x");
+    placeholder<int, dyn> label("label");
+    variable<float, 5, 5, 1, 32> f1("f1", peers::filters(5, 5, 1, 32));
+    variable<float, 5, 5, 32, 64> f2("f2", peers::filters(5, 5, 32, 64));
+    variable<float, 32> b1("b1", 0.f);
+    variable<float, 64> b2("b2", 0.f);
+    const tensor first = max_pool<pool>(relu(conv2d<same>(x, f1) + b1));
+    const tensor second = max_pool<pool>(relu(conv2d<same>(first, f2) + b2));
+    tensor loss = reduce_mean(sparse_softmax_cross_entropy(network<3136, 1024, 10>(reshape<dyn, 3136>(second)), label));
+    return training(loss, gradient_descent(0.01f).minimize(loss), x, label, peers::filled(64 * 28 * 28),
+                    peers::labels(64, 10));
+}
+/// A convolution and both of its gradients, of each the sum of squares.
+row convolution() {
+    variable<float, 32, 56, 56, 64> x("x", peers::filled(32 * 56 * 56 * 64)), g("g", peers::filled(32 * 56 * 56 * 64, 1));
+    variable<float, 3, 3, 64, 64> f("f", peers::filters(3, 3, 64, 64));
+    const tensor y = conv2d<window{.padding = padding::same}>(x, f);
+    const auto [dx, df] = gradients(reduce_sum(y * g), x, f);
+    auto s = initialized();
+    auto run = [s, call = s->make_callable(std::tuple(reduce_sum(square(y)), reduce_sum(square(dx)),
+                                                      reduce_sum(square(df))))] { return call(); };
+    return peers::steps(
+        [=] {
+            const auto [a, b, c] = run();
+            return numbers{a, b, c};
+        },
+        [=] { used(run()); });
+}
+row lstm() {
+    placeholder<float, dyn, 28, 28> x("x");
+    placeholder<int, dyn> label("label");
+    const auto kernel = peers::weights(28 + 128, 4 * 128);
+    const lstm_cell<28, 128> cell("lstm",
+                                  {.kernel_initializer = constant_initializer(std::vector<double>(kernel.begin(), kernel.end()))});
+    const auto [outputs, state] = dynamic_rnn(cell, x);
+    tensor loss = reduce_mean(sparse_softmax_cross_entropy(layer<128, 10>(std::get<1>(state)), label));
+    return training(loss, gradient_descent(0.01f).minimize(loss), x, label, peers::filled(64 * 28 * 28),
+                    peers::labels(64, 10));
 }
 
 /// Rows of a table, trained towards given ones: what is touched does not depend on how many rows there are.
@@ -315,6 +365,62 @@ row chain_first_run() {
     return {[=] { return numbers{run().second}; }, {}, [=] { return run().first; }};
 }
 
+#ifdef PEERS_REMOTE
+/// A worker in this process, and its parameter server, a process on another core.
+struct remote {
+    std::vector<std::string> at = free_addresses(2);
+    child_process ps{"/proc/self/exe", {"server", at[0], at[1]}};
+    server node{cluster_of(at), "worker", 0};
+    session s{{.target = node.target()}};
+
+    static cluster_spec cluster_of(const std::vector<std::string>& at) {
+        return {{"ps", {at[0]}}, {"worker", {at[1]}}};
+    }
+    /// Runs the parameter server until the process is ended.
+    static void serve(const std::vector<std::string>& at) {
+        cpu_set_t all;
+        CPU_ZERO(&all);
+        for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) CPU_SET(i, &all);
+        sched_setaffinity(0, sizeof all, &all);
+        server(cluster_of(at), "ps", 0).join();
+    }
+};
+row remote_empty_run() {
+    const device_scope there("/job:ps/task:0");
+    placeholder<float> x("x");
+    const tensor y = identity(x);
+    const auto r = std::make_shared<remote>();
+    auto run = [r, call = r->s.make_callable(y, x)] { return std::get<0>(call(1.f)); };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+/// The variable comes to the worker, and what the worker makes of it is added.
+template <index_t N> row remote_push_pull() {
+    const auto v = [] {
+        const device_scope there("/job:ps/task:0");
+        return variable<float, N>("v", constant_initializer(0.5));
+    }();
+    const tensor change = [&] {
+        const device_scope here("/job:worker/task:0");
+        return tensor(v * 0.001f);
+    }();
+    const operation step = [&] {
+        const device_scope there("/job:ps/task:0");
+        return group(v.assign_add(change));
+    }();
+    const auto r = std::make_shared<remote>();
+    const operation first(v.initializer());
+    r->s.run(first);
+    auto run = [r, call = r->s.make_callable(step)] { call(); };
+    return peers::steps(
+        [=] {
+            r->s.run(first);
+            for (int i = 0; i < 3; ++i) run();
+            return of_array(r->s.run(v));
+        },
+        run);
+}
+#endif
+
 /// Each row gets a graph of its own, which its session keeps.
 template <class Make> std::function<row()> fresh(const Make& make) {
     return [=] {
@@ -362,6 +468,15 @@ const peers::row_list rows{
     {"queue_pair", fresh(queue_pair)},
     {"queue_batch", fresh(queue_batch)},
     {"queue_sessions_1e3", fresh(queue_sessions)},
+    {"lenet_64", fresh(lenet)},
+    {"conv_3x3_64", fresh(convolution)},
+    {"lstm_28x128", fresh(lstm)},
+#ifdef PEERS_REMOTE
+    {"remote_empty_run", fresh(remote_empty_run)},
+    {"remote_push_pull_1e2", fresh(remote_push_pull<100>)},
+    {"remote_push_pull_1e5", fresh(remote_push_pull<100'000>)},
+    {"remote_push_pull_1e7", fresh(remote_push_pull<10'000'000>)},
+#endif
     {"chain_build", chain_build},
     {"chain_gradients", chain_gradients},
     {"chain_first_run", chain_first_run},
@@ -372,6 +487,9 @@ const peers::row_list rows{
 int main(int count, char** arguments) {
     const std::string how = count > 1 ? arguments[1] : "";
     if (how == "threads") threads = -1; // as many as there are cores
+#ifdef PEERS_REMOTE
+    if (how == "server") return remote::serve({arguments + 2, arguments + count}), 0;
+#endif
     if (how == "first")
         std::cout << session().run(constant(3.f) + constant(5.f)) << '\n';
     else

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in TensorFlow: graphs and sessions with prepared callables, which take less per call than tf.function."""
+import atexit
+import os
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -63,6 +67,41 @@ def mlp(row: str) -> Row:
         loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(label, tf.matmul(h, w) + b))
         optimizer = v1.train.AdamOptimizer(0.001) if row.endswith("adam") else v1.train.GradientDescentOptimizer(0.01)
         return training(loss, optimizer, [x, label], (images, ids))
+
+
+def lenet_64() -> Row:
+    images, ids, layers = common.lenet_data()
+    with tf.Graph().as_default():
+        x, label = v1.placeholder(tf.float32, [None, 28, 28, 1]), v1.placeholder(tf.int32, [None])
+        (f1, b1), (f2, b2), (w1, b3), (w2, b4) = [(v1.Variable(w), v1.Variable(b)) for w, b in layers]
+        pool = lambda h: tf.nn.max_pool2d(tf.nn.relu(h), 2, 2, "VALID")
+        h = pool(tf.nn.conv2d(x, f1, 1, "SAME") + b1)
+        h = pool(tf.nn.conv2d(h, f2, 1, "SAME") + b2)
+        h = tf.nn.relu(tf.matmul(tf.reshape(h, [-1, 3136]), w1) + b3)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(label, tf.matmul(h, w2) + b4))
+        return training(loss, v1.train.GradientDescentOptimizer(0.01), [x, label], (images, ids))
+
+
+def conv_3x3_64() -> Row:
+    """A convolution and both of its gradients, of each the sum of squares."""
+    def function(x, f, g):
+        y = tf.nn.conv2d(x, f, 1, "SAME")
+        return [tf.reduce_sum(tf.square(v)) for v in (y, *tf.gradients(y, [x, f], g))]
+    return resident(function, list(common.convolution_data()), lambda sums: [float(v) for v in sums])
+
+
+def lstm_28x128() -> Row:
+    sequences, ids, parameters = common.lstm_data()
+    with tf.Graph().as_default():
+        x, label = v1.placeholder(tf.float32, [64, 28, 28]), v1.placeholder(tf.int32, [None])
+        kernel, bias, w, b = [v1.Variable(p) for p in parameters]
+        c = h = tf.zeros([64, 128])
+        for step in tf.unstack(x, axis=1):
+            i, j, f, o = tf.split(tf.matmul(tf.concat([step, h], 1), kernel) + bias, 4, 1)
+            c = c * tf.sigmoid(f + 1) + tf.sigmoid(i) * tf.tanh(j)
+            h = tf.tanh(c) * tf.sigmoid(o)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(label, tf.matmul(h, w) + b))
+        return training(loss, v1.train.GradientDescentOptimizer(0.01), [x, label], (sequences, ids))
 
 
 def embedding(n: int) -> Row:
@@ -176,6 +215,51 @@ def queue_sessions_1e3() -> Row:
         puts.join()
         return total
     return Row(lambda: [run()], run)
+
+
+def parameter_server() -> tuple[v1.Session, object]:
+    """A worker in this process, whose session is returned with what keeps its parameter server, a process on another core."""
+    ports = common.free_ports(2)
+    server = subprocess.Popen([sys.executable, __file__, "server", *map(str, ports)])
+    atexit.register(server.kill)
+    worker = v1.train.Server(cluster_of(ports), "worker", 0)
+    return v1.Session(worker.target), (server, worker)
+
+
+def cluster_of(ports) -> v1.train.ClusterSpec:
+    return v1.train.ClusterSpec({"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]})
+
+
+def remote_empty_run() -> Row:
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            x = v1.placeholder(tf.float32, [])
+            y = tf.identity(x)
+        s, keep = parameter_server()
+        call = s.make_callable(y, [x])
+    run = lambda: (float(call(ONE)), keep)[0]
+    return Row(lambda: [run()], run)
+
+
+def remote_push_pull(n: int) -> Row:
+    """The variable comes to the worker, and what the worker makes of it is added."""
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            v = v1.Variable(tf.fill([n], 0.5), use_resource=True)
+        with tf.device("/job:worker/task:0"):
+            change = v.read_value() * 0.001
+        with tf.device("/job:ps/task:0"):
+            step = v.assign_add(change, read_value=False)
+        s, keep = parameter_server()
+        run, first, value = s.make_callable(step), s.make_callable(v.initializer), s.make_callable(v.read_value())
+
+    def check():
+        first()
+        for _ in range(3):
+            run()
+        return (common.of_array(value()), keep)[0]
+    first()
+    return Row(check, run)
 
 
 def while_scalar_1e3() -> Row:
@@ -294,4 +378,7 @@ def first() -> float:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["server"]:
+        os.sched_setaffinity(0, range(os.cpu_count()))
+        v1.train.Server(cluster_of(sys.argv[2:]), "ps", 0).join()
     common.main(globals(), first)

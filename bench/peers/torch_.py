@@ -67,6 +67,59 @@ def mlp(row: str) -> Row:
     return training(loss_of, adam, fed, epsilon_outside)
 
 
+def images_of(x: torch.Tensor) -> torch.Tensor:
+    """[batch, height, width, channels] as PyTorch orders them."""
+    return x.permute(0, 3, 1, 2).contiguous()
+
+
+def filter_of(f) -> torch.Tensor:
+    return torch.from_numpy(f).permute(3, 2, 0, 1).contiguous()
+
+
+def lenet_64() -> Row:
+    images, ids, layers = common.lenet_data()
+    parameters = [nn.Parameter(p) for w, b in layers
+                  for p in (filter_of(w) if w.ndim == 4 else torch.from_numpy(w.copy()), torch.from_numpy(b.copy()))]
+    f1, b1, f2, b2, w1, b3, w2, b4 = parameters
+
+    def loss_of(x, y):
+        h = F.max_pool2d(F.relu(F.conv2d(x, f1, b1, padding=2)), 2)
+        h = F.max_pool2d(F.relu(F.conv2d(h, f2, b2, padding=2)), 2)
+        h = F.relu(h.permute(0, 2, 3, 1).reshape(-1, 3136) @ w1 + b3)
+        return F.cross_entropy(h @ w2 + b4, y)
+    fed = images_of(torch.from_numpy(images)).numpy(), ids.astype("int64")
+    return training(loss_of, torch.optim.SGD(parameters, lr=0.01), fed)
+
+
+def conv_3x3_64() -> Row:
+    """A convolution and both of its gradients, of each the sum of squares."""
+    x, f, g = common.convolution_data()
+    x, g = (images_of(torch.from_numpy(a)) for a in (x, g))
+    f = filter_of(f)
+    x.requires_grad_(), f.requires_grad_()
+
+    def run() -> list[float]:
+        y = F.conv2d(x, f, padding=1)
+        return [torch.sum(torch.square(v.detach())).item() for v in (y, *torch.autograd.grad(y, (x, f), g))]
+    return Row(run, run)
+
+
+def lstm_28x128() -> Row:
+    """The bias of the states holds the forget bias, and is not trained."""
+    sequences, ids, (kernel, bias, w, b) = common.lstm_data()
+    kernel = torch.from_numpy(kernel)[:, torch.tensor([g * 128 + k for g in (0, 2, 1, 3) for k in range(128)])]  # i, f, j, o
+    cells = nn.LSTM(28, 128, batch_first=True)
+    cells.weight_ih_l0.data, cells.weight_hh_l0.data = kernel[:28].T.contiguous(), kernel[28:].T.contiguous()
+    cells.bias_ih_l0.data, cells.bias_hh_l0.data = torch.zeros(512), torch.zeros(512)
+    cells.bias_hh_l0.data[128:256] = 1
+    cells.bias_hh_l0.requires_grad_(False)
+    last = nn.Linear(128, 10)
+    last.weight.data, last.bias.data = torch.from_numpy(w.T.copy()), torch.from_numpy(b.copy())
+    loss_of = lambda x, y: F.cross_entropy(last(cells(x)[0][:, -1]), y)
+    trained = [p for p in (*cells.parameters(), *last.parameters()) if p.requires_grad]
+    return training(loss_of, torch.optim.SGD(trained, lr=0.01), (sequences, ids.astype("int64")))
+
+
 def embedding(n: int) -> Row:
     """Sparse gradients: only the rows that were looked up are touched."""
     table = nn.Embedding(n, 64, sparse=True, _weight=torch.full((n, 64), 0.5))

@@ -19,9 +19,12 @@ TEST_CASE("initializers: values, ranges, and the same seed the same numbers") {
             tight("tight", truncated_normal({.stddev = 0.1}));
         variable<int, 4> z("z", zeros()), o("o", ones());
         variable<float, 2> c("c", constant_initializer(0.5));
+        variable<int, 2, 2> listed("listed", constant_initializer({1, 2, 3, 4}));
         session s;
         s.run(global_variables_initializer());
-        const auto [gv, hv, uv, tv, zv, ov, cv] = s.run(std::tuple(glorot, he, uniform, tight, z, o, c));
+        const auto [gv, hv, uv, tv, zv, ov, cv, lv] = s.run(std::tuple(glorot, he, uniform, tight, z, o, c, listed));
+        CHECK((lv(0, 1) == 2 && lv(1, 1) == 4));
+        CHECK_THROWS_WITH((variable<float, 3>("wrong", constant_initializer({1, 2}))), contains("2 values") && contains("[3]"));
         for (const float v : gv) REQUIRE(std::abs(v) <= std::sqrt(6.f / 90.f));
         for (const float v : hv) REQUIRE(std::abs(v) <= 2.f * std::sqrt(2.f / 50.f) * 1.0001f);
         for (const float v : uv) REQUIRE((v >= 2.f && v < 3.f));

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <rill/ops/array/eye.hpp>
 #include <rill/ops/linalg/orthogonal.hpp>
@@ -15,19 +18,29 @@ namespace rill { inline namespace RILL_ABI {
 
 // First values of variables. An initializer has no shape: the variable has it. `initial_value<T>(shape)` adds the nodes.
 
-/// Every element is one number.
+/// Every element is one number, or the elements are those of a list, in row-major order. Throws invalid_argument for a list of another
+/// number of elements than the variable has.
 class constant_initializer {
 public:
-    explicit constant_initializer(double value) : value_(value) {}
+    explicit constant_initializer(double value) : values_{value}, is_list_(false) {}
+    explicit constant_initializer(std::vector<double> values) : values_(std::move(values)), is_list_(true) {}
     template <class T> endpoint initial_value(const dims& shape) const {
         any_array all(dtype_of<T>, shape);
-        std::fill_n(static_cast<T*>(all.mutable_data()), all.size(),
-                    detail::scalar_of(dtype_of<T>, value_).template as<T>());
+        if (is_list_ && static_cast<index_t>(values_.size()) != all.size())
+            throw invalid_argument("constant_initializer: " + std::to_string(values_.size()) +
+                                   " values, for a variable of " + to_string(shape));
+        const auto number = [](double v) { return detail::scalar_of(dtype_of<T>, v).template as<T>(); };
+        auto* const to = static_cast<T*>(all.mutable_data());
+        if (is_list_)
+            std::transform(values_.begin(), values_.end(), to, number);
+        else
+            std::fill_n(to, all.size(), number(values_[0]));
         return detail::add_constant(current_graph(), all, false, "initial_value");
     }
 
 private:
-    double value_;
+    std::vector<double> values_;
+    bool is_list_;
 };
 
 inline constant_initializer zeros() { return constant_initializer(0); }
