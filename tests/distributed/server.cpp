@@ -243,11 +243,66 @@ TEST_CASE("server: a task that does not start ends the run in time, by name") {
     CHECK(node.health("ps", 0) == peer_health::connecting);
 }
 
+/// Returns an address of this machine where nobody listens.
+std::string free_address() {
+    zmq_transport finds_a_port;
+    return finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
+}
+
+/// A network that loses one message of `one_in`.
+class lossy_net final : public transport {
+public:
+    lossy_net(std::uint64_t seed, std::size_t one_in) : draws_(seed), one_in_(one_in) {}
+
+    std::string listen(const std::string& address, receiver f) override { return inner_.listen(address, std::move(f)); }
+    connection connect(const std::string& address, receiver f, const std::string& peer) override {
+        return inner_.connect(address, std::move(f), peer);
+    }
+    void send(connection to, message_parts message) override {
+        {
+            const std::lock_guard lock(mutex_);
+            ++sent;
+            if (draws_(one_in_) == 0) {
+                ++lost;
+                return;
+            }
+        }
+        inner_.send(to, std::move(message));
+    }
+    void disconnect(connection c) noexcept override { inner_.disconnect(c); }
+    void close() noexcept override { inner_.close(); }
+    bool needs_checksums() const noexcept override { return inner_.needs_checksums(); }
+
+    std::size_t sent = 0, lost = 0;
+
+private:
+    zmq_transport inner_;
+    std::mutex mutex_;
+    seeds::draws draws_;
+    const std::size_t one_in_;
+};
+
+TEST_CASE("server: G6: over a network that loses messages every update runs once") {
+    const cluster_spec spec{{"ps", {free_address()}}, {"worker", {free_address()}}};
+    const auto first = std::make_shared<lossy_net>(3, 12), second = std::make_shared<lossy_net>(4, 12);
+    const server ps(spec, "ps", 0, {.net = first}), worker(spec, "worker", 0, {.net = second});
+    const graph g;
+    const graph_scope use(g);
+    const auto [w, add] = on("/job:ps/task:0", [] {
+        const variable<float, 3> v("v", 0.f);
+        return std::pair(v, operation(v.assign_add({1.f, 2.f, 3.f}).node()));
+    });
+    const session s({.target = worker.target()});
+    s.run(global_variables_initializer());
+    constexpr int updates = 40;
+    for (int i = 0; i < updates; ++i) s.run(add);
+    const auto sum = s.run(w);
+    CHECK((sum(0) == updates && sum(1) == 2 * updates && sum(2) == 3 * updates));
+    CHECK(first->lost + second->lost > 0);
+}
+
 TEST_CASE("server: long values come and go by its address for data") {
-    const std::string data_address = [] {
-        zmq_transport finds_a_port;
-        return finds_a_port.listen("127.0.0.1:0", [](auto, auto) {});
-    }();
+    const auto data_address = free_address();
     const auto node = create_local_server({.data_address = data_address});
     CHECK_THROWS_AS(create_local_server({.data_address = data_address}), already_exists);
     const graph g;
