@@ -30,6 +30,7 @@
 #include <rill/ops/state/writes.hpp>
 #include <rill/summary/event_writer.hpp>
 #include <rill/summary/merged_summaries.hpp>
+#include <rill/train/all_reduce_gradients.hpp>
 #include <rill/train/any_variable.hpp>
 #include <rill/train/attention.hpp>
 #include <rill/train/bounded_staleness.hpp>

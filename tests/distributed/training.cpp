@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <rill/distributed.hpp>
+#include <rill/ops/collective/all_reduce.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/global_step.hpp>
 #include <rill/train/gradient_descent.hpp>
@@ -91,6 +92,31 @@ TEST_CASE("sync_replicas: clients of one server, which it tells apart by their s
     });
 }
 #endif
+
+TEST_CASE("all_reduce: tasks of a cluster, each of which adds up a piece") {
+    constexpr int ranks = 3;
+    constexpr index_t count = 60'001; // no multiple of the ranks
+    local_cluster all({{"worker", ranks}});
+    std::vector<std::string> tasks;
+    for (int k = 0; k < ranks; ++k) tasks.push_back("/job:worker/task:" + std::to_string(k));
+    std::array<xt::xtensor<float, 1>, ranks> sums;
+    in_threads(ranks, [&](int rank) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope own(tasks[static_cast<std::size_t>(rank)]);
+        const collective_group group({.name = "pieces", .ranks = ranks, .rank = rank, .tasks = tasks});
+        const placeholder<float, count> x("x");
+        const tensor<float, count> sum = all_reduce(x, group);
+        const session s({.target = all.at("worker", rank).target()});
+        const xt::xtensor<float, 1> value = xt::arange<float>(0, static_cast<float>(count)) * static_cast<float>(rank + 1);
+        for (int i = 0; i < 2; ++i) sums[static_cast<std::size_t>(rank)] = s.run(sum, feed(x, value));
+    });
+    for (const auto& sum : sums) {
+        CHECK(sum(1) == 6.f);
+        CHECK(sum(count - 1) == 6.f * static_cast<float>(count - 1));
+        CHECK((sum == sums[0]));
+    }
+}
 
 TEST_CASE("monitored_session: a worker of a cluster waits for the chief, and names what is missing") {
     local_cluster all({{"ps", 1}, {"worker", 2}});

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 FOLDERS = ("runtime", "passes", "graph", "device", "expr", "resources", "link", "session", "eager", "ops/control", "ops/queue",
-           "ops/stack", "ops/barrier", "ops/accumulator", "ops/sync")
+           "ops/stack", "ops/barrier", "ops/accumulator", "ops/sync", "ops/collective")
 MOST_WORDS, ALLOWED = 20, 0.02
 BAD_START = re.compile(r"^(What|Of|Whether|Who|Those|That which|Which|Null where|Where)\b")
 FUNCTION = re.compile(r"^(?!.*\b(class|struct|enum|concept|using|namespace|typedef)\b)[^=;{]*\w\s*\(")

@@ -88,6 +88,8 @@ COVERED_BY |= {f"ops/sync/{op}": "train/sync_replicas"
                for op in ("replica_gradients", "replica_gradients_put", "replica_gradients_take", "round_arrive", "round_begin",
                           "round_dropped", "round_end", "round_leave", "round_reset", "sync_round")}
 COVERED_BY |= {f"ops/sync/{op}": "train/bounded_staleness" for op in ("clock_advance", "clock_leave", "staleness_clock")}
+COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collective/all_gather", "ops/collective/broadcast_from",
+                                                                  "ops/collective/collective", "train/all_reduce_gradients")}
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know

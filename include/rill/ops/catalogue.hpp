@@ -279,6 +279,10 @@
 #include <rill/ops/barrier/keyed_barrier_insert_many.hpp>
 #include <rill/ops/barrier/keyed_barrier_ready_size.hpp>
 #include <rill/ops/barrier/keyed_barrier_take_many.hpp>
+#include <rill/ops/collective/all_gather.hpp>
+#include <rill/ops/collective/all_reduce.hpp>
+#include <rill/ops/collective/broadcast_from.hpp>
+#include <rill/ops/collective/collective.hpp>
 #include <rill/ops/queue/dequeue.hpp>
 #include <rill/ops/queue/dequeue_many.hpp>
 #include <rill/ops/queue/dequeue_up_to.hpp>
@@ -398,6 +402,8 @@ using catalogue = op_list<
     add_op,
     add_rows_op,
     add_slice_op,
+    all_gather_op,
+    all_reduce_op,
     argmax_op,
     argmin_op,
     argument_op,
@@ -418,6 +424,7 @@ using catalogue = op_list<
     batch_matmul_op,
     bias_for_op,
     bitcast_op,
+    broadcast_from_op,
     broadcast_to_op,
     call_op,
     candidate_sampler_op,
@@ -434,6 +441,7 @@ using catalogue = op_list<
     clip_op,
     clock_advance_op,
     clock_leave_op,
+    collective_op,
     complex_op,
     compute_accidental_hits_op,
     concat_grad_op,

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <rill/ops/collective/collective.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// Returns values one behind the other along axis 0; those of rank 0 as a list.
+any_array joined_values(std::span<const any_array> values);
+
+} // namespace detail
+
+/// The values of all ranks, one behind the other along axis 0, in order of rank. It waits until all ranks have given theirs. Shape: that of the
+/// value with another first extent; a list of the ranks' values of rank 0.
+struct all_gather_op : detail::collective_user {
+    static constexpr auto name = "AllGather";
+    using domain_type = domains::any;
+    using compiled_types = types::moved;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return detail::collective_kernel(r, true, detail::joined_values);
+    }
+};
+
+namespace detail {
+
+template <class T, class E> struct gathered;
+template <class T> struct gathered<T, extents<>> {
+    using type = tensor<T, dyn>;
+};
+template <class T, index_t First, index_t... Rest> struct gathered<T, extents<First, Rest...>> {
+    using type = tensor<T, dyn, Rest...>;
+};
+
+} // namespace detail
+
+/// all_gather(x, group): the values of all ranks, one behind the other along axis 0. Their first extents may differ. Not differentiable.
+template <graph_operand X>
+auto all_gather(const X& x, const collective_group& group,
+                const std::source_location& where = std::source_location::current()) {
+    const auto value = sealed(x);
+    if constexpr (typed_operand<X>) {
+        require_kernel<all_gather_op, value_type_of<X>>();
+        using result = typename detail::gathered<value_type_of<X>, extents_of<X>>::type;
+        return result(detail::unchecked, detail::exchange_of(all_gather_op{}, value, group, where));
+    } else {
+        require_kernel<all_gather_op, float>();
+        require_kernel<all_gather_op, double>();
+        return detail::exchange_of(all_gather_op{}, value, group, where);
+    }
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+#include <cstring>
+
+namespace rill { inline namespace RILL_ABI {
+
+RILL_COLD any_array detail::joined_values(std::span<const any_array> values) {
+    dims shape = values[0].shape();
+    if (shape.rank == 0) shape = dims{1};
+    index_t rows = 0;
+    for (const auto& v : values) rows += v.shape().rank == 0 ? 1 : v.shape()[0];
+    shape[0] = rows;
+    any_array all(values[0].dtype(), shape);
+    index_t at = 0;
+    for (const auto& v : values) {
+        if (v.dtype() == dtype::string)
+            copy_elements(v.dtype(), v.data(), static_cast<std::string*>(all.mutable_data()) + at, v.size());
+        else if (v.size() > 0)
+            std::memcpy(static_cast<std::byte*>(all.mutable_data()) + static_cast<std::size_t>(at) * size_of(v.dtype()),
+                        v.data(), static_cast<std::size_t>(v.size()) * size_of(v.dtype()));
+        at += v.size();
+    }
+    return all;
+}
+
+RILL_INLINE std::vector<tensor_type> all_gather_op::outputs(std::span<const tensor_type> in) const {
+    check_rank(in);
+    auto made = in[2];
+    if (!made.shape.known_rank()) return {made};
+    if (made.shape.rank == 0)
+        made.shape = dims{dyn};
+    else
+        made.shape[0] = dyn;
+    return {made};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <rill/device/lane.hpp>
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/subscript.hpp>
+#include <rill/ops/collective/collective.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// Returns the sum of values, added in order.
+template <class T> any_array sum_of_values(std::span<const any_array> values) {
+    any_array sum = owned_copy(values[0]);
+    auto* const to = static_cast<T*>(sum.mutable_data());
+    for (const auto& v : values.subspan(1)) {
+        const auto* const x = static_cast<const T*>(v.data());
+        for (index_t i = 0; i < sum.size(); ++i) to[i] = (lane<T>(to[i]) + lane<T>(x[i])).v;
+    }
+    return sum;
+}
+
+} // namespace detail
+
+/// The sum of the values of all ranks, added in order of rank: every rank gets the same bits. It waits until all ranks have given theirs. Shape:
+/// that of the value.
+struct all_reduce_op : detail::collective_user {
+    static constexpr auto name = "AllReduce";
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        check_rank(in);
+        return {in[2]};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return detail::collective_kernel(r, false, detail::sum_of_values<T>);
+    }
+};
+
+namespace detail {
+
+/// The number of elements from which a value is cut into a piece for each rank: every rank adds up one.
+inline constexpr index_t pieces_from = 1 << 14;
+
+template <class T>
+any_tensor all_reduced(const any_tensor& x, const collective_group& group, const std::source_location& where) {
+    require_kernel<all_reduce_op, T>();
+    const auto shape = type_of(x.end()).shape;
+    if (group.tasks().size() < 2 || !shape.complete() || shape.size() < pieces_from)
+        return exchange_of(all_reduce_op{}, x, group, where);
+    const tensor<T, dyn> flat(unchecked, reshape(x, dims{shape.size()}, where));
+    std::vector<tensor<T, dyn>> sums;
+    for (index_t r = 0; r < group.ranks(); ++r) {
+        const tensor<T, dyn> piece =
+            flat(slice_range{r * shape.size() / group.ranks(), (r + 1) * shape.size() / group.ranks()});
+        sums.push_back({unchecked, exchange_at(group.tasks()[static_cast<std::size_t>(r)], all_reduce_op{}, piece, group,
+                                               where)});
+    }
+    return reshape(any_tensor(concat(sums, 0, where)), shape, where);
+}
+
+} // namespace detail
+
+/// all_reduce(x, group): the sum of x over the ranks of a group. Long values are spread over the tasks of the group. An any_tensor is float32 or
+/// float64. Not differentiable. Throws invalid_argument when run if the ranks' values have different types.
+template <graph_operand X>
+auto all_reduce(const X& x, const collective_group& group,
+                const std::source_location& where = std::source_location::current()) {
+    const auto value = sealed(x);
+    if constexpr (typed_operand<X>) {
+        static_assert(op_takes<all_reduce_op, value_type_of<X>>, "all_reduce: the element type is no real number");
+        using result = std::remove_cvref_t<decltype(value)>;
+        return result(detail::unchecked, detail::all_reduced<value_type_of<X>>(value, group, where));
+    } else {
+        return value.dtype() == dtype::float64 ? detail::all_reduced<double>(value, group, where)
+                                               : detail::all_reduced<float>(value, group, where);
+    }
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/ops/collective/collective.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The value of one rank, for all. The others give one, too, which says the type. It waits until all ranks have given theirs. Shape: that of
+/// the value.
+struct broadcast_from_op : detail::collective_user {
+    static constexpr auto name = "CollectiveBroadcast", label = "broadcast_from";
+    using domain_type = domains::any;
+    using compiled_types = types::moved;
+    index_t root = 0; // the rank
+
+    static void fields(auto& op, auto& visit) { visit("root", op.root); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        check_rank(in);
+        if (root < 0) throw invalid_argument("the rank is " + std::to_string(root) + "; ranks are numbered from 0");
+        return {in[2]};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return detail::collective_kernel(r, false, [at = root](std::span<const any_array> values) {
+            if (static_cast<std::size_t>(at) >= values.size())
+                throw invalid_argument("rank " + std::to_string(at) + " of " + std::to_string(values.size()) +
+                                       ", numbered from 0");
+            return values[static_cast<std::size_t>(at)];
+        });
+    }
+};
+
+/// broadcast_from(x, group, 0): the value of x that one rank has. Not differentiable. Throws invalid_argument for a number of no rank, and when
+/// run if the ranks' values have different types.
+template <graph_operand X>
+auto broadcast_from(const X& x, const collective_group& group, index_t root,
+                    const std::source_location& where = std::source_location::current()) {
+    if (root < 0 || root >= group.ranks())
+        throw invalid_argument("broadcast_from: the rank is " + std::to_string(root) + "; there are " +
+                               std::to_string(group.ranks()) + ", numbered from 0" + detail::at_place(where));
+    const auto value = sealed(x);
+    broadcast_from_op op;
+    op.root = root;
+    if constexpr (typed_operand<X>) {
+        require_kernel<broadcast_from_op, value_type_of<X>>();
+        using result = std::remove_cvref_t<decltype(value)>;
+        return result(detail::unchecked, detail::exchange_of(op, value, group, where));
+    } else {
+        require_kernel<broadcast_from_op, float>();
+        require_kernel<broadcast_from_op, double>();
+        return detail::exchange_of(op, value, group, where);
+    }
+}
+
+}} // namespace rill::RILL_ABI
