@@ -18,16 +18,17 @@ namespace rill { inline namespace RILL_ABI {
 template <std::same_as<gradient_and_variable> Pair>
 std::vector<Pair> all_reduce_gradients(const std::vector<Pair>& pairs, const collective_group& group,
                                        const std::source_location& where = std::source_location::current()) {
-    require_kernel<all_gather_op, std::int32_t>();
-    require_kernel<all_gather_op, std::int64_t>();
+    using untyped = decltype(Pair::gradient); // a type of the template: calls are compiled where this function is called
     const auto ranks = static_cast<float>(group.ranks());
     std::vector<Pair> means;
     for (const auto& p : pairs) {
         if (!p.gradient) continue;
         if (detail::is_rows(p.gradient.end())) {
             const auto rows = detail::rows_of(p.gradient.end()).flat();
-            const any_tensor slices = all_gather(any_tensor(rows.slices), group, where) / ranks,
-                             ids = all_gather(any_tensor(rows.ids), group, where);
+            require_kernel<all_gather_op, std::int32_t>();
+            require_kernel<all_gather_op, std::int64_t>();
+            const untyped slices = all_gather(untyped(rows.slices), group, where) / ranks,
+                          ids = all_gather(untyped(rows.ids), group, where);
             means.push_back({detail::gradient_rows{slices.end(), ids.end(), p.variable.end()}.whole(), p.variable});
         } else {
             means.push_back({any_tensor(all_reduce(p.gradient, group, where) / ranks), p.variable});
