@@ -153,9 +153,9 @@ RILL_COLD void worker::look() {
         watch();
     }
     for (const auto& [number, master] : idle) {
-        const auto answered = [weak = weak_from_this(), number = number](const std::exception_ptr& problem,
+        const auto answered = [weak = weak_from_this(), session = number](const std::exception_ptr& problem,
                                                                          const wire_answer&) {
-            if (const auto self = weak.lock(); self && problem) self->close_session(number);
+            if (const auto self = weak.lock(); self && problem) self->close_session(session);
         };
         try {
             peers_->to(master.name)
