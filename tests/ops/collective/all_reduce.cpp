@@ -25,7 +25,9 @@ collective_group group_of(const std::string& name, int rank) {
 }
 
 TEST_CASE("all_reduce: sums, lists and one rank's values, by types and without") {
-    in_threads(replicas, [](int rank) {
+    std::array<std::vector<bool>, replicas> right; // what each thread finds: the checks are for one thread
+    in_threads(replicas, [&](int rank) {
+        const auto check = [&](bool holds) { right[static_cast<std::size_t>(rank)].push_back(holds); };
         const graph g;
         const graph_scope here(g);
         const auto group = group_of("values", rank);
@@ -44,15 +46,16 @@ TEST_CASE("all_reduce: sums, lists and one rank's values, by types and without")
             const auto [sv, av, nv, bv, uv] =
                 s.run(std::tuple(sum, all, numbers, second, untyped), feed(x, xt::xtensor<float, 1>{k + n, 2 * k}),
                       feed(some, std::vector<int>(static_cast<std::size_t>(rank + i), rank)), feed(number, 0.5 * rank));
-            CHECK(op_test::list(sv) == std::vector{3 + 3 * n, 6.f});
+            check(op_test::list(sv) == std::vector{3 + 3 * n, 6.f});
             std::vector<int> expected;
             for (int r = 0; r < replicas; ++r) expected.insert(expected.end(), static_cast<std::size_t>(r + i), r);
-            CHECK(op_test::list(av) == expected);
-            CHECK(op_test::list(nv) == std::vector{0., 0.5, 1.});
-            CHECK(op_test::list(bv) == std::vector{1 + n, 2.f});
-            CHECK(uv.value<double>() == 1.5);
+            check(op_test::list(av) == expected);
+            check(op_test::list(nv) == std::vector{0., 0.5, 1.});
+            check(op_test::list(bv) == std::vector{1 + n, 2.f});
+            check(uv.value<double>() == 1.5);
         }
     });
+    for (const auto& all : right) CHECK(all == std::vector<bool>(15, true));
 }
 
 TEST_CASE("all_reduce: replicas that train by the means of their gradients keep equal variables") {
