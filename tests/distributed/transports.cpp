@@ -12,6 +12,7 @@
 #include <rill/ops/state/writes.hpp>
 
 #include "catch.hpp"
+#include "distributed/free_addresses.hpp"
 
 #if RILL_WITH_ZMQ
 using namespace rill;
@@ -19,17 +20,6 @@ using namespace rill;
 namespace test_transports {
 
 using namespace std::chrono_literals;
-
-/// Returns addresses of this machine that are free.
-std::vector<std::string> free_addresses(std::size_t count) {
-    std::vector<std::unique_ptr<zmq_transport>> held;
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < count; ++i) {
-        held.push_back(std::make_unique<zmq_transport>());
-        all.push_back(held.back()->listen("127.0.0.1:0", [](auto, auto) {}).substr(6));
-    }
-    return all;
-}
 
 constexpr health_options fast{.heartbeat = 30ms, .slow = 200ms, .suspect = 400ms, .dead = 800ms, .connect = 1500ms};
 

@@ -21,7 +21,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// So long chunks wait for an answer at the peer's address for them; a firewall may let nothing through to it.
+/// The time that chunks wait for an answer at the peer's address for them; a firewall may let nothing through to it.
 inline constexpr std::chrono::milliseconds time_for_data{500};
 
 /// The calls of this task to one peer. Each runs there once at most, although lost messages are sent again, and ends: with its answer, with
@@ -87,6 +87,7 @@ private:
         int losses = 0; // in a row: chunks that are asked for again
     };
 
+    transport::receiver receiver();
     void receive(transport::connection from, const message_parts& parts);
     void on_message(wire_message m, actions& todo);
     void on_data_greeting(const wire_message& m, actions& todo);

@@ -7,8 +7,6 @@
 #include <iterator>
 #include <utility>
 
-#include <rill/core/device_name.hpp>
-#include <rill/core/error.hpp>
 #include <rill/distributed/answers.hpp>
 #include <rill/distributed/security.hpp>
 #include <rill/distributed/wire_meta.hpp>
@@ -201,11 +199,14 @@ RILL_COLD void channel::send_short(wire_type type, std::uint64_t request, std::u
     outbox_.push_back({h, {}, {}});
 }
 
+RILL_COLD transport::receiver channel::receiver() {
+    return [weak = weak_from_this()](transport::connection from, const message_parts& m) {
+        if (const auto self = weak.lock()) self->receive(from, m);
+    };
+}
+
 RILL_COLD void channel::connect() {
-    if (!connection_)
-        connection_ = net_->connect(address_, [weak = weak_from_this()](transport::connection from, message_parts m) {
-            if (const auto self = weak.lock()) self->receive(from, m);
-        });
+    if (!connection_) connection_ = net_->connect(address_, receiver());
     greetings_ = 0;
     greeted_ = env_.now();
     greet();
@@ -217,24 +218,9 @@ RILL_COLD void channel::greet() {
     greets_again_ = env_.now() + backoff(greetings_++);
 }
 
-/// Returns the name of a task in lists of keys; empty for text that names none.
-inline std::string key_name_of(const std::string& task) {
-    try {
-        const auto name = parse_device(task);
-        return name.job.empty() ? std::string() : key_name(name.job, name.task);
-    } catch (const error&) {
-        return {};
-    }
-}
-
 RILL_COLD void channel::connect_for_data() {
     if (data_.address.empty() || data_.state != link::idle) return;
-    data_.at = net_->connect(
-        data_.address,
-        [weak = weak_from_this()](transport::connection from, message_parts m) {
-            if (const auto self = weak.lock()) self->receive(from, m);
-        },
-        key_name_of(peer_));
+    data_.at = net_->connect(data_.address, receiver(), key_name_of(peer_));
     greet_for_data();
 }
 

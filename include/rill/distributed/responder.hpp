@@ -80,7 +80,7 @@ private:
         message_delay delay;
     };
 
-    /// Who has said hello.
+    /// The peer of a connection that has said hello.
     struct greeting {
         caller_key who;
         bool carries_data = false;

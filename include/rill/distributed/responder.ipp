@@ -219,21 +219,17 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     if (carries_data && is_new)
         return refuse(error_code::failed_precondition, hello.from + " has no connection but for data");
     greeted_[from] = {key, carries_data};
-    if (carries_data) {
-        auto r = reply_to(m, wire_type::welcome);
-        r.head.flags = wire_header::carries_data;
-        r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster});
-        return sends.push_back(std::move(r));
-    }
+    auto r = reply_to(m, wire_type::welcome);
+    if (carries_data) r.head.flags = wire_header::carries_data;
+    r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster, carries_data ? "" : data_address_});
+    sends.push_back(std::move(r));
+    if (carries_data) return;
     auto& by = callers_[key];
     if (is_new || env_.now() - by.heard > std::chrono::minutes(1))
         by.delay.begin(wire_clock(env_.now()) - m.head.sent_at, env_.now());
     by.key = key;
     by.last = from;
     by.heard = env_.now();
-    auto r = reply_to(m, wire_type::welcome);
-    r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster, data_address_});
-    sends.push_back(std::move(r));
 }
 
 RILL_COLD answer_function responder::reply_to_request(const caller_key& of, std::uint64_t request) {

@@ -23,6 +23,9 @@ namespace detail {
 /// Returns the name of a task in lists of keys: "worker/0".
 std::string key_name(const std::string& job, int task);
 
+/// Returns the name in lists of keys of "/job:worker/replica:0/task:0"; empty for text that names no task.
+std::string key_name_of(std::string_view task);
+
 /// Returns false if the holder of a key says that it is a task ("/job:worker/replica:0/task:0") that has another key.
 bool may_speak_as(const std::string& holder, std::string_view says);
 

@@ -22,14 +22,19 @@ namespace detail {
 
 RILL_COLD std::string key_name(const std::string& job, int task) { return job + "/" + std::to_string(task); }
 
+RILL_COLD std::string key_name_of(std::string_view task) {
+    try {
+        const auto d = parse_device(task);
+        return d.job.empty() ? std::string() : key_name(d.job, d.task);
+    } catch (const error&) {
+        return {};
+    }
+}
+
 RILL_COLD bool may_speak_as(const std::string& holder, std::string_view says) {
     if (!says.starts_with("/job:")) return true; // a client
-    try {
-        const auto d = parse_device(std::string(says));
-        return holder == key_name(d.job, d.task);
-    } catch (const error&) {
-        return false;
-    }
+    const auto name = key_name_of(says);
+    return !name.empty() && holder == name;
 }
 
 /// Writes a file that its owner alone may open, from its first moment on. Throws already_exists if it is there.

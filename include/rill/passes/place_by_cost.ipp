@@ -91,11 +91,11 @@ public:
             const device* best = nullptr;
             double first_end = 0;
             const auto all_devices = candidates(i);
-            const bool any_fits = detail::any_of(all_devices, [&](const device* d) { return memory_.fits(g_, i, *d); });
-            for (const auto* d : all_devices) {
-                if (any_fits && !memory_.fits(g_, i, *d)) continue;
+            std::vector<const device*> with_room;
+            for (const auto* d : all_devices)
+                if (memory_.fits(g_, i, *d)) with_room.push_back(d);
+            for (const auto* d : with_room.empty() ? all_devices : with_room)
                 if (const double end = end_on(i, d); !best || end < first_end) best = d, first_end = end;
-            }
             memory_.ran(g_, i, best);
             on_[i] = best;
             end_[i] = best ? first_end : 0;

@@ -84,10 +84,10 @@ RILL_INLINE bool collective_state::exchange(index_t rank, any_array value, bool 
     now.line = static_cast<std::size_t>(rank);
     now.join = std::move(join);
     change([&] {
+        check_value(value, rank, gathers); // before the older run ends: it is told behind this function
         refuse_waiting([&](const attempt& a) { return a.line == now.line; },
                        std::make_exception_ptr(aborted(named() + ": a later run is rank " + std::to_string(rank) +
                                                        ", too; each rank needs a number of its own")));
-        check_value(value, rank, gathers);
         now.number = number_;
         values_[now.line] = std::move(value);
         ++given_;

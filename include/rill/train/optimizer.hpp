@@ -188,7 +188,7 @@ public:
 
     const Options& options() const noexcept { return options_; }
 
-    /// What minimize does.
+    /// Computes the gradients of a loss, and updates the variables by them: the long form of minimize.
     template <graph_operand Loss>
     operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
         const auto pairs = detail::gradients_of(loss, how, where);

@@ -71,7 +71,7 @@ public:
     sync_replicas_optimizer(const Optimizer& inner, const sync_replicas_options& how, const std::source_location& where)
         : inner_(inner), how_(how), round_(detail::checked_round(how, where)) {}
 
-    /// What minimize does: the operation computes the gradients of a loss, and waits until the variables are updated by the mean of the
+    /// Returns the operation of minimize: it computes the gradients of a loss, and waits until the variables are updated by the mean of the
     /// gradients of this replica and others. Every replica runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
     operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <rill/ops/collective/collective.hpp>
@@ -20,7 +22,7 @@ any_array joined_values(std::span<const any_array> values);
 struct all_gather_op : detail::collective_user {
     static constexpr auto name = "AllGather";
     using domain_type = domains::any;
-    using compiled_types = types::moved;
+    using compiled_types = types::common;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const {
@@ -30,11 +32,14 @@ struct all_gather_op : detail::collective_user {
 
 namespace detail {
 
-template <class T, class E> struct gathered;
-template <class T> struct gathered<T, extents<>> {
+/// The type of the values of all ranks, of that of one.
+template <class X> struct gathered {
+    using type = any_tensor;
+};
+template <class T> struct gathered<tensor<T>> {
     using type = tensor<T, dyn>;
 };
-template <class T, index_t First, index_t... Rest> struct gathered<T, extents<First, Rest...>> {
+template <class T, index_t First, index_t... Rest> struct gathered<tensor<T, First, Rest...>> {
     using type = tensor<T, dyn, Rest...>;
 };
 
@@ -45,22 +50,13 @@ template <graph_operand X>
 auto all_gather(const X& x, const collective_group& group,
                 const std::source_location& where = std::source_location::current()) {
     const auto value = sealed(x);
-    if constexpr (typed_operand<X>) {
-        require_kernel<all_gather_op, value_type_of<X>>();
-        using result = typename detail::gathered<value_type_of<X>, extents_of<X>>::type;
-        return result(detail::unchecked, detail::exchange_of(all_gather_op{}, value, group, where));
-    } else {
-        require_kernel<all_gather_op, float>();
-        require_kernel<all_gather_op, double>();
-        return detail::exchange_of(all_gather_op{}, value, group, where);
-    }
+    using result = typename detail::gathered<std::remove_cvref_t<decltype(value)>>::type;
+    return detail::exchanged<result>(all_gather_op{}, value, group, where);
 }
 
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-#include <cstring>
-
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD any_array detail::joined_values(std::span<const any_array> values) {
@@ -72,11 +68,9 @@ RILL_COLD any_array detail::joined_values(std::span<const any_array> values) {
     any_array all(values[0].dtype(), shape);
     index_t at = 0;
     for (const auto& v : values) {
-        if (v.dtype() == dtype::string)
-            copy_elements(v.dtype(), v.data(), static_cast<std::string*>(all.mutable_data()) + at, v.size());
-        else if (v.size() > 0)
-            std::memcpy(static_cast<std::byte*>(all.mutable_data()) + static_cast<std::size_t>(at) * size_of(v.dtype()),
-                        v.data(), static_cast<std::size_t>(v.size()) * size_of(v.dtype()));
+        copy_elements(v.dtype(), v.data(),
+                      static_cast<std::byte*>(all.mutable_data()) + static_cast<std::size_t>(at) * size_of(v.dtype()),
+                      v.size());
         at += v.size();
     }
     return all;

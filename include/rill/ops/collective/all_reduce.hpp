@@ -2,9 +2,9 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 #include <vector>
 
-#include <rill/device/lane.hpp>
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/subscript.hpp>
@@ -17,11 +17,7 @@ namespace detail {
 /// Returns the sum of values, added in order.
 template <class T> any_array sum_of_values(std::span<const any_array> values) {
     any_array sum = owned_copy(values[0]);
-    auto* const to = static_cast<T*>(sum.mutable_data());
-    for (const auto& v : values.subspan(1)) {
-        const auto* const x = static_cast<const T*>(v.data());
-        for (index_t i = 0; i < sum.size(); ++i) to[i] = (lane<T>(to[i]) + lane<T>(x[i])).v;
-    }
+    for (const auto& v : values.subspan(1)) add_elements<T>(v.data(), sum.mutable_data(), sum.size());
     return sum;
 }
 
@@ -53,7 +49,7 @@ any_tensor all_reduced(const any_tensor& x, const collective_group& group, const
     require_kernel<all_reduce_op, T>();
     const auto shape = type_of(x.end()).shape;
     if (group.tasks().size() < 2 || !shape.complete() || shape.size() < pieces_from)
-        return exchange_of(all_reduce_op{}, x, group, where);
+        return exchange_at_first(all_reduce_op{}, x, group, where);
     const tensor<T, dyn> flat(unchecked, reshape(x, dims{shape.size()}, where));
     std::vector<tensor<T, dyn>> sums;
     for (index_t r = 0; r < group.ranks(); ++r) {

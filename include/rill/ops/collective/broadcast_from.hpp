@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <rill/ops/collective/collective.hpp>
@@ -14,7 +15,7 @@ namespace rill { inline namespace RILL_ABI {
 struct broadcast_from_op : detail::collective_user {
     static constexpr auto name = "CollectiveBroadcast", label = "broadcast_from";
     using domain_type = domains::any;
-    using compiled_types = types::moved;
+    using compiled_types = types::common;
     index_t root = 0; // the rank
 
     static void fields(auto& op, auto& visit) { visit("root", op.root); }
@@ -44,15 +45,7 @@ auto broadcast_from(const X& x, const collective_group& group, index_t root,
     const auto value = sealed(x);
     broadcast_from_op op;
     op.root = root;
-    if constexpr (typed_operand<X>) {
-        require_kernel<broadcast_from_op, value_type_of<X>>();
-        using result = std::remove_cvref_t<decltype(value)>;
-        return result(detail::unchecked, detail::exchange_of(op, value, group, where));
-    } else {
-        require_kernel<broadcast_from_op, float>();
-        require_kernel<broadcast_from_op, double>();
-        return detail::exchange_of(op, value, group, where);
-    }
+    return detail::exchanged<std::remove_cvref_t<decltype(value)>>(op, value, group, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -102,9 +103,21 @@ any_tensor exchange_at(const std::string& task, const Op& op, const any_tensor& 
 }
 /// Adds an exchange where the first rank is.
 template <class Op>
-any_tensor exchange_of(const Op& op, const any_tensor& x, const collective_group& group,
-                       const std::source_location& where) {
+any_tensor exchange_at_first(const Op& op, const any_tensor& x, const collective_group& group,
+                             const std::source_location& where) {
     return exchange_at(group.tasks().empty() ? std::string() : group.tasks()[0], op, x, group, where);
+}
+/// Adds an exchange where the first rank is, with the kernels for a sealed value. An any_tensor is float32 or float64.
+template <class Result, class Op, class X>
+Result exchanged(const Op& op, const X& value, const collective_group& group, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        require_kernel<Op, value_type_of<X>>();
+        return Result(unchecked, exchange_at_first(op, value, group, where));
+    } else {
+        require_kernel<Op, float>();
+        require_kernel<Op, double>();
+        return exchange_at_first(op, value, group, where);
+    }
 }
 
 } // namespace detail
@@ -114,8 +127,7 @@ any_tensor exchange_of(const Op& op, const any_tensor& x, const collective_group
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_COLD collective_options collective_group::checked(const collective_options& o,
-                                                              const std::source_location& where) {
+RILL_COLD collective_options collective_group::checked(const collective_options& o, const std::source_location& where) {
     const auto refuse = [&](const std::string& why) {
         throw invalid_argument("collective_group: " + why + detail::at_place(where));
     };

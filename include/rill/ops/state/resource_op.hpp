@@ -4,6 +4,7 @@
 #include <string>
 
 #include <rill/core/shared.hpp>
+#include <rill/device/lane.hpp>
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/fill.hpp>
 
@@ -90,6 +91,13 @@ template <class T, class X> any_tensor resource_operand(const X& x, const graph&
         return seal(constant(std::string(x)), g);
     else
         return seal(x, g);
+}
+
+/// Adds n elements of `from` to `to`.
+template <class T> void add_elements(const void* from, void* to, index_t n) {
+    const auto* const x = static_cast<const T*>(from);
+    auto* const sum = static_cast<T*>(to);
+    for (index_t i = 0; i < n; ++i) sum[i] = (lane<T>(sum[i]) + lane<T>(x[i])).v;
 }
 
 /// The number that an int32 or int64 of rank 0 holds.

@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/lane.hpp>
 #include <rill/ops/sync/replica_gradients.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-/// Adds n elements of `from` to `to`.
-template <class T> void add_gradient(const void* from, void* to, index_t n) {
-    const auto* const x = static_cast<const T*>(from);
-    auto* const sum = static_cast<T*>(to);
-    for (index_t i = 0; i < n; ++i) sum[i] = (lane<T>(sum[i]) + lane<T>(x[i])).v;
-}
-
-} // namespace detail
 
 /// Keeps the gradients of one run of a replica: dense, or rows with their ids. Drops them if their round was taken. Never waits.
 struct replica_gradients_put_op : detail::resource_user {
@@ -41,7 +29,7 @@ struct replica_gradients_put_op : detail::resource_user {
             detail::resource_of<detail::replica_gradients_state>(a)->put(
                 {detail::count_of(step, a.in<void>(1)), detail::count_of(id, a.in<void>(2)), a.array(type, 3),
                  by_rows ? a.array(rows, 4) : any_array()},
-                detail::add_gradient<T>);
+                detail::add_elements<T>);
         });
     }
 };

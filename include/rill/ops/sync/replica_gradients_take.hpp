@@ -35,7 +35,7 @@ public:
                 ids_.push_back(ids[k]);
                 rows_.insert(rows_.end(), from, from + row_);
             } else {
-                add_gradient<T>(from, rows_.data() + at->second * row_, row_);
+                add_elements<T>(from, rows_.data() + at->second * row_, row_);
             }
         }
     }
@@ -58,7 +58,7 @@ template <class T> any_array mean_of(std::vector<replica_gradients_state::gradie
     any_array sum = std::move(all[0].values);
     index_t count = all[0].count;
     for (std::size_t k = 1; k < all.size(); ++k) {
-        add_gradient<T>(all[k].values.data(), sum.mutable_data(), sum.size());
+        add_elements<T>(all[k].values.data(), sum.mutable_data(), sum.size());
         count += all[k].count;
     }
     divide_gradient<T>(sum.mutable_data(), sum.size(), count);
