@@ -23,7 +23,7 @@ std::vector<float> values(const std::vector<replica_gradients_state::gradients>&
 
 TEST_CASE("replica_gradients_state: in the order that is asked for, without stale and unwanted ones") {
     replica_gradients_state kept("w", {.type = {dtype::float32, dims{}}});
-    const auto add = detail::add_gradient<float>;
+    const auto add = detail::add_elements<float>;
     const float one = 1, two = 2, three = 3;
     kept.put(of(0, 7, three), add);
     kept.put(of(0, 5, one), add);
@@ -42,8 +42,8 @@ TEST_CASE("replica_gradients_state: in the order that is asked for, without stal
 TEST_CASE("replica_gradients_state: one sum, in order of arrival") {
     replica_gradients_state kept("w", {.type = {dtype::float32, dims{}}, .adds_at_arrival = true});
     const float one = 1, two = 2;
-    kept.put(of(3, 7, one), detail::add_gradient<float>);
-    kept.put(of(3, 5, two), detail::add_gradient<float>);
+    kept.put(of(3, 7, one), detail::add_elements<float>);
+    kept.put(of(3, 5, two), detail::add_elements<float>);
     const auto all = kept.take(3, {});
     CHECK(values(all) == std::vector<float>{3});
     CHECK(all[0].count == 2);
