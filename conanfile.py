@@ -108,6 +108,8 @@ class RillConan(ConanFile):
             kernels.requires = ["headers"]
             kernels.libs = ["rill_kernels"]
             kernels.defines = ["RILL_COMPILED=1"]
+            if self.settings.os in ("Linux", "FreeBSD"): # programs contain the kernels that they name
+                kernels.exelinkflags = kernels.sharedlinkflags = ["-Wl,--gc-sections"]
 
         if self.options.get_safe("with_distributed"):
             distributed = self.cpp_info.components["distributed"]

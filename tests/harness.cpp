@@ -20,6 +20,10 @@
 
 #include "ops/reads.hpp"
 
+#if RILL_COMPILED
+#include <rill/all_kernels.hpp> // tests look up kernels that they do not name
+#endif
+
 namespace op_test {
 
 index_t source_of(index_t flat, const dims& space, const dims& from) {

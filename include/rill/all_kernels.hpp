@@ -2,8 +2,9 @@
 #pragma once
 
 // Every op of the catalogue by name, with its kernels for the common element types that it takes, whether or not the program's
-// typed functions need them: for header-only programs that run graphs they did not write. Dear to compile: include it in one
-// file. rill::kernels holds all this.
+// typed functions need them: for programs that look up kernels of ops which they do not name. Include it in one file. Header-only it is
+// dear to compile. With rill::kernels it brings all that the library holds: programs that read graphs, or are told element types at run
+// time by any_placeholder or any_variable, have that without it.
 
 #include <rill/rill.hpp>
 
@@ -15,10 +16,12 @@ bool register_catalogue();
 
 #if !RILL_COMPILED
 #include <rill/all_kernels.ipp>
+#endif
 
+#if !RILL_IN_KERNELS
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-inline const bool catalogue_at_start = register_catalogue(); // with rill::kernels, the first look-up does it
+inline const bool catalogue_at_start = register_catalogue();
 
 }}} // namespace rill::RILL_ABI::detail
 #endif

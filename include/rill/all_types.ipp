@@ -24,7 +24,7 @@ void name_rare_casts();
 #endif
 RILL_INLINE void compile_rare_types() {
     rare_types::each([]<class T>(std::type_identity<T>) {
-        compile_type<T>();
+        each_of_type<compiler, T>();
         compile_casts_to<T>();
     });
 }

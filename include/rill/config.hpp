@@ -65,6 +65,9 @@
 #ifndef RILL_COMPILED
 #define RILL_COMPILED 0 // 1 where the program links rill::kernels: what is no template is then compiled once, there
 #endif
+#ifndef RILL_IN_KERNELS
+#define RILL_IN_KERNELS 0 // 1 in the files of rill::kernels, which register nothing at program start
+#endif
 #ifndef RILL_DEFINE
 #define RILL_DEFINE                                                                                                    \
     !RILL_COMPILED // definitions at the foot of ops: here, or in the one file of rill::kernels that says so

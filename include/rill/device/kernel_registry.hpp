@@ -122,7 +122,7 @@ struct RILL_EXPORT kernel_registry {
     std::atomic<const code_emitter*> emit{nullptr};          // set by all_kernels.hpp, which rill::kernels contains
 };
 
-/// Returns the registry for look-up. The first call registers the contents of rill::kernels, if the program links it.
+/// Returns the registry for look-up.
 const kernel_registry& the_kernels();
 
 namespace detail {

@@ -20,28 +20,17 @@ RILL_EXPORT RILL_COLD kernel_registry& kernel_tables() {
     return instance;
 }
 
-#if RILL_COMPILED
-bool register_catalogue(); // <rill/all_kernels.hpp>, compiled into rill::kernels
-#endif
-
 RILL_COLD std::string kernel_key(std::string_view op, dtype type) {
     return std::string(op) + "/" + std::string(to_string(type));
 }
 
 } // namespace detail
 
-RILL_EXPORT RILL_COLD const kernel_registry& the_kernels() {
-#if RILL_COMPILED
-    static const bool all_there = detail::register_catalogue();
-    (void)all_there;
-#endif
-    return detail::kernel_tables();
-}
+RILL_EXPORT RILL_COLD const kernel_registry& the_kernels() { return detail::kernel_tables(); }
 
 RILL_EXPORT RILL_COLD bool load_rare_kernels() {
     static std::mutex& mutex = *new std::mutex;
     static bool loaded = false;
-    (void)the_kernels();
     const std::lock_guard lock(mutex);
     if (const auto compile = detail::kernel_tables().rare.exchange(nullptr)) {
         compile();

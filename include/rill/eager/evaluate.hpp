@@ -21,7 +21,7 @@ auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_ten
                  const std::source_location& where) {
     if constexpr (is_constant_value<A>) {
         tensor_of<value_type_of<A>, extents_of<A>> input(
-            unchecked, any_placeholder({}, dtype_of<value_type_of<A>>, extents_of<A>::value, where));
+            unchecked, any_tensor(add_placeholder(static_type<A>, {}, where)));
         values.push_back(a.value());
         inputs.push_back(input);
         return input;

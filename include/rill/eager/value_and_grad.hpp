@@ -39,7 +39,7 @@ struct argument_tensor<X> {
 template <class X> auto input_for() {
     if constexpr (requires { typename argument_tensor<X>::type; }) {
         using Y = typename argument_tensor<X>::type;
-        return Y(unchecked, any_placeholder({}, dtype_of<value_type_of<Y>>, extents_of<Y>::value));
+        return Y(unchecked, any_tensor(add_placeholder(static_type<Y>, {}, std::source_location::current())));
     } else {
         return dynamic_placeholder<host_element<X>>(
             std::make_index_sequence<static_cast<std::size_t>(host_rank<X>())>{});

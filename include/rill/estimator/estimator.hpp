@@ -212,7 +212,8 @@ private:
                 const std::string name = i < names.size()    ? names[i]
                                          : sizeof...(X) == 1 ? "features"
                                                              : "feature_" + std::to_string(i);
-                return T(detail::unchecked, any_placeholder(name, types[i].type, types[i].shape));
+                return T(detail::unchecked,
+                         any_tensor(detail::add_placeholder(types[i], name, std::source_location::current())));
             };
             const std::tuple<X...> inputs{next(std::type_identity<X>())...};
             const auto spec = detail::build_model(self.model_, inputs, no_label(), estimator_mode::predict, names);

@@ -83,7 +83,7 @@ private:
         } while (take(','));
         if (!take(')')) return -1;
         i.type = take(':') ? type() : type_of(i.args[0]);
-        const auto* const op = find_op(name, i.type);
+        const auto* const op = find_registered_op(name, i.type);
         if (!op || !op->elementwise || op->operands != static_cast<int>(i.args.size())) return -1;
         i.op = op->elementwise;
         made_.code.push_back(std::move(i));
@@ -126,7 +126,7 @@ private:
             if (colon == name.npos) return {};
             program::instruction i{};
             i.type = type_named(name.substr(colon + 1));
-            const auto* const op = find_op(name.substr(0, colon), i.type);
+            const auto* const op = find_registered_op(name.substr(0, colon), i.type);
             if (!op || !op->elementwise || i.type == dtype::invalid) return {};
             i.op = op->elementwise;
             for (int k = 0; k < op->operands; ++k)

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include <rill/core/at_start.hpp>
 #include <rill/device/compiled_expressions.hpp>
 #include <rill/device/devices.hpp>
 #include <rill/device/structure_key.hpp>
@@ -15,7 +16,17 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 void require_fused(); // expr/fused_op.hpp, which comes after the ops
-}
+
+/// Functions of rill::kernels (all_kernels.ipp). Each registers kernels for the processor's level, with those that their gradients
+/// need. The linker keeps the kernels that a program brings, and drops the others.
+namespace kernels {
+template <class Op, class T> RILL_NO_INLINE void bring_kernel();
+template <class Op, class... T> RILL_NO_INLINE void bring_primitive();
+template <class S> RILL_NO_INLINE void bring_expression();
+template <combine How, class T> RILL_NO_INLINE void bring_combiner();
+} // namespace kernels
+
+} // namespace detail
 
 namespace detail { inline namespace RILL_ISA {
 
@@ -74,7 +85,6 @@ template <class Op, class R, class... T> struct primitive_registrar {
         static const bool done = register_primitive<Op, R, T...>();
         return done;
     }
-    static inline const bool at_start = ensure();
 };
 
 }} // namespace detail::RILL_ISA
@@ -84,8 +94,7 @@ inline namespace RILL_ISA {
 /// Compiles an elementwise op, and the ops that its pullback uses, into this program: for the interpreter and the tracer.
 template <class Op, class... T> void compile_primitive() {
     using registrar = detail::primitive_registrar<Op, elementwise_result<Op, T...>, T...>;
-    (void)registrar::at_start;
-    registrar::ensure();
+    detail::run_at_start<&registrar::ensure>();
 }
 
 /// Compiles the kernels of an expression's structure, for every device of this file.
@@ -93,16 +102,24 @@ template <class S> void compile_for_devices() {
     devices::each([]<class D>(std::type_identity<D>) { D::template compile_expression<S>(); });
 }
 
-// These functions compile a kernel into this program unless the program links rill::kernels, which contains it.
+// These functions compile a kernel into this program, or bring it from rill::kernels, which contains the usual ones.
 
 template <class Op, class... T> void require_primitive() {
-    if constexpr (!(RILL_COMPILED && detail::is_compiled_primitive<Op, T...>)) compile_primitive<Op, T...>();
+    if constexpr (RILL_COMPILED && detail::is_compiled_primitive<Op, T...>)
+        detail::kernels::bring_primitive<Op, T...>();
+    else
+        compile_primitive<Op, T...>();
 }
 template <class S> void require_expression() {
-    if constexpr (!(RILL_COMPILED && detail::is_compiled_expression<S>)) compile_for_devices<S>();
+    if constexpr (RILL_COMPILED && detail::is_compiled_expression<S>)
+        detail::kernels::bring_expression<S>();
+    else
+        compile_for_devices<S>();
 }
 template <combine How, class T> void require_combiner() {
-    if constexpr (!(RILL_COMPILED && detail::is_compiled_combiner<T>))
+    if constexpr (RILL_COMPILED && detail::is_compiled_combiner<T>)
+        detail::kernels::bring_combiner<How, T>();
+    else
         devices::each([]<class D>(std::type_identity<D>) { D::template compile_reducer<How, T>(); });
 }
 

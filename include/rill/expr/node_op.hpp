@@ -38,7 +38,6 @@ template <class Op, class T> struct kernel_registrar {
         static const bool done = register_kernel<Op, T>();
         return done;
     }
-    static inline const bool at_start = ensure();
 };
 
 /// True once an op's `brings` list was visited: two ops may bring each other. Their kernels also register at program start.
@@ -75,8 +74,7 @@ inline namespace RILL_ISA {
 /// Compiles the kernel of an op for one element type into this program, for every device of this file. An op's `bind<D, T>` uses the
 /// primitives of a device D.
 template <class Op, class T> void compile_kernel() {
-    (void)detail::kernel_registrar<Op, T>::at_start;
-    detail::kernel_registrar<Op, T>::ensure();
+    detail::run_at_start<&detail::kernel_registrar<Op, T>::ensure>();
 }
 
 template <class Op, class T> void require_kernel();
@@ -114,10 +112,12 @@ template <class Op, class T> void bring_along() {
 
 inline namespace RILL_ISA {
 
-/// Compiles the kernel of an op, and those that its gradients of any order need, into the program. Programs that link rill::kernels find
-/// them there instead.
+/// Compiles the kernel of an op, and those that its gradients of any order need, into the program. Programs that link rill::kernels take
+/// them from there.
 template <class Op, class T> void require_kernel() {
-    if constexpr (!(RILL_COMPILED && detail::is_compiled<Op, T>)) {
+    if constexpr (RILL_COMPILED && detail::is_compiled<Op, T>) {
+        detail::kernels::bring_kernel<Op, T>();
+    } else {
         compile_kernel<Op, T>();
         detail::bring_along<Op, T>();
     }
@@ -127,7 +127,7 @@ template <class Op, class T> void require_kernel() {
 
 namespace detail {
 
-/// Compiles kernels for an operand's element type, or for the usual numeric types if it is unknown.
+/// Compiles kernels for an operand's element type, or for the usual numeric types if it is unknown. rill::kernels has more of them.
 template <class Op, class X> void require_kernel_for() {
     require_fused(); // gradients are built from fused ops
     const auto one = []<class T>(std::type_identity<T>) {
@@ -139,6 +139,8 @@ template <class Op, class X> void require_kernel_for() {
         one(std::type_identity<value_type_of<X>>{});
     else if constexpr (element<X>)
         one(std::type_identity<X>{});
+    else if constexpr (RILL_COMPILED && is_in_library<Op>)
+        Op::compiled_types::each(one);
     else
         types::numbers::each(one);
 }

@@ -11,6 +11,7 @@ RILL_COLD any_tensor any_variable(const std::string& name, dtype type, const dim
     if (!initializer.makes(type))
         throw invalid_argument("any_variable '" + name + "': the initializer makes no " + std::string(to_string(type)) +
                                detail::at_place(where));
+    detail::require_catalogue(); // the elements may be of any type
     require_kernel<assign_op, void>();
     const any_tensor made = detail::add_variable({type, shape}, name, options, where);
     const graph_scope here(made.graph());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <rill/core/at_start.hpp>
 #include <rill/core/error.hpp>
 #include <rill/device/primitives.hpp>
 #include <rill/device/thrust/launch_sequence.hpp>
@@ -67,11 +68,9 @@ protected:
             static const bool done = Register(Device::type);
             return done;
         }
-        static inline const bool at_start = ensure();
     };
     template <bool (*Register)(std::string_view device)> static void register_once() {
-        (void)registrar<Register>::at_start;
-        registrar<Register>::ensure();
+        run_at_start<&registrar<Register>::ensure>();
     }
 
     /// Calls f for the type that elements are copied as: text itself, others as their bits.

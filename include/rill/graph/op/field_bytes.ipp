@@ -230,7 +230,7 @@ private:
         const auto name = text();
         const auto version = number<std::int32_t>();
         get_number_type(i.type);
-        const auto* op = find_op(name, i.type);
+        const auto* op = find_registered_op(name, i.type);
         const bool here = op && op->elementwise;
         i.op = here ? op->elementwise : nullptr;
         if (here && version >= 1 && version <= op->version) return op;

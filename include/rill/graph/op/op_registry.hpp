@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <rill/core/at_start.hpp>
 #include <rill/graph/op/op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -40,6 +41,14 @@ op_ptr make_op(std::string_view name, int version, std::string_view fields);
 
 namespace detail {
 
+/// Registers all ops of the catalogue with their kernels, if the program links rill::kernels. Whatever meets any op or element type calls it:
+/// imports, servers, look-ups by name, functions that are told a dtype at run time. A program that calls none of them contains
+/// only the kernels that it names.
+void require_catalogue();
+
+/// Returns an op that is registered already, or null: find_op without the catalogue.
+const op_entry* find_registered_op(std::string_view name, dtype result = dtype::invalid);
+
 template <class Op> op_ptr make_from_fields(field_visitor* fields) {
     Op made{};
     if constexpr (requires { Op::fields(made, *fields); })
@@ -73,10 +82,13 @@ template <class Op> op_entry op_entry_of() {
 
 namespace detail {
 
-template <class Op> inline const bool known_at_start = (register_op(op_entry_of<Op>()), true);
+template <class Op> bool entry_registered() {
+    static const bool done = (register_op(op_entry_of<Op>()), true);
+    return done;
+}
 
-/// Registers an op without kernels at program start. Other ops are registered together with their kernels.
-template <class Op> void ensure_registered() { (void)known_at_start<Op>; }
+/// Registers an op without kernels. Other ops are registered together with their kernels.
+template <class Op> void ensure_registered() { run_at_start<&entry_registered<Op>>(); }
 
 } // namespace detail
 

@@ -25,18 +25,9 @@ RILL_EXPORT RILL_COLD op_table& the_op_table() {
     return table;
 }
 
-#if RILL_COMPILED
-bool register_catalogue(); // <rill/all_kernels.hpp>, compiled into rill::kernels
+#if !RILL_COMPILED
+RILL_COLD void require_catalogue() {} // <rill/all_kernels.hpp> registers it at program start
 #endif
-
-/// Returns the op table. If the program links rill::kernels, the first call registers the catalogue.
-inline op_table& filled_op_table() {
-#if RILL_COMPILED
-    static const bool all_there = register_catalogue();
-    (void)all_there;
-#endif
-    return the_op_table();
-}
 
 } // namespace detail
 
@@ -49,16 +40,22 @@ RILL_COLD void register_op(const op_entry& entry) {
                              std::string(at->second.struct_name) + " and " + std::string(entry.struct_name));
 }
 
-RILL_COLD const op_entry* find_op(std::string_view name, dtype result) {
-    auto& table = detail::filled_op_table();
+RILL_COLD const op_entry* detail::find_registered_op(std::string_view name, dtype result) {
+    auto& table = detail::the_op_table();
     const std::lock_guard lock(table.mutex);
     if (const auto at = table.entries.find({name, result}); at != table.entries.end()) return &at->second;
     const auto at = table.entries.find({name, dtype::invalid});
     return at == table.entries.end() ? nullptr : &at->second;
 }
 
+RILL_COLD const op_entry* find_op(std::string_view name, dtype result) {
+    detail::require_catalogue();
+    return detail::find_registered_op(name, result);
+}
+
 RILL_COLD std::vector<const op_entry*> known_ops() {
-    auto& table = detail::filled_op_table();
+    detail::require_catalogue();
+    auto& table = detail::the_op_table();
     const std::lock_guard lock(table.mutex);
     std::vector<const op_entry*> all;
     for (const auto& [key, entry] : table.entries) all.push_back(&entry);

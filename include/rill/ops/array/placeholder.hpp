@@ -58,6 +58,7 @@ RILL_INLINE endpoint detail::add_placeholder(const tensor_type& type, const std:
 
 RILL_INLINE any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape,
                                        const std::source_location& where) {
+    detail::require_catalogue(); // the elements may be of any type
     return detail::add_placeholder({type, shape}, name, where);
 }
 

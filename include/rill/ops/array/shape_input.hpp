@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/at_start.hpp>
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/indices.hpp>
 
@@ -25,20 +26,15 @@ constexpr dims rank_from(const dims& vector) {
 /// can't be one.
 dims shape_from(const known_inputs& in, std::size_t input, const char* what = "the shape");
 
-/// Notes it at start, for graphs that are read from files, and when a node is made, which may be before that.
-template <class... Unused> struct control_flow_registrar {
-    static bool ensure() {
-        register_dynamic_runtime();
-        return true;
-    }
-    static inline const bool at_start = ensure();
-};
+template <class... Unused> bool dynamic_shapes_enabled() {
+    register_dynamic_runtime();
+    return true;
+}
 
 /// What makes a node of whose shape an input's value is a part calls this before. Where data decides that value (it is fed, or computed
 /// of what is), the node is no step of a straight line: the program has what runs such nodes.
 template <class... Unused> void enable_dynamic_shapes() {
-    (void)control_flow_registrar<Unused...>::at_start;
-    control_flow_registrar<Unused...>::ensure();
+    run_at_start<&dynamic_shapes_enabled<Unused...>>();
 }
 
 } // namespace detail

@@ -22,7 +22,10 @@ namespace detail {
 
 /// Registers a kernel when this is called, not at program start: programs that partition nothing do not contain it.
 template <class Op> void register_exchange_kernel() {
-    if constexpr (!(RILL_COMPILED && is_compiled<Op, void>)) kernel_registrar<Op, void>::ensure();
+    if constexpr (RILL_COMPILED && is_compiled<Op, void>)
+        kernels::bring_kernel<Op, void>();
+    else
+        kernel_registrar<Op, void>::ensure();
 }
 
 } // namespace detail

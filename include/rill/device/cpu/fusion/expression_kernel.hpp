@@ -221,7 +221,6 @@ template <class S> struct expression_registrar {
         static const bool done = register_expression<S>();
         return done;
     }
-    static inline const bool at_start = ensure();
 };
 
 template <class S> struct one_op_registrar {
@@ -230,7 +229,6 @@ template <class S> struct one_op_registrar {
             (register_primitive_blocks(key_of<S>(), RILL_ISA_LEVEL, &forward_block<S>, lanes_of<S>::value), true);
         return done;
     }
-    static inline const bool at_start = ensure();
 };
 
 }} // namespace detail::RILL_ISA
@@ -239,14 +237,12 @@ inline namespace RILL_ISA {
 
 /// Compiles the block function of a one-op structure, which the interpreter runs. compile_expression of the structure serves it too.
 template <class S> void compile_one_op() {
-    (void)detail::one_op_registrar<S>::at_start;
-    detail::one_op_registrar<S>::ensure();
+    detail::run_at_start<&detail::one_op_registrar<S>::ensure>();
 }
 
 /// Compiles the block functions of an expression structure, forward and adjoint, into this program.
 template <class S> void compile_expression() {
-    (void)detail::expression_registrar<S>::at_start;
-    detail::expression_registrar<S>::ensure();
+    detail::run_at_start<&detail::expression_registrar<S>::ensure>();
 }
 
 } // namespace RILL_ISA

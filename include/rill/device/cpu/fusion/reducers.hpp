@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <rill/core/at_start.hpp>
 #include <rill/device/cpu/simd/pack.hpp>
 #include <rill/device/kernel_registry.hpp>
 
@@ -247,7 +248,6 @@ template <class C, combine How, class T> struct combiner_registrar {
         }();
         return done;
     }
-    static inline const bool at_start = ensure();
 };
 
 }} // namespace detail::RILL_ISA
@@ -256,10 +256,7 @@ inline namespace RILL_ISA {
 
 /// Compiles the loops of one combining operation and dtype into this program.
 template <combine How, class T> void compile_reducer() {
-    using registrar = detail::combiner_registrar<combine_rule<How>, How, T>;
-    // The static member registers at program start, for imported graphs. The call serves graphs built before that.
-    (void)registrar::at_start;
-    registrar::ensure();
+    detail::run_at_start<&detail::combiner_registrar<combine_rule<How>, How, T>::ensure>();
 }
 
 } // namespace RILL_ISA

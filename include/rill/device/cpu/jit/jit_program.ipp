@@ -64,7 +64,6 @@ inline block_function make_program(const program& p, int level, const program_no
     if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops ||
         p.results.empty() || p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
         return nullptr;
-    (void)the_kernels(); // registers the vector ops
     jit_ir code(lanes_at(level));
     if (!translate(p, nodes, forms, code)) return nullptr;
     const auto bytes = x86_loop(code);
@@ -164,7 +163,6 @@ inline bool runs_made_code() {
 
 RILL_COLD bool is_emitted(const program& p, const program::instruction& i) {
     if (!runs_made_code()) return false;
-    (void)the_kernels(); // registers the vector ops
     const auto emit = find_vector_op(instruction_key(p, i));
     if (!emit) return false;
     jit_ir code(lanes_at(best_level()));
