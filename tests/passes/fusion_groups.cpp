@@ -42,7 +42,7 @@ struct fixture {
     /// The nodes of each chain.
     static std::vector<std::vector<std::string>> chains(const detail::bound_graph& b) {
         std::vector<std::vector<std::string>> all;
-        for (const auto& c : b.chains)
+        for (const auto& c : b.fusion_groups)
             for (auto& names = all.emplace_back(); const int i : c.items) names.push_back(b.graph.name_of(i));
         return all;
     }
@@ -194,8 +194,8 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: as long as a kernel's operands al
     tensor<float, dyn, dyn> last = x;
     for (int i = 0; i < 100; ++i) last = tensor<float, dyn, dyn>(last * 1.f + x);
     const auto bound = bind({last});
-    CHECK(bound.chains.size() > 1);
-    CHECK(bound.steps.size() == bound.chains.size());
+    CHECK(bound.fusion_groups.size() > 1);
+    CHECK(bound.steps.size() == bound.fusion_groups.size());
     const session s;
     CHECK(s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 1.f)))(2, 2) == 101.f);
 }
@@ -254,7 +254,7 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: any number of numbers is one step
     tensor<float> last = reduce_sum(x);
     for (int i = 0; i < 3000; ++i) last = tensor<float>(last * 0.5f + 1.f);
     const auto bound = bind({last});
-    CHECK(bound.chains.size() == 1);
+    CHECK(bound.fusion_groups.size() == 1);
     CHECK(bound.steps.size() == 2);
     const session s;
     CHECK(s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 1.f))) == 2.f);

@@ -69,8 +69,8 @@ private:
     const device& beside_variables(const node& n, const device& there);
     /// Passes the request of a node on to the nodes of its bodies, and the device that was decided for want of one.
     void note_regions(const node& n, const device* decided);
-    /// Returns the device that was decided for the node around the node's body; null if that is the default one.
-    const device* around(const node& n) const;
+    /// Returns the device that was decided for the node that runs the node's body; null if that is the default one.
+    const device* enclosing_device(const node& n) const;
     /// Returns the default device of the one task that has all variables written in the bodies; null if that is the default task.
     const device* task_of_variables(const node& n);
 
@@ -84,7 +84,7 @@ private:
     detail::hash_map<const node*, const device*> chosen_;    // by a placer
     detail::hash_set<std::string> replacements_;             // names of nodes in no graph, made in place of others
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
-    detail::hash_map<const region*, const device*> around_;  // per region: the device decided for that node
+    detail::hash_map<const region*, const device*> enclosing_device_; // per region: the device decided for that node
 };
 
 /// Gives every item the device of its node.

@@ -13,7 +13,7 @@ TEST_CASE("bound_graph: types and slots of values, links of chains") {
     CHECK(b.type_of({1, 1}).type == dtype::boolean);
     CHECK(b.slot_of({1, 0}) == 0);
     CHECK(b.slot_of({1, 1}) == 7);
-    const detail::bound_graph::chain c{{3, 8, 9}, {}};
+    const detail::bound_graph::bound_fusion_group c{{3, 8, 9}, {}};
     CHECK(c.member_of(3) == 0);
     CHECK(c.member_of(9) == 2);
 }

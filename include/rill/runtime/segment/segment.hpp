@@ -120,7 +120,7 @@ public:
     /// Ends a run: the frame releases all that the next run need not keep.
     void finish(frame& f) const noexcept;
     /// Releases the variables that another segment writes next, so that its first write finds no holder.
-    void let_go(frame& f, const segment& writer) const noexcept;
+    void release_written(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
     /// Runs one step on the frame's feeds. The context must live until the frame is released.

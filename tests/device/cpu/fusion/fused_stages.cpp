@@ -129,8 +129,8 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     stages.begin(own.data(), 3);
     stages.run(operand, 3, own.data());
     CHECK(out == std::vector<float>{3, 4, 5}); // by the second node's scalar
-    REQUIRE(stages.straight());
-    stages.run_straight(&operand[1], &operand[0], 2, own.data());
+    REQUIRE(stages.is_direct());
+    stages.run_direct(&operand[1], &operand[0], 2, own.data());
     CHECK(values == std::vector<float>{5, 6, 3});
 }
 
@@ -143,16 +143,16 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: one function reads le
     void* to[] = {out.data()};
 
     detail::fused_stages forward({{{spec(product), {{-1, 0}, {-1, 1}}, {0}}}}, 1);
-    REQUIRE(forward.straight());
+    REQUIRE(forward.is_direct());
     const void* from[] = {left.data(), right.data(), seed.data()};
-    forward.run_straight(from, to, 3, own.data());
+    forward.run_direct(from, to, 3, own.data());
     CHECK(out == std::vector<float>{4, 10, 18});
 
     // its results stand at leaves: those by x at the first of three
     detail::fused_stages adjoint({{{spec(slope), {{-1, 0}, {-1, 1}, {-1, 2}}, {0}}}}, 1);
-    REQUIRE(adjoint.straight());
-    adjoint.run_straight(from, to, 3, own.data());
+    REQUIRE(adjoint.is_direct());
+    adjoint.run_direct(from, to, 3, own.data());
     CHECK(out == std::vector<float>{4, 5, 12});
 
-    CHECK_FALSE(detail::fused_stages({{{spec(square), {{-1, 0}, {-1, 0}}, {0}}}}, 1).straight()); // reads x twice
+    CHECK_FALSE(detail::fused_stages({{{spec(square), {{-1, 0}, {-1, 0}}, {0}}}}, 1).is_direct()); // reads x twice
 }

@@ -491,7 +491,7 @@ TEST_CASE("jit_program: links of a chain become one program") {
     const tensor a(exp(x) * 2.f, "a"), b(a * x + x * 3.f, "b");
     const auto spec = [](const any_tensor& t) { return t.node()->op->fused(); };
     const fusion_group c{{{spec(a), {{-1, 0}}, {1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
-    const program joined = detail::join_links(c, 2);
+    const program joined = detail::join_members(c, 2);
     CHECK(joined.leaves.size() == 1);
     CHECK(joined.scalars.size() == 2);
     CHECK(joined.code.size() == 5);

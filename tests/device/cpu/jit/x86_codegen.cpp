@@ -48,6 +48,6 @@ TEST_CASE("x86_loop: where more has to be kept than a thread may have stack for,
     };
     for (const int lanes : {8, 16}) {
         CHECK(!code_of(lanes, 100).empty());
-        CHECK(code_of(lanes, detail::most_emitted_stack / (4 * lanes) + 40).empty());
+        CHECK(code_of(lanes, detail::most_jit_stack / (4 * lanes) + 40).empty());
     }
 }

@@ -57,8 +57,8 @@ TEST_CASE_METHOD(test_number_loop_kernel_fixture,
     const tensor goes_on(x < y, "goes_on");
     const tensor sum(x + y, "sum");
     scalar_loop loop;
-    loop.chain.members.push_back({spec(goes_on), {{-1, 0}, {-1, 2}}, {-1}});
-    loop.chain.members.push_back({spec(sum), {{-1, 0}, {-1, 1}}, {-1}});
+    loop.group.members.push_back({spec(goes_on), {{-1, 0}, {-1, 2}}, {-1}});
+    loop.group.members.push_back({spec(sum), {{-1, 0}, {-1, 1}}, {-1}});
     loop.inputs = {dtype::float32, dtype::float32, dtype::float32};
     loop.conditional = true;
     loop.condition = {0, 0};
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(test_number_loop_kernel_fixture,
 TEST_CASE_METHOD(test_number_loop_kernel_fixture, "scalar_loop_kernel: slices one way and the other") {
     const tensor next(x * 2.f + y, "next");
     scalar_loop loop;
-    loop.chain.members.push_back({spec(next), {{-1, 0}, {-1, 1}}, {-1}});
+    loop.group.members.push_back({spec(next), {{-1, 0}, {-1, 1}}, {-1}});
     loop.inputs = {dtype::float32, dtype::float32, dtype::int32};
     loop.slices = 2;
     loop.next = {{0, 0}};

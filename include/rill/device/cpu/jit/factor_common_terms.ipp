@@ -134,8 +134,8 @@ private:
     std::vector<char> whole_, within_; // within_: an addition that is part of a larger sum
 };
 
-RILL_COLD void join_like_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
-                               const std::vector<int>& whole, const std::function<int(float)>& constant) {
+RILL_COLD void factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
+                                   const std::vector<int>& whole, const std::function<int(float)>& constant) {
     factor_common_terms(code, needed, whole, constant).join();
 }
 
