@@ -5,7 +5,7 @@
 
 using namespace rill;
 
-TEST_CASE("bound_graph: types and slots of values, links of chains") {
+TEST_CASE("bound_graph: types and slots of values, members of fusion groups") {
     detail::bound_graph b;
     b.types = {{{dtype::float32, dims{2}}}, {{dtype::int32, dims{}}, {dtype::boolean, dims{3}}}};
     b.value_slot = {{4}, {0, 7}};

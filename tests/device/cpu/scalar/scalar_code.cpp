@@ -17,7 +17,7 @@
 
 using namespace rill;
 
-namespace test_number_code {
+namespace test_device_cpu_scalar_code {
 
 struct fixture {
     graph g;
@@ -42,11 +42,12 @@ endpoint doubled(const graph& g, const any_tensor& x, int times) {
     return detail::add_program(g, t.finish({value}), t.scalars(), {x});
 }
 
-} // namespace test_number_code
+} // namespace test_device_cpu_scalar_code
 
-using test_number_code_fixture = test_number_code::fixture;
+using test_device_cpu_scalar_code_fixture = test_device_cpu_scalar_code::fixture;
 
-TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: a node of one kernel is one call, whose scalars are data") {
+TEST_CASE_METHOD(test_device_cpu_scalar_code_fixture,
+                 "scalar_code: a node of one kernel is one call, whose scalars are data") {
     const tensor a(x * 2.f + y, "a"), b(sin(a) * 2.f, "b");
     const auto code = detail::make_scalar_code({{{spec(a), {{-1, 0}, {-1, 1}}, {-1}}, {spec(b), {{0, 0}}, {0}}}}, 1);
     REQUIRE(code.calls.size() == 2);
@@ -63,9 +64,9 @@ TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: a node of one kernel is
 }
 
 TEST_CASE_METHOD(
-    test_number_code_fixture,
+    test_device_cpu_scalar_code_fixture,
     "scalar_code: an interpreted node is a call for each instruction, and what is computed twice is there once") {
-    const any_tensor a(test_number_code::doubled(g, x, 2)), b(test_number_code::doubled(g, x, 4));
+    const any_tensor a(test_device_cpu_scalar_code::doubled(g, x, 2)), b(test_device_cpu_scalar_code::doubled(g, x, 4));
     const auto code = detail::make_scalar_code({{{spec(a), {{-1, 0}}, {0}}, {spec(b), {{-1, 0}}, {1}}}}, 2);
     CHECK(code.calls.size() == 5); // the first three are both nodes'
     CHECK(code.results[0] != code.results[1]);
@@ -75,7 +76,7 @@ TEST_CASE_METHOD(
     CHECK(same.results[0] == same.results[1]);
 }
 
-TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: what nobody reads is not computed, nor written") {
+TEST_CASE_METHOD(test_device_cpu_scalar_code_fixture, "scalar_code: what nobody reads is not computed, nor written") {
     const tensor a(sin(x), "a"), b(a * y, "b");
     const auto [dx, dy] = gradients(tensor(x * y * 3.f, "c"), x, y);
     REQUIRE(dx.node() == dy.node()); // one node of two results
@@ -102,7 +103,7 @@ TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: what nobody reads is no
     CHECK(written(codes[1]) == 1);
 }
 
-TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: a result may be what was fed, or a constant") {
+TEST_CASE_METHOD(test_device_cpu_scalar_code_fixture, "scalar_code: a result may be what was fed, or a constant") {
     tracer t({dtype::float32}, {});
     const any_tensor same(detail::add_program(g, t.finish({t.leaf(0)}), {}, {x}));
     tracer u({dtype::float32}, {});
@@ -116,7 +117,8 @@ TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: a result may be what wa
     CHECK(code.constants[value.number] == scalar_value(7.f));
 }
 
-TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: of a number there are as many copies as its readers read") {
+TEST_CASE_METHOD(test_device_cpu_scalar_code_fixture,
+                 "scalar_code: of a number there are as many copies as its readers read") {
     placeholder<double> z("z");
     // several ops each: compiled here, at one level, where single ops are those of rill::kernels at the best
     const tensor a(z * 2. + z, "a"), c(a * z + z, "c");
@@ -130,7 +132,7 @@ TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: of a number there are a
     CHECK(code.values[static_cast<std::size_t>(made)].lanes == most);
 }
 
-TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: an op that is not in the program is named") {
+TEST_CASE_METHOD(test_device_cpu_scalar_code_fixture, "scalar_code: an op that is not in the program is named") {
     static constexpr elementwise_info no_op{"NoSuchNumber"};
     tracer t({dtype::float32}, {});
     const any_tensor a(detail::add_program(g, t.finish({t.emit(no_op, dtype::float32, {t.leaf(0)})}), {}, {x}));

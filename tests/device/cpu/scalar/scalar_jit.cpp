@@ -20,7 +20,7 @@
 
 using namespace rill;
 
-namespace test_joined_calls {
+namespace test_device_cpu_scalar_jit {
 
 /// As in programs that link rill::kernels, for tests that do not.
 struct with_emitter {
@@ -102,9 +102,9 @@ program_ptr step_program() { // sin(x) * y + x
     return t.finish({t.emit(info_of<add_op>, dtype::float32, {product, t.leaf(0)})});
 }
 
-} // namespace test_joined_calls
+} // namespace test_device_cpu_scalar_jit
 
-using namespace test_joined_calls;
+using namespace test_device_cpu_scalar_jit;
 
 TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal ones few functions") {
     compile_used_ops();

@@ -14,7 +14,7 @@
 
 using namespace rill;
 
-namespace test_runtime_body_numbers {
+namespace test_runtime_region_scalars {
 
 /// What a graph of these fetches and feeds computes.
 std::optional<detail::region_scalars> numbers(const std::vector<any_tensor>& fetched,
@@ -60,4 +60,4 @@ TEST_CASE("region_scalars: nothing of other graphs") {
     CHECK_FALSE(numbers({tensor(v + x)}, {x}));
 }
 
-} // namespace test_runtime_body_numbers
+} // namespace test_runtime_region_scalars
