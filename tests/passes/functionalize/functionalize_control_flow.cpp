@@ -318,13 +318,13 @@ TEST_CASE("functionalize_control_flow: primitives in the body of a while_loop, a
     check_both(outside, 16 + 16 + 12, feed(n, 3));
 }
 
-TEST_CASE("functionalize_control_flow: a loop that waits for what leaves it is refused") {
+TEST_CASE("functionalize_control_flow: a loop that depends on its own result is refused") {
     const graph_scope here{graph()};
     const auto i = merge(enter(constant(0), "l"));
     const auto way = switch_(i.value, loop_cond(i.value < 3));
     const auto out = leave(way.if_false);
     close_loop({{i, next_iteration(way.if_true + enter(out, "l", {.is_constant = true}))}});
-    CHECK_THROWS_WITH(session().run(out), contains("the loop 'l' waits for what leaves it"));
+    CHECK_THROWS_WITH(session().run(out), contains("the loop 'l' depends on its own result"));
 }
 
 /// A random program of numbers, branches and loops.

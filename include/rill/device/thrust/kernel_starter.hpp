@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// What the primitives of thrust_device start kernels with.
+/// A base of thrust_device that starts its kernels.
 template <class Device, class Backend> struct kernel_starter {
 protected:
     using B = Backend;

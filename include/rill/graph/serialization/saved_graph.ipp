@@ -265,7 +265,7 @@ private:
                 for (const auto& e : from) {
                     ends.push_back(may_be_null && e.node == saved_body::none ? endpoint() : checked(e, at_, who));
                     if (ends.back() && ends.back().from->outputs.empty())
-                        refuse("a body takes or gives what has no value");
+                        refuse("a body edge names a node without outputs");
                 }
                 return ends;
             };

@@ -34,8 +34,7 @@ template <class... Unused> struct control_flow_registrar {
     static inline const bool at_start = ensure();
 };
 
-/// What makes a node of whose shape an input's value is a part calls this before. Where data decides that value (it is fed, or computed
-/// of what is), the node is no step of a straight line: the program has what runs such nodes.
+/// Registers the dynamic runtime. Called by ops whose result shape reads an input's value. If data decides that value, the node is dynamic.
 template <class... Unused> void enable_dynamic_shapes() {
     (void)control_flow_registrar<Unused...>::at_start;
     control_flow_registrar<Unused...>::ensure();

@@ -129,7 +129,7 @@ private:
     }
     [[noreturn]] void waits_for_itself(const vertex& v) const {
         const auto& f = g_.frames()[v.frame];
-        throw invalid_argument("enter: the loop '" + f.name + "' waits for what leaves it (" + place_of(*f.enter) +
+        throw invalid_argument("enter: the loop '" + f.name + "' depends on its own result (" + place_of(*f.enter) +
                                ")");
     }
 

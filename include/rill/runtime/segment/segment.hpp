@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
-/// What kernels that use another memory than the host's need there: the error record of the run, then the streams of random ops.
+/// A block in device memory: the error record of the run, then the streams of its random ops.
 class device_block {
 public:
     /// Holds an empty record, and room for some streams.
@@ -27,7 +27,7 @@ public:
     }
 
     const memory_space* space() const { return space_; }
-    /// The addresses lie in the space.
+    /// Returns the address of the error record, in that memory.
     error_record* errors() const { return static_cast<error_record*>(memory_.data()); }
     random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
 
