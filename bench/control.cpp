@@ -22,7 +22,7 @@ template <class Make> void time(benchmark::State& state, std::int64_t iterations
 void cond_scalar(benchmark::State& state) { time(state, 1, models::cond_scalar); }
 BENCHMARK(cond_scalar);
 
-/// Branches of two numbers and of so many: where they differ, a call goes in pieces.
+/// Branches of two numbers and of so many: where they differ, a call goes in stages.
 void cond_extents(benchmark::State& state) {
     time(state, 1, [other = static_cast<std::size_t>(state.range(0))] {
         placeholder<bool> p("p");

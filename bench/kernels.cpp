@@ -37,7 +37,7 @@ void gelu_summed(benchmark::State& state) {
 }
 BENCHMARK(gelu_summed)->Arg(1000)->Arg(100000)->Arg(10000000);
 
-/// The same, but every operation is a node of its own: they run as one chain, block by block.
+/// The same, but every operation is a node of its own: they run as one fusion group, block by block.
 void gelu_in_nodes_summed(benchmark::State& state) {
     run_once(state, 1, [](auto a, auto...) {
         const tensor cube(a * a * a), inner(0.79788456f * (a + 0.044715f * cube)), t(tanh(inner)), half(0.5f * a);

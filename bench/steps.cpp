@@ -48,7 +48,7 @@ void train_784_100_10_batch_100(benchmark::State& state) {
 }
 BENCHMARK(train_784_100_10_batch_100)->Unit(benchmark::kMicrosecond);
 
-/// Eight chains of products too small to share, beside one another: on the caller's thread, and in strands on two.
+/// Eight chains of products too small to share, beside one another: on the caller's thread, and in lanes on two.
 void towers(benchmark::State& state) {
     using namespace rill;
     const auto lanes = static_cast<int>(state.range(0));

@@ -5,7 +5,7 @@
 
 #include <rill/device/kernel_registry.hpp>
 
-/// As long as this is there, chains of nodes are bound to compiled kernels and the interpreter, as in programs without
+/// As long as this is there, fusion groups are bound to compiled kernels and the interpreter, as in programs without
 /// rill::kernels.
 struct without_emitter {
     const rill::code_emitter* emit = rill::the_kernels().emit;

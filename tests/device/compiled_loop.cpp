@@ -12,7 +12,7 @@
 
 using namespace rill;
 
-namespace test_device_scalar_loop {
+namespace test_device_compiled_loop {
 
 using below = structure<less_op, bool, leaf<int>, scalar_leaf<int>>;
 using sum = structure<add_op, int, leaf<int>, leaf<int>>;
@@ -46,4 +46,4 @@ TEST_CASE("compiled_loop: parts change together, values from outside stay") {
     CHECK_THROWS_AS(loop({endless.data(), state.data(), -1, &context}), cancelled);
 }
 
-} // namespace test_device_scalar_loop
+} // namespace test_device_compiled_loop

@@ -7,7 +7,7 @@
 
 using namespace rill;
 
-namespace test_expr_scalar_loop_of {
+namespace test_expr_compiled_loop_of {
 
 using part = loop_part<1, float>;
 using mixed = decltype(sin(std::declval<part>() * std::declval<tensor<float>>()) + 2.f);
@@ -31,4 +31,4 @@ TEST_CASE("compiled_loop_of: a loop is found by its expressions and by which par
     CHECK_FALSE(the_kernels().loops.find(key + ";"));
 }
 
-} // namespace test_expr_scalar_loop_of
+} // namespace test_expr_compiled_loop_of

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a script can see of prose: docstrings of functions begin with a verb, no sentence has more than 20 words, none begins with
-"What", "Of", "Whether" or a pronoun. One comment in fifty may be an exception.
+"What", "Of", "Whether" or a pronoun. One comment in fifty may be an exception. The sentences of some pages are as short, without exception.
 
     check_prose.py ROOT [FILE...]    lists what it finds in these files, without the allowance"""
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 FOLDERS = ("runtime", "passes", "graph", "device", "expr", "resources", "link", "session", "eager", "ops/control", "ops/queue",
            "ops/stack", "ops/barrier", "ops/accumulator", "ops/sync", "ops/collective")
+PAGES = ("README.md", *(f"docs/{page}.md" for page in ("how_it_works", "contracts", "tour", "benchmarks", "adding_an_op")))
 MOST_WORDS, ALLOWED = 20, 0.02
 BAD_START = re.compile(r"^(What|Of|Whether|Who|Those|That which|Which|Null where|Where)\b")
 FUNCTION = re.compile(r"^(?!.*\b(class|struct|enum|concept|using|namespace|typedef)\b)[^=;{]*\w\s*\(")
@@ -63,6 +64,29 @@ def faults(file):
     return found, count
 
 
+def paragraphs(text):
+    """(line number, text) of the paragraphs and list items of a page: tables, code, headings and the targets of links aside"""
+    start, said, in_code = 0, [], False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        fence = line.lstrip().startswith("```")
+        aside = in_code or fence or re.match(r"\s*(\||#|<|!\[|$)", line)
+        if aside or re.match(r"\s*([-*]|\d+\.)\s", line):
+            if said:
+                yield start, " ".join(said)
+            start, said = 0, []
+        in_code = in_code != fence
+        if not aside:
+            start = start or number
+            line = re.sub(r"^\s*([-*]|\d+\.)\s+", "", line).strip().replace("**", "")
+            said.append(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line))
+
+
+def page_faults(file):
+    """[(line, fault)] of a page"""
+    return [(line, f"{len(s.split())} words: {s[:60]}") for line, said in paragraphs(file.read_text())
+            for s in sentences(said) if len(s.split()) > MOST_WORDS]
+
+
 def check(root):
     total, problems = 0, []
     for folder in FOLDERS:
@@ -76,15 +100,17 @@ def check(root):
 def main():
     if len(sys.argv) > 2:
         for name in sys.argv[2:]:
-            for line, fault in faults(Path(name))[0]:
+            for line, fault in page_faults(Path(name)) if name.endswith(".md") else faults(Path(name))[0]:
                 print(f"{name}:{line}: {fault}")
         return
-    problems, total = check(Path(sys.argv[1]))
+    root = Path(sys.argv[1])
+    long_sentences = [f"{page}:{line}: {fault}" for page in PAGES for line, fault in page_faults(root / page)]
+    problems, total = check(root)
     most = int(total * ALLOWED)
     if len(problems) > most:
         print("\n".join(problems))
-    print(f"{len(problems)} exceptions in {total} comments, at most {most}")
-    sys.exit(len(problems) > most)
+    print("\n".join([*long_sentences, f"{len(problems)} exceptions in {total} comments, at most {most}"]))
+    sys.exit(bool(long_sentences) or len(problems) > most)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ MARKED = re.compile(r"\bRILL_(?:FN|HOST_DEVICE)\b")
 # folder -> the functions that it declares for a GPU
 FUNCTIONS = {"ops": "scalar|value|pullback|registers", "train": "step|constants", "device/elementary.hpp": "scalar|registers"}
 FRONT = re.compile(r"\bRILL_FN\s+(?:constexpr\s+)?auto\s+(\w+)\([^{};]*\{[^}]*\breturn apply<")
-ROWS = re.compile(r"\bD::rows\([^;]*?\b(\w+_row)\b", re.S)
+ROWS = re.compile(r"\b(?:D::rows\([^;]*?|row_wise_op<(?:detail::)?)\b(\w+_row)\b", re.S)
 
 
 def declarations(text, names):

@@ -6,6 +6,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from check_prose import PAGES
+from check_standard import faults
+
 HERE = Path(__file__).resolve().parent
 TOP = ("#pragma once\n#include <rill/config.hpp>\nnamespace detail {\nstruct pair {\n    int first;\n};\n"
        "template <class Self, int How> struct extremum : pair {\n"
@@ -32,6 +35,7 @@ GOOD = {
     "tests/core/shape.cpp": 'TEST_CASE("shape") {}\n',
     "tests/graph/node.cpp": 'TEST_CASE("node") {}\n',
     "tests/device/cpu/map.cpp": 'TEST_CASE("map") {}\n',
+    **{page: "# A page\n\nShort sentences are fine.\n" for page in PAGES},
     "case.cpp": "// expect: the extents differ\n// shows: agree<2, 3>\ntemplate <int a, int b> inline constexpr bool agree = a == b;\n"
                 "template <int a, int b> void f() { static_assert(agree<a, b>, \"f: the extents differ\"); }\n"
                 "int main() {\n#ifdef RILL_POSITIVE_TWIN\nf<2, 2>();\n#else\nf<2, 3>();\n#endif\n}\n",
@@ -63,6 +67,8 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
                                   "const std::array<double, 1>& n) const { return n; }\n};\n"}, "`constants` lacks RILL_FN"),
     ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "D::rows(a.on, 1, 1, in, out, none, detail::soft_row{});\n"},
      "functors.cu does not compile soft_row"),
+    ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "struct less_op : detail::row_wise_op<detail::hard_row> {\n};\n"},
+     "functors.cu does not compile hard_row"),
     ("check_gradients.py", {"tests/ops/math/add.cpp": 'TEST_CASE("add: values") {}\n'}, "add_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": "template <class T>\nstruct less_op {\n};\n"}, "less_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": 'struct less_op {\n    int no_gradient = "";\n};\n'}, "needs a reason"),
@@ -76,6 +82,9 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_op_names.py", {"include/rill/core/program.hpp": "\n"}, "no longer needed"),
     ("check_sizes.py", {"include/rill/core/shape.hpp": "// line\n" * 401}, "401 lines"),
     ("check_sizes.py", {f"include/rill/core/{i}.hpp": "// line\n" * 200 for i in range(20)}, "median"),
+    ("check_sizes.py", {"docs/how_it_works.md": "line\n" * 251}, "how_it_works.md: 251 lines, over 250"),
+    ("check_prose.py", {"docs/tour.md": "# Tour\n\n- Short.\n- One two.\n  " + "word " * 21 + "end.\n"}, "docs/tour.md:4: 22 words"),
+    ("check_prose.py", {"include/rill/graph/node.hpp": "/// What a node is.\nint node();\n"}, "begins with 'What'"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline int f(std::size_t);\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#include <rill/config.hpp>\ninline int twice() { return 2; }\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline int f(double x) { return x; }\n"}, "alone"),
@@ -123,6 +132,11 @@ def main():
         if code != 0:
             bad += 1
             print(f"{script} refuses the tree that is right:\n{said}")
+    first, end = "config.hpp:79:2: error: #error \"rill needs C++20: compile with -std=c++20\"", "fatal error: nothing more of rill is read without C++20"
+    for said, wrong in (([first, end], False), ([end], True), ([first, end, "hello.cpp:2: error: x"], True), ([first] + ["note"] * 20, True)):
+        if bool(faults(said)) != wrong:
+            bad += 1
+            print(f"check_standard.py takes {said} for {'right' if wrong else 'wrong'}")
     for script, changes, part in WRONG:
         code, said = run(script, changes, compiler)
         if code != 1 or part not in said or "Traceback" in said:

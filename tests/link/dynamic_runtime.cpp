@@ -5,7 +5,7 @@
 
 using namespace rill;
 
-TEST_CASE("control_flow: registers one table, and nothing is missing in it") {
+TEST_CASE("dynamic_runtime: registers one table, and nothing is missing in it") {
     detail::register_dynamic_runtime();
     const auto& all = *detail::registered_dynamic_runtime.load();
     detail::register_dynamic_runtime();

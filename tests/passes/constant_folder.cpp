@@ -24,7 +24,7 @@
 
 using namespace rill;
 
-namespace test_known_values {
+namespace test_passes_constant_folder {
 
 struct fixture {
     graph g;
@@ -36,11 +36,11 @@ struct fixture {
     dims shape_of(const any_tensor& y) const { return s.run(y, feed(x, at)).shape(); }
 };
 
-} // namespace test_known_values
+} // namespace test_passes_constant_folder
 
-using known_values_fixture = test_known_values::fixture;
+using test_passes_constant_folder_fixture = test_passes_constant_folder::fixture;
 
-TEST_CASE_METHOD(known_values_fixture, "known values: shapes made of shapes") {
+TEST_CASE_METHOD(test_passes_constant_folder_fixture, "constant_folder: shapes made of shapes") {
     const auto [rows, columns] = unstack<0>(shape(x));
     CHECK(shape_of(reshape(x, stack<0>(size(x) / 2, constant(2)))) == dims{6, 2});
     CHECK(shape_of(reshape(x, concat<0>(shape(x), constant({1})))) == dims{4, 3, 1});
@@ -57,18 +57,18 @@ TEST_CASE_METHOD(known_values_fixture, "known values: shapes made of shapes") {
     CHECK(s.run(flat, feed(x, xt::ones<float>({5, 1}))).shape(0) == 5);
 }
 
-TEST_CASE_METHOD(known_values_fixture, "known values: gradients flow beside them") {
+TEST_CASE_METHOD(test_passes_constant_folder_fixture, "constant_folder: gradients flow beside them") {
     const auto [dx] = gradients(reduce_sum(reshape(x * x, stack<0>(size(x) / 2, constant(2)))), x);
     CHECK(s.run(dx, feed(x, at))(3, 2) == 2.f);
 }
 
-TEST_CASE_METHOD(known_values_fixture, "known values: arrays of any size are a run's business") {
+TEST_CASE_METHOD(test_passes_constant_folder_fixture, "constant_folder: arrays of any size are a run's business") {
     const auto wide =
         fill(reduce_sum(rill::range(size(x) * 1000)) - reduce_sum(rill::range(size(x) * 1000)) + shape(x), 1.f);
     CHECK_THROWS_WITH(shape_of(wide), contains("depends on data"));
 }
 
-TEST_CASE_METHOD(known_values_fixture, "known values: what can't be computed says where") {
+TEST_CASE_METHOD(test_passes_constant_folder_fixture, "constant_folder: what can't be computed says where") {
     const auto none = size(x) - size(x);
     CHECK_THROWS_WITH(shape_of(reshape(x, stack<0>(size(x) / none, constant(2)))),
                       contains("reshape") && contains("div: integer division by zero") &&
@@ -77,7 +77,8 @@ TEST_CASE_METHOD(known_values_fixture, "known values: what can't be computed say
                       contains("gather: ") && contains("is outside [0, 2)"));
 }
 
-TEST_CASE_METHOD(known_values_fixture, "known values: take no step of a run, and can be fetched and used elsewhere") {
+TEST_CASE_METHOD(test_passes_constant_folder_fixture,
+                 "constant_folder: take no step of a run, and can be fetched and used elsewhere") {
     const tensor half(size(x) / 2, "half"), twice(half * 2, "twice");
     const auto y = reshape(x, stack<0>(half, constant(2)));
     const auto [yv, hv, tv, trace] = [&] {
@@ -93,7 +94,7 @@ TEST_CASE_METHOD(known_values_fixture, "known values: take no step of a run, and
     CHECK_FALSE(trace_of_other.entries.empty());
 }
 
-TEST_CASE_METHOD(known_values_fixture, "known values: the way to them may be long") {
+TEST_CASE_METHOD(test_passes_constant_folder_fixture, "constant_folder: the way to them may be long") {
     tensor<int> n = tensor(size(x));
     for (int i = 0; i < 20'000; ++i) n = tensor<int>(any_tensor(identity(n)));
     CHECK(shape_of(reshape(x, stack<0>(n))) == dims{12});

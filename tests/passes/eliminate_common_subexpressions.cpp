@@ -12,7 +12,7 @@
 
 using namespace rill;
 
-namespace test_share {
+namespace test_passes_eliminate_common_subexpressions {
 
 struct fixture {
     graph g;
@@ -29,11 +29,12 @@ struct fixture {
     }
 };
 
-} // namespace test_share
+} // namespace test_passes_eliminate_common_subexpressions
 
-using test_share_fixture = test_share::fixture;
+using test_passes_eliminate_common_subexpressions_fixture = test_passes_eliminate_common_subexpressions::fixture;
 
-TEST_CASE_METHOD(test_share_fixture, "share: chains that do the same become one, whatever their names") {
+TEST_CASE_METHOD(test_passes_eliminate_common_subexpressions_fixture,
+                 "eliminate_common_subexpressions: chains that do the same become one, whatever their names") {
     const tensor a(x * y, "a"), b(x * y, "b");
     const tensor c(a + 1.f, "c"), d(b + 1.f, "d");
     const auto s = shared({c, d});
@@ -42,14 +43,16 @@ TEST_CASE_METHOD(test_share_fixture, "share: chains that do the same become one,
     CHECK(s.name_of(2) == "a"); // the first is kept
 }
 
-TEST_CASE_METHOD(test_share_fixture, "share: other operands, other scalars, other operations stay apart") {
+TEST_CASE_METHOD(test_passes_eliminate_common_subexpressions_fixture,
+                 "eliminate_common_subexpressions: other operands, other scalars, other operations stay apart") {
     const tensor a(x * y), b(y * x), c(x * 2.f), d(x * 3.f), e(x + y);
     CHECK(shared({a, b, c, d, e}).items.size() == 2 + 5);
     const tensor zero(x + 0.f), minus_zero(x + -0.f); // scalars compare by bits
     CHECK(shared({zero, minus_zero}).items.size() == 2 + 2);
 }
 
-TEST_CASE_METHOD(test_share_fixture, "share: a fed edge is not its twin's value") {
+TEST_CASE_METHOD(test_passes_eliminate_common_subexpressions_fixture,
+                 "eliminate_common_subexpressions: a fed edge is not its twin's value") {
     const tensor a(x * y, "a"), b(x * y, "b");
     const tensor c(a + 1.f), d(b + 1.f);
     const auto s = shared({c, d}, {a});
@@ -57,8 +60,9 @@ TEST_CASE_METHOD(test_share_fixture, "share: a fed edge is not its twin's value"
     CHECK_FALSE(s.fetches[0] == s.fetches[1]);
 }
 
-TEST_CASE_METHOD(test_share_fixture,
-                 "share: other control inputs and other devices stay apart, however the device was requested") {
+TEST_CASE_METHOD(test_passes_eliminate_common_subexpressions_fixture,
+                 "eliminate_common_subexpressions: other control inputs and other devices stay apart, however the "
+                 "device was requested") {
     const tensor a(x * y);
     const auto twin = [&] { return tensor<float>(x * y); };
     std::vector<endpoint> all{a};
@@ -85,8 +89,9 @@ TEST_CASE_METHOD(test_share_fixture,
     CHECK_FALSE(s.fetches[5] == s.fetches[0]);
 }
 
-TEST_CASE_METHOD(test_share_fixture,
-                 "share: what has state, or changes it, never merges, dependencies follow the survivors") {
+TEST_CASE_METHOD(
+    test_passes_eliminate_common_subexpressions_fixture,
+    "eliminate_common_subexpressions: what has state, or changes it, never merges, dependencies follow the survivors") {
     const variable<float> w("w", 0.f);
     const tensor a(x * y, "a"), b(x * y, "b");
     const auto first = w.assign_add(a);

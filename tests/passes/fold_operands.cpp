@@ -21,7 +21,7 @@
 
 using namespace rill;
 
-namespace test_passes_absorb {
+namespace test_passes_fold_operands {
 
 subgraph absorbed(std::vector<endpoint> fetches, std::vector<endpoint> feeds) {
     placement where({{"cpu", 2}}, cpu_device(), false);
@@ -180,4 +180,4 @@ TEST_CASE("fold_operands: a variable is read where the product stands") {
     CHECK(detail::contains(ops_of(later), std::string("MatMul")));
 }
 
-} // namespace test_passes_absorb
+} // namespace test_passes_fold_operands

@@ -26,7 +26,7 @@
 
 using namespace rill;
 
-namespace test_chains {
+namespace test_passes_fusion_groups {
 
 struct fixture {
     graph g;
@@ -39,27 +39,27 @@ struct fixture {
         return *detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, {}, std::vector<endpoint>{x}))),
                                      types, resources);
     }
-    /// The nodes of each chain.
-    static std::vector<std::vector<std::string>> chains(const detail::bound_graph& b) {
+    /// The nodes of each fusion group.
+    static std::vector<std::vector<std::string>> groups_of(const detail::bound_graph& b) {
         std::vector<std::vector<std::string>> all;
-        for (const auto& c : b.chains)
+        for (const auto& c : b.fusion_groups)
             for (auto& names = all.emplace_back(); const int i : c.items) names.push_back(b.graph.name_of(i));
         return all;
     }
     using names = std::vector<std::vector<std::string>>;
 };
 
-} // namespace test_chains
+} // namespace test_passes_fusion_groups
 
-using test_chains_fixture = test_chains::fixture;
+using test_passes_fusion_groups_fixture = test_passes_fusion_groups::fixture;
 
-TEST_CASE_METHOD(test_chains_fixture,
-                 "chains: maps and what is reduced of them run together, and only what is fetched has memory") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: maps and what is reduced of them run together, and only what is fetched has memory") {
     const tensor a(exp(x), "a"), b(a * 2.f, "b"), c(a + b, "c");
     const tensor sum = reduce_sum<0>(c);
     const tensor mean = reduce_mean(b);
     const auto bound = bind({sum, mean, c});
-    CHECK(chains(bound) == names{{"a", "b", "c", "reduce_sum", "reduce_mean"}});
+    CHECK(groups_of(bound) == names{{"a", "b", "c", "reduce_sum", "reduce_mean"}});
     CHECK(bound.steps.size() == 1);
     using home = detail::bound_graph::slot_value::home;
     const auto where = [&](const any_tensor& t) {
@@ -80,56 +80,57 @@ TEST_CASE_METHOD(test_chains_fixture,
     CHECK(std::ranges::all_of(all, [](float v) { return v == 3.f; }));
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: end where a value must be whole, or has another shape") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: end where a value must be whole, or has another shape") {
     const tensor a(exp(x), "a");
     const tensor total = reduce_sum(a);
     const tensor b(a * total, "b"); // needs all of the sum first
-    CHECK(chains(bind({b})) == names{{"a", "reduce_sum"}});
+    CHECK(groups_of(bind({b})) == names{{"a", "reduce_sum"}});
     placeholder<float, dyn> y("y");
     const tensor row(exp(y), "row");
     const tensor wide(row + x, "wide"); // stretched: another space
     const std::vector<tensor_type> types{{dtype::float32, dims{2, 3}}, {dtype::float32, dims{3}}};
     const auto bound = *detail::binder::bind(
         sort_items(prune(std::vector<endpoint>{wide}, {}, std::vector<endpoint>{x, y})), types, resources);
-    CHECK(chains(bound).empty());
+    CHECK(groups_of(bound).empty());
     const tensor product(matmul(a, a), "product"),
         after(product + a, "after"); // the product stands between a and its sum with it
-    CHECK(chains(bind({after}, dims{4, 4})).empty());
+    CHECK(groups_of(bind({after}, dims{4, 4})).empty());
 }
 
 TEST_CASE_METHOD(
-    test_chains_fixture,
-    "chains: not around a node that needs one of theirs, and a device that isn't there does not part them") {
+    test_passes_fusion_groups_fixture,
+    "fusion_groups: not around a node that needs one of theirs, and a device that isn't there does not part them") {
     const tensor a(exp(x), "a"), b(tanh(a), "b");
     const tensor outside(matmul(b, b), "outside");
     const tensor c(b * outside, "c"), d(c + a, "d");
-    CHECK(chains(bind({d}, dims{4, 4})) == names{{"a", "b"}, {"c", "d"}});
+    CHECK(groups_of(bind({d}, dims{4, 4})) == names{{"a", "b"}, {"c", "d"}});
     const auto elsewhere = [&] {
         const device_scope on("/cpu:1");
         return tensor(a * 2.f, "elsewhere");
     }();
-    CHECK(chains(bind({elsewhere})) == names{{"a", "elsewhere"}}); // both run on the CPU there is
+    CHECK(groups_of(bind({elsewhere})) == names{{"a", "elsewhere"}}); // both run on the CPU there is
 }
 
-TEST_CASE_METHOD(test_chains_fixture,
-                 "chains: integer divisions, whose errors name one node, stay alone, and so do wide sums") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: integer divisions, whose errors name one node, stay alone, and so do wide sums") {
     placeholder<int, dyn> n("n");
     const tensor a(n + 1, "a"), b(a / n, "b"), c(b * 2, "c");
     const std::vector<tensor_type> types{{dtype::int32, dims{10}}};
     const auto bound = *detail::binder::bind(sort_items(prune(std::vector<endpoint>{c}, {}, std::vector<endpoint>{n})),
                                              types, resources);
-    CHECK(chains(bound).empty());
+    CHECK(groups_of(bound).empty());
     const tensor m(exp(x), "m");
     const tensor rows = reduce_sum<0>(m);
-    CHECK(chains(bind({rows}, dims{10, 100000})).empty());
-    CHECK(chains(bind({rows}, dims{1000, 1000})) == names{{"m", "reduce_sum"}});
+    CHECK(groups_of(bind({rows}, dims{10, 100000})).empty());
+    CHECK(groups_of(bind({rows}, dims{1000, 1000})) == names{{"m", "reduce_sum"}});
 }
 
-TEST_CASE_METHOD(test_chains_fixture,
-                 "chains: no result is written over what a later node of the chain reads, under whatever name") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: no result is written over what a later node of the group reads, under whatever name") {
     const tensor h(matmul(x, x), "h"), same(identity(h), "same");
     const tensor a(h * 2.f, "a"), b(same + a, "b"),
-        c(same * b, "c"); // h, also called same, ends with this chain; a is fetched
+        c(same * b, "c"); // h, also called same, ends with this group; a is fetched
     const session s;
     const auto [av, cv] =
         s.run(std::tuple(a, c), feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{30, 30}, 0.1f)));
@@ -138,7 +139,8 @@ TEST_CASE_METHOD(test_chains_fixture,
     CHECK(cv(29, 29) == Approx(0.27));
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: a constant that stands behind a write holds its readers back") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: a constant that stands behind a write holds its readers back") {
     const variable<float> w("w", 1.f);
     const tensor a(tanh(x), "a");
     const auto write = w.assign_add(10.f);
@@ -155,7 +157,8 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: a constant that stands behind a w
     CHECK(s.run(reader, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{1, 1}, 100.f)))(0, 0) == 11.f);
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: forward and backward, many blocks, equal to the same nodes one by one") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: forward and backward, many blocks, equal to the same nodes one by one") {
     const tensor a(tanh(x), "a"), b(a * a + 1.f, "b");
     const tensor loss = reduce_mean(b);
     const auto [dx, da] = gradients(loss, x, a);
@@ -177,32 +180,32 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: forward and backward, many blocks
     CHECK(l == Approx(sum / static_cast<double>(n)));
 }
 
-TEST_CASE_METHOD(test_chains_fixture,
-                 "chains: those that come together in one node become one, where nothing stands between") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: those that come together in one node become one, where nothing stands between") {
     const tensor a(exp(x), "a"), b(tanh(a), "b");
     const tensor half(x * 0.5f, "half"), sum(b + half, "sum");
-    CHECK(chains(bind({sum})) == names{{"a", "b", "half", "sum"}});
+    CHECK(groups_of(bind({sum})) == names{{"a", "b", "half", "sum"}});
     const tensor product(matmul(x, x), "product");
     const tensor late(product * 2.f, "late"), all(b + late, "all"); // late can't begin where a does
-    CHECK(chains(bind({all}, dims{4, 4})) == names{{"a", "b"}, {"late", "all"}});
+    CHECK(groups_of(bind({all}, dims{4, 4})) == names{{"a", "b"}, {"late", "all"}});
     const session s;
     CHECK(s.run(sum, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 0.f)))(1, 1) ==
           Approx(std::tanh(1.f)));
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: as long as a kernel's operands allow, and no longer") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: as long as a kernel's operands allow, and no longer") {
     tensor<float, dyn, dyn> last = x;
     for (int i = 0; i < 100; ++i) last = tensor<float, dyn, dyn>(last * 1.f + x);
     const auto bound = bind({last});
-    CHECK(bound.chains.size() > 1);
-    CHECK(bound.steps.size() == bound.chains.size());
+    CHECK(bound.fusion_groups.size() > 1);
+    CHECK(bound.steps.size() == bound.fusion_groups.size());
     const session s;
     CHECK(s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 1.f)))(2, 2) == 101.f);
 }
 
-TEST_CASE_METHOD(
-    test_chains_fixture,
-    "chains: numbers run together, whether one is made of the other or not, as long as nothing between is needed") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture, "fusion_groups: numbers run together, whether one is made of the "
+                                                    "other or not, as long as nothing between is needed") {
     const variable<float> v("v", 1.f), w("w", 2.f);
     const tensor a(v * 2.f, "a"), b(w + 1.f, "b"), c(a * b, "c");
     const tensor h(x * c, "h");
@@ -210,7 +213,7 @@ TEST_CASE_METHOD(
     const tensor total = reduce_sum(h);
     const tensor d(total + b, "d"), e(d * other, "e");
     const auto bound = bind({e, b});
-    CHECK(chains(bound) == names{{"a", "b", "c", "other"}, {"h", "reduce_sum"}, {"d", "e"}});
+    CHECK(groups_of(bound) == names{{"a", "b", "c", "other"}, {"h", "reduce_sum"}, {"d", "e"}});
     CHECK(bound.steps.size() == 3);
     using home = detail::bound_graph::slot_value::home;
     for (std::size_t i = 0; i < bound.graph.items.size(); ++i)
@@ -224,15 +227,16 @@ TEST_CASE_METHOD(
     CHECK(ev == -(4 * 6.f + 3));
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: numbers do not make one part of a step wait for another") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: numbers do not make one part of a step wait for another") {
     const tensor left = reduce_sum(x), right = reduce_mean(matmul(x, x));
     const tensor l(left * 2.f, "l"), l2(left + 1.f, "l2"), r(right * 2.f, "r"), l3(l * l2, "l3"), r2(r + right, "r2");
-    CHECK(chains(bind({l3, r2}, dims{4, 4})) == names{{"l", "l2", "l3"}, {"r", "r2"}});
+    CHECK(groups_of(bind({l3, r2}, dims{4, 4})) == names{{"l", "l2", "l3"}, {"r", "r2"}});
     const tensor both(l3 + r2, "both");
-    CHECK(chains(bind({both}, dims{4, 4})) == names{{"l", "l2", "l3"}, {"r", "r2", "both"}});
+    CHECK(groups_of(bind({both}, dims{4, 4})) == names{{"l", "l2", "l3"}, {"r", "r2", "both"}});
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: numbers after a write are not before it") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture, "fusion_groups: numbers after a write are not before it") {
     const variable<float> v("v", 1.f);
     const tensor before(v * 2.f, "before");
     const auto write = v.assign_add(10.f);
@@ -242,7 +246,7 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: numbers after a write are not bef
         return tensor(before + 1.f, "late");
     }();
     const tensor both(after + late, "both"), early(before * 3.f, "early");
-    CHECK(chains(bind({both, early})) == names{{"late", "both"}, {"before", "early"}});
+    CHECK(groups_of(bind({both, early})) == names{{"late", "both"}, {"before", "early"}});
     const session s;
     s.run(global_variables_initializer());
     const auto [all, first] = s.run(std::tuple(both, early));
@@ -250,14 +254,15 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: numbers after a write are not bef
     CHECK(first == 6.f);
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: any number of numbers is one step, and a number alone is none") {
+TEST_CASE_METHOD(test_passes_fusion_groups_fixture,
+                 "fusion_groups: any number of numbers is one step, and a number alone is none") {
     tensor<float> last = reduce_sum(x);
     for (int i = 0; i < 3000; ++i) last = tensor<float>(last * 0.5f + 1.f);
     const auto bound = bind({last});
-    CHECK(bound.chains.size() == 1);
+    CHECK(bound.fusion_groups.size() == 1);
     CHECK(bound.steps.size() == 2);
     const session s;
     CHECK(s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 1.f))) == 2.f);
     const tensor alone(reduce_sum(x) * 2.f, "alone");
-    CHECK(chains(bind({alone})).empty());
+    CHECK(groups_of(bind({alone})).empty());
 }

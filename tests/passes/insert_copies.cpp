@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-namespace test_transfer {
+namespace test_passes_insert_copies {
 
 /// Adds two; reads the second on the host if it is told to.
 struct plain_op {
@@ -56,7 +56,7 @@ struct literal_op {
 };
 
 const memory_space far_memory{"far"}, farther_memory{"farther"};
-const device_type transfer_type{"test_transfer"};
+const device_type transfer_type{"test_passes_insert_copies"};
 const device far{&transfer_type, 0, &far_memory}, farther{&transfer_type, 1, &farther_memory},
     beside{&transfer_type, 2}, processor{&cpu_device(), 0};
 
@@ -114,10 +114,10 @@ inline std::size_t copies(const subgraph& g) {
         std::count_if(g.items.begin(), g.items.end(), [](const auto& it) { return it.is_copy(); }));
 }
 
-} // namespace test_transfer
+} // namespace test_passes_insert_copies
 
-TEST_CASE("transfer: where all share the host's memory nothing is copied") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: where all share the host's memory nothing is copied") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), a = b.add("a", plain_op{}, &beside, {x, x}),
               c = b.add("c", plain_op{}, &processor, {a, x});
@@ -127,8 +127,8 @@ TEST_CASE("transfer: where all share the host's memory nothing is copied") {
     CHECK(copies(g) == 0);
 }
 
-TEST_CASE("transfer: what is fed, a constant, or made elsewhere comes to its reader, and back to who fetches") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: what is fed, a constant, or made elsewhere comes to its reader, and back to who fetches") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), k = b.add("k", literal_op{}, &far);
     const int a = b.add("a", plain_op{}, &far, {x, k});
@@ -139,8 +139,8 @@ TEST_CASE("transfer: what is fed, a constant, or made elsewhere comes to its rea
     CHECK(g.items.size() == 6);
 }
 
-TEST_CASE("transfer: one copy serves all readers of a device, and another that of another device") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: one copy serves all readers of a device, and another that of another device") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x");
     const int a = b.add("a", plain_op{}, &far, {x, x}), c = b.add("c", plain_op{}, &far, {x, a});
@@ -156,8 +156,8 @@ TEST_CASE("transfer: one copy serves all readers of a device, and another that o
     CHECK(text(g, g.items[static_cast<std::size_t>(g.fetches[0].item)].inputs[0].item).substr(0, 7) == "e(copy(");
 }
 
-TEST_CASE("transfer: what is read for its shape alone stays where it is") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: what is read for its shape alone stays where it is") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), a = b.add("a", plain_op{}, &far, {x, x});
     b.fetch(b.add("s", shaped_op{}, nullptr, {x, a}));
@@ -168,8 +168,8 @@ TEST_CASE("transfer: what is read for its shape alone stays where it is") {
     CHECK(copies(g) == 3);
 }
 
-TEST_CASE("transfer: what an op reads on the host is there") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: what an op reads on the host is there") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), n = b.feed("n");
     const int a = b.add("a", plain_op{}, &far, {x, x});
@@ -180,8 +180,8 @@ TEST_CASE("transfer: what an op reads on the host is there") {
     CHECK(fetched(g) == "copy(d(c(a(copy(x)@far,copy(x)@far)@far,n)@far,copy(a(copy(x)@far,copy(x)@far)@far))@far)");
 }
 
-TEST_CASE("transfer: a feed crosses before anything runs, whoever is the first to read it") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: a feed crosses before anything runs, whoever is the first to read it") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), y = b.feed("y"), n = b.feed("n");
     const int a = b.add("a", plain_op{true}, &far, {x, n});
@@ -193,8 +193,9 @@ TEST_CASE("transfer: a feed crosses before anything runs, whoever is the first t
     CHECK(order == std::vector<std::string>{"x", "copy(x)", "y", "copy(y)", "n", "a(copy(", "b(a(cop", "copy(b("});
 }
 
-TEST_CASE("transfer: readers between two writes of a variable share a copy, made when it is the first one's turn") {
-    using namespace test_transfer;
+TEST_CASE(
+    "insert_copies: readers between two writes of a variable share a copy, made when it is the first one's turn") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int v = b.add("v", state_op{}, &far), before = b.add("before", plain_op{}, nullptr, {v, v}),
               as_well = b.add("as_well", plain_op{}, nullptr, {v, v});
@@ -227,8 +228,8 @@ TEST_CASE("transfer: readers between two writes of a variable share a copy, made
     CHECK(copy_of(g.items[static_cast<std::size_t>(now)], 0).origin->name == "v"); // the write has it as it is
 }
 
-TEST_CASE("transfer: targets and waits follow their items") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: targets and waits follow their items") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), a = b.add("a", plain_op{}, &far, {x, x}), c = b.add("c", plain_op{}, &far, {a, a});
     b.g.items[static_cast<std::size_t>(c)].after = {a};
@@ -241,8 +242,8 @@ TEST_CASE("transfer: targets and waits follow their items") {
     CHECK(g.fetches.empty());
 }
 
-TEST_CASE("transfer: instances with one memory share a copy, feeds and fetches lie where a body's node says") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: instances with one memory share a copy, feeds and fetches lie where a body's node says") {
+    using namespace test_passes_insert_copies;
     const device twin{&transfer_type, 3, &far_memory};
     builder b;
     const int x = b.feed("x", &far), y = b.feed("y");
@@ -258,8 +259,8 @@ TEST_CASE("transfer: instances with one memory share a copy, feeds and fetches l
     CHECK(copies(b.moved(&farther)) == 4); // d stays, y goes to farther too
 }
 
-TEST_CASE("transfer: what a shape rule reads, and what chooses a branch, are on the host") {
-    using namespace test_transfer;
+TEST_CASE("insert_copies: what a shape rule reads, and what chooses a branch, are on the host") {
+    using namespace test_passes_insert_copies;
     builder b;
     const int x = b.feed("x"), n = b.feed("n");
     b.fetch(b.add("a", sized_op{}, &far, {x, n}));

@@ -9,7 +9,7 @@
 
 using namespace rill;
 
-TEST_CASE("merge_region_variants: of twins the one that gives most runs, and what it does is done once") {
+TEST_CASE("merge_region_variants: the variant with the most results runs, and what it does is done once") {
     const graph_scope here{graph()};
     placeholder<double> x("x");
     const variable<double> v("v", 0.);

@@ -8,15 +8,15 @@
 
 using namespace rill;
 
-namespace test_runtime_cut {
+namespace test_passes_split_into_stages {
 
-inline detail::stages pieces_of(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds) {
+inline detail::stages stages_of(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds) {
     const auto g = prune(fetches, {}, feeds);
     CHECK(detail::needs_stages(g));
     return detail::split_into_stages(g);
 }
 
-TEST_CASE("cut: a run without nodes that stand alone is one line") {
+TEST_CASE("split_into_stages: a run without dynamic nodes is one stage") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
     const tensor y = x * 2.f;
@@ -30,14 +30,14 @@ TEST_CASE("cut: a run without nodes that stand alone is one line") {
     CHECK(detail::needs_dynamic_execution(*waits.node()));
 }
 
-TEST_CASE("cut: what waits for the same is one piece, and each piece knows what it takes and gives") {
+TEST_CASE("split_into_stages: what waits for the same is one stage, and each stage knows what it takes and gives") {
     const graph_scope here{graph()};
     placeholder<float, dyn> x("x"), y("y");
     const tensor a = x * 2.f, b = y * 3.f;
     const auto wa = where(a > 0.f), wb = where(b > 0.f);
     const tensor na = cast<float>(wa) + 1.f, nb = cast<float>(wb) + 2.f;
     const tensor sum = reduce_sum(na) + reduce_sum(nb), early = reduce_sum(a);
-    const auto p = pieces_of({sum.end(), early.end()}, {x.end(), y.end()});
+    const auto p = stages_of({sum.end(), early.end()}, {x.end(), y.end()});
     std::size_t alone = 0, lines = 0;
     for (const auto& stage : p.all) {
         (stage.alone.origin ? alone : lines)++;
@@ -52,4 +52,4 @@ TEST_CASE("cut: what waits for the same is one piece, and each piece knows what 
     CHECK(p.fetches.size() == 2);
 }
 
-} // namespace test_runtime_cut
+} // namespace test_passes_split_into_stages

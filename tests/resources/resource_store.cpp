@@ -10,7 +10,7 @@ using namespace rill;
 
 namespace test_resource_store {
 
-TEST_CASE("resources: each node has its own variable, the same for every asker") {
+TEST_CASE("resource_store: each node has its own variable, the same for every asker") {
     detail::resource_store store(default_allocator());
     const graph g;
     node a, b, open;
@@ -28,7 +28,7 @@ TEST_CASE("resources: each node has its own variable, the same for every asker")
     CHECK_THROWS_WITH(store.variable(&open), contains("'open'"));
 }
 
-TEST_CASE("resources: a variable is known by its name, whichever graph and session has made it") {
+TEST_CASE("resource_store: a variable is known by its name, whichever graph and session has made it") {
     const auto task = std::make_shared<detail::container_set>(default_allocator());
     detail::resource_store one(default_allocator(), {}, task), other(default_allocator(), {}, task),
         local(default_allocator());
@@ -63,7 +63,7 @@ TEST_CASE("resources: a variable is known by its name, whichever graph and sessi
     CHECK_THROWS_AS(other.variable(&elsewhere), invalid_argument);
 }
 
-TEST_CASE("resources: a replica draws with seeds of its own, unless the state is shared") {
+TEST_CASE("resource_store: a replica draws with seeds of its own, unless the state is shared") {
     const graph g;
     const graph_scope here(g);
     g.set_seed(3);

@@ -15,7 +15,7 @@
 
 using namespace rill;
 
-namespace test_resources {
+namespace test_resources_variable_state {
 
 using detail::element_block;
 using detail::variable_state;
@@ -57,10 +57,10 @@ inline bool holds(const version& v, std::int32_t value, index_t n = many) {
     return std::all_of(ints(v), ints(v) + n, [&](std::int32_t x) { return x == value; });
 }
 
-} // namespace test_resources
+} // namespace test_resources_variable_state
 
-TEST_CASE("resources: a variable has no value until a whole one is written") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a variable has no value until a whole one is written") {
+    using namespace test_resources_variable_state;
     variable_state v({dtype::int32, dims{4}}, default_allocator(), nullptr);
     CHECK(v.read() == nullptr);
     version mine;
@@ -70,8 +70,8 @@ TEST_CASE("resources: a variable has no value until a whole one is written") {
     CHECK(ints(v.read())[3] == 7);
 }
 
-TEST_CASE("resources: alone, a write changes the value in place") {
-    using namespace test_resources;
+TEST_CASE("variable_state: alone, a write changes the value in place") {
+    using namespace test_resources_variable_state;
     variable_state v({dtype::int32, dims{4}}, default_allocator(), nullptr);
     assign(v, 1);
     version mine = v.read();
@@ -84,8 +84,8 @@ TEST_CASE("resources: alone, a write changes the value in place") {
     CHECK(v.read()->data() == data);
 }
 
-TEST_CASE("resources: a reader keeps the version it began with") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a reader keeps the version it began with") {
+    using namespace test_resources_variable_state;
     tracked_allocator memory;
     {
         variable_state v({dtype::int32, dims{4}}, memory, nullptr);
@@ -111,8 +111,8 @@ TEST_CASE("resources: a reader keeps the version it began with") {
     CHECK(memory.bytes_in_use() == 0);
 }
 
-TEST_CASE("resources: a write that is not committed leaves no trace where somebody reads") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a write that is not committed leaves no trace where somebody reads") {
+    using namespace test_resources_variable_state;
     variable_state v({dtype::int32, dims{2}}, default_allocator(), nullptr);
     version mine;
     {
@@ -132,8 +132,8 @@ TEST_CASE("resources: a write that is not committed leaves no trace where somebo
     CHECK(ints(v.read())[0] == 1);
 }
 
-TEST_CASE("resources: a step that began earlier writes on the newest version") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a step that began earlier writes on the newest version") {
+    using namespace test_resources_variable_state;
     variable_state v({dtype::int32, dims{1}}, default_allocator(), nullptr);
     assign(v, 1);
     version early = v.read();
@@ -146,8 +146,8 @@ TEST_CASE("resources: a step that began earlier writes on the newest version") {
     CHECK(*ints(v.read()) == 3);
 }
 
-TEST_CASE("resources: strings, and memory that runs out") {
-    using namespace test_resources;
+TEST_CASE("variable_state: strings, and memory that runs out") {
+    using namespace test_resources_variable_state;
     variable_state text({dtype::string, dims{2}}, default_allocator(), nullptr);
     version mine;
     {
@@ -174,8 +174,8 @@ TEST_CASE("resources: strings, and memory that runs out") {
     CHECK(ints(held)[0] == 1);
 }
 
-TEST_CASE("resources: readers see whole versions while writers write, small and large ones, each in its way") {
-    using namespace test_resources;
+TEST_CASE("variable_state: readers see whole versions while writers write, small and large ones, each in its way") {
+    using namespace test_resources_variable_state;
     for (const index_t n : {index_t(500), many})
         for (const auto how : {variable_write::elements, variable_write::replaces}) {
             variable_state v({dtype::int32, dims{n}}, default_allocator(), nullptr);
@@ -218,8 +218,8 @@ TEST_CASE("resources: readers see whole versions while writers write, small and 
         }
 }
 
-TEST_CASE("resources: a value that is held is replaced beside it, without a copy, in a block that is used again") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a value that is held is replaced beside it, without a copy, in a block that is used again") {
+    using namespace test_resources_variable_state;
     counting_allocator memory(many * sizeof(std::int32_t));
     variable_state v({dtype::int32, dims{many}}, memory, nullptr);
     assign(v, 1);
@@ -252,8 +252,8 @@ TEST_CASE("resources: a value that is held is replaced beside it, without a copy
     CHECK(holds(v.read(), 26));
 }
 
-TEST_CASE("resources: without readers, writes go back into place, and spare blocks are freed") {
-    using namespace test_resources;
+TEST_CASE("variable_state: without readers, writes go back into place, and spare blocks are freed") {
+    using namespace test_resources_variable_state;
     counting_allocator memory(many * sizeof(std::int32_t));
     variable_state v({dtype::int32, dims{many}}, memory, nullptr);
     assign(v, 0);
@@ -278,8 +278,8 @@ TEST_CASE("resources: without readers, writes go back into place, and spare bloc
     CHECK_FALSE(add(small, 1)); // too short a write to wait for
 }
 
-TEST_CASE("resources: a reader takes the old value while a write replaces it") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a reader takes the old value while a write replaces it") {
+    using namespace test_resources_variable_state;
     variable_state v({dtype::int32, dims{many}}, default_allocator(), nullptr);
     assign(v, 1);
     const version held = v.read();
@@ -299,8 +299,8 @@ TEST_CASE("resources: a reader takes the old value while a write replaces it") {
     CHECK_FALSE(v.is_newest(held));
 }
 
-TEST_CASE("resources: a reader that waited for a write makes the next ones leave it alone") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a reader that waited for a write makes the next ones leave it alone") {
+    using namespace test_resources_variable_state;
     variable_state v({dtype::int32, dims{many}}, default_allocator(), nullptr);
     assign(v, 0);
     bool beside = false;
@@ -324,8 +324,8 @@ TEST_CASE("resources: a reader that waited for a write makes the next ones leave
     CHECK(beside);
 }
 
-TEST_CASE("resources: writers take turns, with a reader that holds a version and without") {
-    using namespace test_resources;
+TEST_CASE("variable_state: writers take turns, with a reader that holds a version and without") {
+    using namespace test_resources_variable_state;
     for (const bool held : {false, true}) {
         variable_state v({dtype::int32, dims{many}}, default_allocator(), nullptr);
         assign(v, 0);
@@ -342,8 +342,8 @@ TEST_CASE("resources: writers take turns, with a reader that holds a version and
     }
 }
 
-TEST_CASE("resources: a write beside the value that fails leaves the old one, and its block to the next") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a write beside the value that fails leaves the old one, and its block to the next") {
+    using namespace test_resources_variable_state;
     counting_allocator memory(many * sizeof(std::int32_t));
     variable_state v({dtype::int32, dims{many}}, memory, nullptr);
     assign(v, 1);
@@ -362,8 +362,8 @@ TEST_CASE("resources: a write beside the value that fails leaves the old one, an
     CHECK(memory.blocks() == 2);
 }
 
-TEST_CASE("resources: a whole value is assigned beside one that is held, which the write can still read") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a whole value is assigned beside one that is held, which the write can still read") {
+    using namespace test_resources_variable_state;
     counting_allocator memory(many * sizeof(std::int32_t));
     variable_state v({dtype::int32, dims{many}}, memory, nullptr);
     assign(v, 1);
@@ -382,8 +382,8 @@ TEST_CASE("resources: a whole value is assigned beside one that is held, which t
     CHECK(memory.blocks() == 2);
 }
 
-TEST_CASE("resources: a step that holds nothing after its write is no holder for the next writer") {
-    using namespace test_resources;
+TEST_CASE("variable_state: a step that holds nothing after its write is no holder for the next writer") {
+    using namespace test_resources_variable_state;
     counting_allocator memory(many * sizeof(std::int32_t));
     variable_state v({dtype::int32, dims{many}}, memory, nullptr);
     assign(v, 0);
@@ -398,8 +398,8 @@ TEST_CASE("resources: a step that holds nothing after its write is no holder for
     CHECK(memory.blocks() == 2);
 }
 
-TEST_CASE("resources: readers of slices and a write of some elements wait for each other, and nothing is copied") {
-    using namespace test_resources;
+TEST_CASE("variable_state: readers of slices and a write of some elements wait for each other, and nothing is copied") {
+    using namespace test_resources_variable_state;
     counting_allocator memory(many * sizeof(std::int32_t));
     variable_state v({dtype::int32, dims{many}}, memory, nullptr);
     assign(v, 1);
@@ -434,8 +434,8 @@ TEST_CASE("resources: readers of slices and a write of some elements wait for ea
     CHECK(memory.blocks() == 2);
 }
 
-TEST_CASE("resources: in place, there is one version, which is written while others hold it") {
-    using namespace test_resources;
+TEST_CASE("variable_state: in place, there is one version, which is written while others hold it") {
+    using namespace test_resources_variable_state;
     constexpr index_t n = 5;
     variable_state v({dtype::int32, dims{n}}, default_allocator(), nullptr, true);
     version first;

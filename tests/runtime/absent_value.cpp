@@ -7,7 +7,7 @@
 
 using namespace rill;
 
-TEST_CASE("left_out: zeros of the declared type, whose unknown extents are 1") {
+TEST_CASE("absent_value: zeros of the declared type, whose unknown extents are 1") {
     const any_array open = detail::stand_in({dtype::float64, dims{dyn, 3}});
     CHECK(open.type() == tensor_type{dtype::float64, dims{1, 3}});
     for (const double x : open.elements<double>()) CHECK(x == 0);

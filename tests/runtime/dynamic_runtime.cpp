@@ -8,7 +8,7 @@
 
 using namespace rill;
 
-TEST_CASE("control_flow: is registered with the first dynamic node") {
+TEST_CASE("dynamic_runtime: is registered with the first dynamic node") {
     const graph_scope here{graph()};
     const auto& made = current_graph().state();
     placeholder<float> x("x");
@@ -22,7 +22,7 @@ TEST_CASE("control_flow: is registered with the first dynamic node") {
     CHECK(session().run(y, feed(x, 3.f)) == 6.f);
 }
 
-TEST_CASE("control_flow: ops are dynamic that wait, size their results, or are primitives") {
+TEST_CASE("dynamic_runtime: ops are dynamic that wait, size their results, or are primitives") {
     const auto is_dynamic = [](const auto& made) { return make_op(made)->is_dynamic(); };
     CHECK(is_dynamic(where_op{}));
     CHECK(is_dynamic(mutex_acquire_op{}));

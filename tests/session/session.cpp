@@ -83,7 +83,7 @@ TEST_CASE_METHOD(test_session_fixture, "session: what no fetch needs does not ru
     CHECK(trace.position("other") == -1);
     CHECK(trace.entries[0].op == "Exp");
     CHECK(trace.entries[0].begin <= trace.entries[0].end);
-    CHECK(trace.entries[1].begin == trace.entries[0].begin); // one chain, and so one time
+    CHECK(trace.entries[1].begin == trace.entries[0].begin); // one fusion group, and so one time
     CHECK(s.run(w) == 1.f);                                  // and the assign, whose value was there, was not asked for
     CHECK(s.run(std::tuple(b, update), feed(x, 0.f)) == std::tuple(2.f, 1.f));
 }

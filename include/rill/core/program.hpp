@@ -23,7 +23,7 @@ struct elementwise_info {
 };
 
 /// An elementwise computation as data: leaves, then scalars, then one value per instruction, in order of evaluation.
-/// The run-time twin of an expression type; what a process without the compiled kernel interprets.
+/// The run-time counterpart of an expression type; what a process without the compiled kernel interprets.
 struct program {
     struct instruction {
         const elementwise_info* op;
@@ -149,7 +149,7 @@ struct fused_spec {
 /// Fused nodes over one space: each block of elements goes through all of them, one after the other, while it is in the
 /// first-level cache.
 struct fusion_group {
-    /// A result of an earlier link; of link -1, an input of the chain.
+    /// A result of an earlier member; of member -1, an input of the group.
     struct source {
         int member, index;
     };
@@ -157,9 +157,9 @@ struct fusion_group {
         const fused_spec* spec;
         detail::vector<source> inputs; // of each input of the node
         std::vector<int>
-            results; // of each result: which output of the chain it is, or -1 where only later links read it
+            results; // of each result: which output of the group it is, or -1 if only later members read it
     };
-    static constexpr std::string_view name = "FusedChain"; // what its kernel is registered as
+    static constexpr std::string_view name = "FusionGroup"; // of its kernel in the registry
 
     detail::vector<member> members;
 };

@@ -38,16 +38,18 @@ template <class S, int... Part> struct loop_expression {
 inline namespace RILL_ISA {
 
 /// A loop-invariant operand, held in a register for the whole loop.
-template <class L> using staying = lane<L>;
+template <class L> using loop_invariant = lane<L>;
 
 template <class... L, std::size_t... I>
-RILL_FN auto staying_leaves(const compiled_loop_args::expression& e, type_list<L...>, std::index_sequence<I...>) {
-    return plain_tuple<staying<L>...>(e.leaves[I] ? staying<L>(*static_cast<const L*>(e.leaves[I])) : staying<L>()...);
+RILL_FN auto loop_invariant_leaves(const compiled_loop_args::expression& e, type_list<L...>,
+                                   std::index_sequence<I...>) {
+    return plain_tuple<loop_invariant<L>...>(e.leaves[I] ? loop_invariant<L>(*static_cast<const L*>(e.leaves[I]))
+                                                         : loop_invariant<L>()...);
 }
 template <class... L, std::size_t... I>
-RILL_FORCE_INLINE auto staying_scalars(const compiled_loop_args::expression& e, type_list<L...>,
-                                       std::index_sequence<I...>) {
-    return plain_tuple<staying<L>...>(staying<L>(e.scalars[I].template as<L>())...);
+RILL_FORCE_INLINE auto loop_invariant_scalars(const compiled_loop_args::expression& e, type_list<L...>,
+                                              std::index_sequence<I...>) {
+    return plain_tuple<loop_invariant<L>...>(loop_invariant<L>(e.scalars[I].template as<L>())...);
 }
 template <class... T> std::index_sequence_for<T...> numbers_of(type_list<T...>) { return {}; }
 
@@ -64,14 +66,14 @@ template <class E> struct loop_evaluator;
 template <class S, int... Part> struct loop_evaluator<loop_expression<S, Part...>> {
     using leaf_types = typename element_lists<S>::leaves;
     using scalar_types = typename element_lists<S>::scalars;
-    decltype(staying_leaves(std::declval<compiled_loop_args::expression>(), leaf_types(),
-                            numbers_of(leaf_types()))) leaves;
-    decltype(staying_scalars(std::declval<compiled_loop_args::expression>(), scalar_types(),
-                             numbers_of(scalar_types()))) scalars;
+    decltype(loop_invariant_leaves(std::declval<compiled_loop_args::expression>(), leaf_types(),
+                                   numbers_of(leaf_types()))) leaves;
+    decltype(loop_invariant_scalars(std::declval<compiled_loop_args::expression>(), scalar_types(),
+                                    numbers_of(scalar_types()))) scalars;
 
     RILL_FORCE_INLINE explicit loop_evaluator(const compiled_loop_args::expression& e)
-        : leaves(staying_leaves(e, leaf_types(), numbers_of(leaf_types()))),
-          scalars(staying_scalars(e, scalar_types(), numbers_of(scalar_types()))) {}
+        : leaves(loop_invariant_leaves(e, leaf_types(), numbers_of(leaf_types()))),
+          scalars(loop_invariant_scalars(e, scalar_types(), numbers_of(scalar_types()))) {}
 
     template <class State> RILL_FN auto operator()(const State& state) const {
         return go(state, std::make_index_sequence<sizeof...(Part)>{}, leaf_types());

@@ -102,7 +102,7 @@ struct program_nodes {
 /// The interface of the JIT compiler, which generates machine code when nodes are bound.
 struct code_emitter {
     /// Returns the block function of a fusion group, or null if the precompiled kernels are faster.
-    block_function (*chain)(const fusion_group& chain, std::size_t results, index_t elements,
+    block_function (*group)(const fusion_group& group, std::size_t results, index_t elements,
                             const operand_forms& forms);
     /// Returns true if the JIT can generate code for this instruction.
     bool (*knows)(const program& p, const program::instruction& i);

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where a memory pool gets large regions from: the allocation functions of a device's driver.
+/// The source of a pool's large regions: a driver's allocation functions.
 class region_source {
 public:
     /// Returns a region, aligned to memory_pool::alignment; null if there is no memory left.

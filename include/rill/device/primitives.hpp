@@ -113,7 +113,7 @@ template <class D>
 concept device_primitives =
     requires(const execution_context& on, const float* x, float* y, const std::int32_t* ids, std::int32_t* to,
              std::int64_t* classes, void* memory, index_t n, const detail::strided_layout& layout,
-             const random_stream* stream, const error_site& where, const fused_spec& spec, const fusion_group& chain,
+             const random_stream* stream, const error_site& where, const fused_spec& spec, const fusion_group& group,
              kernel_request& request, const window_shape& w, const convolution_shape& s, convolution_part part,
              const matrix_task& matrices, const quint8* bytes, qint32* sums) {
         { D::type } -> std::convertible_to<std::string_view>;
@@ -121,7 +121,7 @@ concept device_primitives =
         D::template compile_one_op<leaf<float>>();
         D::template compile_reducer<combine::sum, float>();
         { D::fused(spec, request) } -> std::same_as<kernel>;
-        { D::fused(chain, request) } -> std::same_as<kernel>;
+        { D::fused(group, request) } -> std::same_as<kernel>;
 
         D::gemm(on, false, false, n, n, n, x, x, y);
         D::gemm(on, false, false, n, n, n, x, x, y, {x, true}); // product_epilogue

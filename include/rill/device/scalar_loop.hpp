@@ -18,7 +18,7 @@ struct scalar_loop {
     using source = fusion_group::source;
     static constexpr std::string_view name = "NumberLoop"; // the name of its kernel in the registry
 
-    fusion_group chain;        // the condition, then the body; the members below name its results
+    fusion_group group;        // the condition, then the body; the members below name its results
     std::vector<dtype> inputs; // types of the group's inputs
     int slices = 0;
     bool conditional = false;    // false: it runs to the iteration limit

@@ -137,8 +137,8 @@ RILL_COLD void require_fused() {
             register_factory(D::type, fused_op::name, dtype::invalid, 0, [](const void* op, kernel_request& r) {
                 return static_cast<const fused_op*>(op)->template bind<D, void>(r);
             });
-            register_factory(D::type, fusion_group::name, dtype::invalid, 0, [](const void* chain, kernel_request& r) {
-                return D::fused(*static_cast<const fusion_group*>(chain), r);
+            register_factory(D::type, fusion_group::name, dtype::invalid, 0, [](const void* group, kernel_request& r) {
+                return D::fused(*static_cast<const fusion_group*>(group), r);
             });
             if constexpr (requires(const scalar_loop& loop, kernel_request& r) { D::fused(loop, r); })
                 register_factory(D::type, scalar_loop::name, dtype::invalid, 0,

@@ -109,7 +109,7 @@ RILL_COLD void graph_state::check_loop_edge(const loop_edge& e) const {
     if (e.merge->inside != e.back.from->inside) refuse("and its back edge lie in different bodies");
     const auto &first = type_of({e.merge, 0}), &next = type_of(e.back);
     if (first.type != next.type || !rules::compatible(first.shape, next.shape))
-        refuse("is " + to_string(first) + ", what comes back is " + to_string(next));
+        refuse("is " + to_string(first) + ", its back edge is " + to_string(next));
     if (back_edges_.contains(e.merge)) refuse("has a back edge already");
 }
 

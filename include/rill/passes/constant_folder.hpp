@@ -27,7 +27,7 @@ public:
     const std::vector<any_array>* of_item(int item) const;
 
 private:
-    const any_array* told(subgraph::value v) const; // a constant, or a value folded already; else null
+    const any_array* folded_value(subgraph::value v) const; // a constant, or a value folded already; else null
     bool decided(const subgraph::value& v) const;
     subgraph::value source(subgraph::value v) const;
     bool may_be_known(int item) const;

@@ -32,14 +32,14 @@ RILL_COLD const any_array* constant_folder::find(subgraph::value v) {
             wait = !decided(from);
             if (wait)
                 asked.push_back(from.item);
-            else if (!told(from))
+            else if (!folded_value(from))
                 break;
         }
         if (wait) continue;
         values_.try_emplace(at, possible ? fold_value(at) : std::vector<any_array>());
         asked.pop_back();
     }
-    return told(v);
+    return folded_value(v);
 }
 
 RILL_COLD const std::vector<any_array>* constant_folder::of_item(int item) const {
@@ -47,13 +47,15 @@ RILL_COLD const std::vector<any_array>* constant_folder::of_item(int item) const
     return at == values_.end() || at->second.empty() ? nullptr : &at->second;
 }
 
-RILL_COLD const any_array* constant_folder::told(subgraph::value v) const {
+RILL_COLD const any_array* constant_folder::folded_value(subgraph::value v) const {
     if (const auto& op = graph_.items[v.item].op; op && op->constant()) return op->constant();
     const auto* all = of_item(v.item);
     return all ? &(*all)[v.port] : nullptr;
 }
 
-RILL_COLD bool constant_folder::decided(const subgraph::value& v) const { return told(v) || values_.contains(v.item); }
+RILL_COLD bool constant_folder::decided(const subgraph::value& v) const {
+    return folded_value(v) || values_.contains(v.item);
+}
 
 RILL_COLD subgraph::value constant_folder::source(subgraph::value v) const {
     while (graph_.items[v.item].is_copy())
@@ -75,7 +77,7 @@ RILL_COLD std::vector<any_array> constant_folder::fold_value(int item) const {
     bool known = true;
     for (const auto& v : it.inputs) {
         in.push_back(types_[v.item][v.port]);
-        const auto* value = told(source(v));
+        const auto* value = folded_value(source(v));
         known = known && value;
         slots.input(value ? value->data() : nullptr);
     }

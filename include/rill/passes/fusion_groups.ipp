@@ -27,13 +27,13 @@ public:
 
     std::vector<int> run() && {
         for (int i = 0; i < static_cast<int>(first_.size()); ++i) {
-            auto here = as_chain(i);
+            auto here = group_of_one(i);
             if (!here) continue;
             if (here->space.size() == 1) {
-                join_numbers(i);
+                join_scalar_group(i);
                 continue;
             }
-            chains_.try_emplace(i, std::move(*here));
+            groups_.try_emplace(i, std::move(*here));
             for (const int before : producers(i))
                 if (join(i, before)) break;
         }
@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    struct chain {
+    struct group {
         dims space;
         std::size_t operands; // at most: leaves and results of its members
         const rill::device* device;
@@ -53,7 +53,7 @@ private:
     const tensor_type& type_of(const subgraph::value& v) const { return types_[v.item][v.port]; }
 
     /// Returns the group that the item would form alone; nothing if it can't be a member.
-    std::optional<chain> as_chain(int i) const {
+    std::optional<group> group_of_one(int i) const {
         const auto& it = item(i);
         const fused_spec* spec = it.origin && it.op ? it.op->fused() : nullptr;
         if (!spec || folded_[i]) return {};
@@ -68,7 +68,7 @@ private:
             if (const auto& shape = types_[i][r].shape;
                 shape != space && space.size() > block_of_threads && shape.size() * 64 > space.size())
                 return {};
-        return chain{space, spec->leaves.size() + spec->results.size(), it.device, {i}};
+        return group{space, spec->leaves.size() + spec->results.size(), it.device, {i}};
     }
 
     /// Returns true if the item can read a value block by block: one per element of the space, in the elements' order.
@@ -83,7 +83,7 @@ private:
     std::vector<int> producers(int i) const {
         std::vector<int> all;
         for (const auto& v : item(i).inputs)
-            if (chains_.contains(first(v.item))) all.push_back(first(v.item));
+            if (groups_.contains(first(v.item))) all.push_back(first(v.item));
         detail::sort(all);
         all.erase(std::unique(all.begin(), all.end()), all.end());
         return all;
@@ -96,35 +96,35 @@ private:
         std::vector<int> joining{i};
         for (const int p : producers(i))
             if (p > before) joining.push_back(p);
-        const auto& to = chains_.at(before);
+        const auto& to = groups_.at(before);
         std::size_t operands = to.operands;
         for (const int j : joining) {
-            const auto& c = chains_.at(j);
+            const auto& c = groups_.at(j);
             operands += c.operands;
             if (c.space != to.space || c.device != to.device || operands > most_operands) return false;
             for (const int member : c.items)
                 if (!fits(member, before, joining)) return false;
         }
         for (const int j : joining) {
-            for (const int member : chains_.at(j).items) first_[member] = before;
-            auto items = std::move(chains_.at(j).items);
-            auto& all = chains_.at(before).items;
+            for (const int member : groups_.at(j).items) first_[member] = before;
+            auto items = std::move(groups_.at(j).items);
+            auto& all = groups_.at(before).items;
             all.insert(all.end(), items.begin(), items.end());
         }
-        chains_.at(before).operands = operands;
+        groups_.at(before).operands = operands;
         return true;
     }
 
     /// Adds the item to a scalar group: the last group of its operands, else the last one begun, else a new one. Everything that the
     /// item needs must be ready where the group begins.
-    void join_numbers(int i) {
+    void join_scalar_group(int i) {
         int before = -1;
         for (const auto& v : item(i).inputs)
-            if (numbers_.contains(first(v.item))) before = std::max(before, first(v.item));
-        if (!joins_numbers(i, before)) before = joins_numbers(i, last_numbers_) ? last_numbers_ : i;
-        if (before == i) last_numbers_ = i;
+            if (scalar_groups_.contains(first(v.item))) before = std::max(before, first(v.item));
+        if (!joins_scalar_group(i, before)) before = joins_scalar_group(i, last_scalar_group_) ? last_scalar_group_ : i;
+        if (before == i) last_scalar_group_ = i;
         first_[i] = before;
-        auto& needed = numbers_[before];
+        auto& needed = scalar_groups_[before];
         for (const auto& v : item(i).inputs)
             if (!is_source(v.item)) needed.insert(first(v.item));
         for (const int a : item(i).after) needed.insert(first(a));
@@ -132,11 +132,11 @@ private:
 
     /// Returns true if the item can join a scalar group. An item that reads no member must need only what the members need: otherwise
     /// the group would wait for values that threads can compute in parallel to it.
-    bool joins_numbers(int i, int before) const {
+    bool joins_scalar_group(int i, int before) const {
         if (before < 0) return false;
         const auto& it = item(i);
         const auto there = [&](int d) { return first(d) <= before || is_source(d); };
-        const auto known = [&](int d) { return is_source(d) || numbers_.at(before).contains(first(d)); };
+        const auto known = [&](int d) { return is_source(d) || scalar_groups_.at(before).contains(first(d)); };
         const auto all = [&](const auto& holds) {
             return detail::all_of(it.inputs, [&](const auto& v) { return holds(v.item); }) &&
                    detail::all_of(it.after, holds);
@@ -151,7 +151,7 @@ private:
         const auto& it = item(i);
         const auto early = [&](int d) { return first(d) < before || is_source(d); };
         const auto inside = [&](int d) { return first(d) == before || detail::contains(joining, first(d)); };
-        const dims& space = chains_.at(before).space;
+        const dims& space = groups_.at(before).space;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             const auto& v = it.inputs[k];
             if (inside(v.item) ? !flows(v, *it.op->fused(), static_cast<int>(k), space) : !early(v.item)) return false;
@@ -170,9 +170,9 @@ private:
     std::span<const std::vector<tensor_type>> types_;
     std::span<const char> folded_;
     std::vector<int> first_;
-    hash_map<int, chain> chains_;          // by first member
-    hash_map<int, hash_set<int>> numbers_; // by first member: the items that a scalar group needs
-    int last_numbers_ = -1;
+    hash_map<int, group> groups_;                // by first member
+    hash_map<int, hash_set<int>> scalar_groups_; // by first member: the items that a scalar group needs
+    int last_scalar_group_ = -1;
 };
 
 RILL_COLD std::vector<int> find_fusion_groups(const subgraph& g, std::span<const std::vector<tensor_type>> types,

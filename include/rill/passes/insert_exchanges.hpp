@@ -36,14 +36,14 @@ private:
         std::vector<const device*> results; // per result, if there are several parts: where the value is computed
     };
     /// The share of a part in a node with bodies.
-    struct piece {
+    struct item_share {
         int part = -1;
         op_ptr op;
         std::shared_ptr<region_share> share;
         int item = -1; // once it is inserted
     };
 
-    // ---- ports: those of items; below 0 are control edges: -1 of an ordinary item, -1 - k of piece k ------------------------------
+    // ---- ports: those of items; below 0 are control edges: -1 of an ordinary item, -1 - k of share k -----------------------------------
     static constexpr int control = -1;
     int control_of(int from, int port) const;
     int part_at(int from, int port) const;
@@ -59,18 +59,18 @@ private:
     const device* home_of_result(const body& b, std::size_t result) const;
     /// Keeps a fed argument of a body in one part.
     void keep_feed(int feed, const device& home);
-    /// Makes the pieces of an item from its bodies, cut apart.
+    /// Makes the shares of an item from its bodies, cut apart.
     void split(int i);
-    piece make_piece(int i, int part, std::vector<std::vector<part_items>>& bodies) const;
-    void insert_pieces(int i);
-    void check_piece(int i, const piece& p) const;
+    item_share make_share(int i, int part, std::vector<std::vector<part_items>>& bodies) const;
+    void insert_shares(int i);
+    void check_share(int i, const item_share& p) const;
 
     // ---- exchanges ------------------------------------------------------------------------------------------------------------------
     void number_parts();
     bool varies(int item) const;
     void find_crossing(const std::vector<int>& fetch_parts);
     static void order_after(subgraph::item& it, const std::vector<int>& more);
-    std::vector<int> pieces_of(int item) const;
+    std::vector<int> shares_of(int item) const;
     void wait_for(small_vector<int, 4>& after, int a, int to);
     subgraph::value read(const subgraph::value& v, int to, const small_vector<int, 4>& after);
     subgraph::value pair(int from, int port, int to, const std::vector<int>& waits);
@@ -89,7 +89,7 @@ private:
     std::vector<const device*>
         homes_; // per old item: stands for its part; null: each part has the value, or the item is split
     std::vector<std::unique_ptr<region_cut>> cuts_; // per old item
-    std::vector<std::vector<piece>> pieces_;        // per old item
+    std::vector<std::vector<item_share>> shares_;   // per old item
     detail::vector<subgraph::item> items_;
     std::vector<int> now_;                                // per old item
     std::vector<std::vector<std::pair<int, int>>> eager_; // per old item: ports and parts that need it

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD exchange_insertion::exchange_insertion(exchange_inserter& of, subgraph g)
     : of_(of), ops_(*registered_exchange_ops.load()), g_(std::move(g)), homes_(g_.items.size()), cuts_(g_.items.size()),
-      pieces_(g_.items.size()), now_(g_.items.size(), -1), eager_(g_.items.size()) {
+      shares_(g_.items.size()), now_(g_.items.size(), -1), eager_(g_.items.size()) {
     for (const auto& it : g_.items)
         of_.takes_turns_ = of_.takes_turns_ || (it.op && it.op->ordering() != step_ordering::none);
 }
@@ -61,20 +61,20 @@ RILL_COLD subgraph exchange_insertion::run(const std::vector<int>& fetch_parts) 
     find_crossing(fetch_parts);
     for (int i = 0; i < n; ++i) {
         if (is_split(i)) {
-            insert_pieces(i);
+            insert_shares(i);
         } else {
             auto it = g_.items[i];
             const auto asked = std::exchange(it.after, {});
             for (const int a : asked) wait_for(it.after, a, it.part);
             const auto shape_only = it.shape_only_inputs();
-            std::vector<int> pieces; // what follows one piece follows all
+            std::vector<int> shares; // what follows one share follows all
             for (std::size_t k = 0; k < it.inputs.size(); ++k) {
                 const auto v = it.inputs[k];
                 it.inputs[k] = contains(shape_only, static_cast<std::int32_t>(k)) ? shape_of(v, it.part)
                                                                                   : read(v, it.part, it.after);
-                for (const int p : pieces_of(v.item)) pieces.push_back(p);
+                for (const int p : shares_of(v.item)) shares.push_back(p);
             }
-            order_after(it, pieces);
+            order_after(it, shares);
             now_[i] = add(std::move(it));
         }
         for (const auto& [port, to] : eager_[i]) (void)pair(i, port, to, {});
@@ -86,28 +86,28 @@ RILL_COLD subgraph exchange_insertion::run(const std::vector<int>& fetch_parts) 
     std::vector<int> targets;
     for (const int t : g_.targets)
         if (!is_split(t)) targets.push_back(now_[t]);
-    for (const auto& all : pieces_)
-        for (const auto& p : all) targets.push_back(p.item); // a piece may have no result
+    for (const auto& all : shares_)
+        for (const auto& p : all) targets.push_back(p.item); // a share may have no result
     g_.targets = std::move(targets);
     g_.items = std::move(items_);
     return std::move(g_);
 }
 
 RILL_COLD int exchange_insertion::control_of(int from, int port) const {
-    for (std::size_t k = 0; k < pieces_[from].size(); ++k)
-        if (port < 0 ? control - static_cast<int>(k) == port : contains(pieces_[from][k].share->outputs, port))
+    for (std::size_t k = 0; k < shares_[from].size(); ++k)
+        if (port < 0 ? control - static_cast<int>(k) == port : contains(shares_[from][k].share->outputs, port))
             return control - static_cast<int>(k);
     return control;
 }
 
 RILL_COLD int exchange_insertion::part_at(int from, int port) const {
-    if (pieces_[from].empty()) return g_.items[from].part;
-    return pieces_[from][static_cast<std::size_t>(control - control_of(from, port))].part;
+    if (shares_[from].empty()) return g_.items[from].part;
+    return shares_[from][static_cast<std::size_t>(control - control_of(from, port))].part;
 }
 
 RILL_COLD subgraph::value exchange_insertion::made_at(int from, int port) const {
-    if (pieces_[from].empty()) return {now_[from], port};
-    const auto& p = pieces_[from][static_cast<std::size_t>(control - control_of(from, port))];
+    if (shares_[from].empty()) return {now_[from], port};
+    const auto& p = shares_[from][static_cast<std::size_t>(control - control_of(from, port))];
     const auto at = detail::find(p.share->outputs, port);
     return {p.item, static_cast<int>(at - p.share->outputs.begin())};
 }
@@ -134,12 +134,12 @@ RILL_COLD void exchange_insertion::find_crossing(const std::vector<int>& fetch_p
         if (!varies(v.item) && repeated_value(v.item).empty()) note(v.item, v.port, to);
     };
     const auto note_control = [&](int a, int to) {
-        if (pieces_[a].empty()) note(a, control, to);
-        for (std::size_t k = 0; k < pieces_[a].size(); ++k) note(a, control - static_cast<int>(k), to);
+        if (shares_[a].empty()) note(a, control, to);
+        for (std::size_t k = 0; k < shares_[a].size(); ++k) note(a, control - static_cast<int>(k), to);
     };
     for (int i = 0; i < static_cast<int>(g_.items.size()); ++i) {
         const auto& it = g_.items[i];
-        for (const auto& p : pieces_[i]) {
+        for (const auto& p : shares_[i]) {
             for (std::size_t k = 0; k < p.share->inputs.size(); ++k)
                 if (!p.share->is_shape[k]) note_value(it.inputs[static_cast<std::size_t>(p.share->inputs[k])], p.part);
             for (const int a : it.after) note_control(a, p.part);
@@ -161,9 +161,9 @@ RILL_COLD void exchange_insertion::order_after(subgraph::item& it, const std::ve
 }
 
 /// Returns the new items of an old one that is split.
-RILL_COLD std::vector<int> exchange_insertion::pieces_of(int item) const {
+RILL_COLD std::vector<int> exchange_insertion::shares_of(int item) const {
     std::vector<int> all;
-    for (const auto& p : pieces_[item]) all.push_back(p.item);
+    for (const auto& p : shares_[item]) all.push_back(p.item);
     return all;
 }
 
@@ -172,8 +172,8 @@ RILL_COLD void exchange_insertion::wait_for(small_vector<int, 4>& after, int a, 
     const auto wait = [&](int port) {
         after.push_back(crosses(a, port, to) ? pair(a, port, to, {}).item : made_at(a, port).item);
     };
-    if (pieces_[a].empty()) wait(control);
-    for (std::size_t k = 0; k < pieces_[a].size(); ++k) wait(control - static_cast<int>(k));
+    if (shares_[a].empty()) wait(control);
+    for (std::size_t k = 0; k < shares_[a].size(); ++k) wait(control - static_cast<int>(k));
 }
 
 /// Returns the value as part `to` sees it. `after` are the new control inputs of its reader.
@@ -200,7 +200,7 @@ RILL_COLD subgraph::value exchange_insertion::pair(int from, int port, int to, c
         send.inputs.push_back(made_at(from, port));
     for (const int a : waits) // each lies in the reader's part, came into it, or is repeated
         send.after.push_back(items_[a].part == send.part || items_[a].part < 0 ? a : returned(a, send.part));
-    order_after(send, pieces_of(from));
+    order_after(send, shares_of(from));
     const int made = exchange(std::move(send), type_at(from, port), to, wire_of(from, port));
     pairs_.try_emplace(std::tuple(from, port, to, waits), made);
     return {made, 0};
@@ -248,9 +248,9 @@ RILL_COLD subgraph::value exchange_insertion::shape_of(const subgraph::value& v,
         subgraph::item shape, send;
         shape.op = ops_.shape();
         shape.part = send.part = part_at(v.item, v.port);
-        shape.device = pieces_[v.item].empty() ? g_.items[v.item].device : host_of(send.part);
+        shape.device = shares_[v.item].empty() ? g_.items[v.item].device : host_of(send.part);
         shape.inputs.push_back(made_at(v.item, v.port));
-        order_after(shape, pieces_of(v.item));
+        order_after(shape, shares_of(v.item));
         send.inputs.push_back({add(std::move(shape)), 0});
         const tensor_type extents{dtype::int64, dims{type.shape.known_rank() ? type.shape.rank : dyn}};
         stand_in.inputs.push_back({exchange(std::move(send), extents, to, wire_format::as_is), 0});
@@ -291,9 +291,9 @@ RILL_COLD int exchange_insertion::returned(int a, int to) {
         const int source = std::get<0>(at->first);
         return in_place_of(source, control_of(source, std::get<1>(at->first)));
     }
-    for (int i = 0; i < static_cast<int>(pieces_.size()); ++i)
-        for (std::size_t k = 0; k < pieces_[i].size(); ++k)
-            if (pieces_[i][k].item == a) return in_place_of(i, control - static_cast<int>(k));
+    for (int i = 0; i < static_cast<int>(shares_.size()); ++i)
+        for (std::size_t k = 0; k < shares_[i].size(); ++k)
+            if (shares_[i][k].item == a) return in_place_of(i, control - static_cast<int>(k));
     return in_place_of(static_cast<int>(detail::find(now_, a) - now_.begin()), control);
 }
 

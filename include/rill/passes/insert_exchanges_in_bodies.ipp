@@ -100,11 +100,11 @@ RILL_COLD void exchange_insertion::split(int i) {
         auto g = sort_items(order_variable_accesses(pass.run(fetch_parts)));
         bodies.push_back(of_.items_of_parts(g, &fetch_parts));
     }
-    for (const auto* d : cut.devices) pieces_[i].push_back(make_piece(i, of_.number_of(*d), bodies));
+    for (const auto* d : cut.devices) shares_[i].push_back(make_share(i, of_.number_of(*d), bodies));
 }
 
-RILL_COLD exchange_insertion::piece exchange_insertion::make_piece(int i, int part,
-                                                                   std::vector<std::vector<part_items>>& bodies) const {
+RILL_COLD exchange_insertion::item_share
+exchange_insertion::make_share(int i, int part, std::vector<std::vector<part_items>>& bodies) const {
     const node& n = *g_.items[i].origin;
     const auto& cut = *cuts_[i];
     auto use = *n.op->regions();
@@ -188,7 +188,7 @@ RILL_COLD exchange_insertion::piece exchange_insertion::make_piece(int i, int pa
 }
 
 /// Throws unimplemented if the part uses a resource, or writes a variable, of another part.
-RILL_COLD void exchange_insertion::check_piece(int i, const piece& p) const {
+RILL_COLD void exchange_insertion::check_share(int i, const item_share& p) const {
     const auto& it = g_.items[i];
     const node& n = *it.origin;
     const auto writes = p.op->writes();
@@ -206,12 +206,12 @@ RILL_COLD void exchange_insertion::check_piece(int i, const piece& p) const {
     }
 }
 
-RILL_COLD void exchange_insertion::insert_pieces(int i) {
+RILL_COLD void exchange_insertion::insert_shares(int i) {
     const auto& it = g_.items[i];
     std::vector<subgraph::item> made;
     std::vector<int> before; // what the whole node waits for
-    for (const auto& p : pieces_[i]) {
-        check_piece(i, p);
+    for (const auto& p : shares_[i]) {
+        check_share(i, p);
         auto& own = made.emplace_back();
         own.origin = it.origin;
         own.op = p.op;
@@ -224,14 +224,14 @@ RILL_COLD void exchange_insertion::insert_pieces(int i) {
             const auto& v = it.inputs[static_cast<std::size_t>(p.share->inputs[k])];
             own.inputs.push_back(p.share->is_shape[k] ? shape_of(v, p.part) : read(v, p.part, own.after));
             before.push_back(own.inputs.back().item);
-            for (const int other : pieces_of(v.item)) before.push_back(other);
+            for (const int other : shares_of(v.item)) before.push_back(other);
         }
     }
-    // a piece waits inside for the others: no order of the items may put what one of them needs after another one. The edges between parts
+    // a share waits inside for the others: no order of the items may put what one of them needs after another one. The edges between parts
     // are dropped when the parts are taken apart
     for (std::size_t k = 0; k < made.size(); ++k) {
         order_after(made[k], before);
-        pieces_[i][k].item = add(std::move(made[k]));
+        shares_[i][k].item = add(std::move(made[k]));
     }
 }
 

@@ -43,8 +43,8 @@ public:
     /// Returns the device of nodes that request none.
     const device& default_device() const noexcept { return default_; }
 
-    /// Returns the device of a node. Throws invalid_argument if it requests a device that does not exist or for which the program has no
-    /// kernel of the op, if it writes variables in several memories, or if it writes a variable and is colocated with a node elsewhere.
+    /// Returns the device of a node. Throws invalid_argument if the requested device does not exist, or has no kernel of the op. It also
+    /// throws if the node writes variables in several memories, or writes one and is colocated with a node elsewhere.
     /// The rules, of which later ones win:
     /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
     /// - the default device, or the one that a placer has chosen, if no type is requested
@@ -67,10 +67,10 @@ private:
     /// Returns the name that a node requests, with the parts that it inherits from the nodes around it.
     device_name request_of(const node& n) const;
     const device& beside_variables(const node& n, const device& there);
-    /// Passes the request of a node on to the nodes of its bodies, and the device that was decided for want of one.
+    /// Notes the node's device for its bodies. Nodes there inherit its request.
     void note_regions(const node& n, const device* decided);
-    /// Returns the device that was decided for the node around the node's body; null if that is the default one.
-    const device* around(const node& n) const;
+    /// Returns the device that was decided for the node that runs the node's body; null if that is the default one.
+    const device* enclosing_device(const node& n) const;
     /// Returns the default device of the one task that has all variables written in the bodies; null if that is the default task.
     const device* task_of_variables(const node& n);
 
@@ -84,7 +84,7 @@ private:
     detail::hash_map<const node*, const device*> chosen_;    // by a placer
     detail::hash_set<std::string> replacements_;             // names of nodes in no graph, made in place of others
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
-    detail::hash_map<const region*, const device*> around_;  // per region: the device decided for that node
+    detail::hash_map<const region*, const device*> enclosing_device_; // per region: the device decided for that node
 };
 
 /// Gives every item the device of its node.

@@ -97,7 +97,7 @@ RILL_COLD bool placement::is_free(const node& n) const {
         const std::lock_guard lock(mutex_);
         if (known_.contains(first_variant(n)) || chosen_.contains(first_variant(n))) return false;
     }
-    return !requested(n) && !around(n) && &placed_with(n) == &n;
+    return !requested(n) && !enclosing_device(n) && &placed_with(n) == &n;
 }
 
 RILL_COLD bool placement::can_run(const node& n, const device& there) const {
@@ -121,7 +121,7 @@ RILL_COLD const device& placement::decide(const node& n) {
         }
         there = loop ? &device_of(*loop) : chosen ? chosen : nullptr;
         if (!there && n.bodies && request_of(n) == device_name{}) there = task_of_variables(n);
-        if (!there) there = around(n);
+        if (!there) there = enclosing_device(n);
         if (const node& beside = placed_with(n); !there && &beside != &n) there = &device_of(beside);
         if (!there) there = &default_;
     }
@@ -178,7 +178,7 @@ RILL_COLD const device* placement::requested(const node& n) const {
     if (asked == device_name{}) return nullptr;
     const auto* here = devices_.find({asked.job, asked.replica, asked.task, "", -1});
     if (here && asked.type.empty()) {
-        const auto* outer = around(n);
+        const auto* outer = enclosing_device(n);
         if (outer && detail::same_task(*outer, *here)) return nullptr;
         const auto* of_task = devices_.find({asked.job, asked.replica, asked.task, default_.type->name, -1});
         return of_task == &default_ ? nullptr : of_task;
@@ -208,15 +208,15 @@ RILL_COLD void placement::note_regions(const node& n, const device* decided) {
     for (const auto& b : *n.bodies) {
         if (b.functionalized) continue; // its nodes lie in the region around the node
         inherited_.try_emplace(b.of, request);
-        if (decided) around_.try_emplace(b.of, decided);
+        if (decided) enclosing_device_.try_emplace(b.of, decided);
     }
 }
 
-RILL_COLD const device* placement::around(const node& n) const {
+RILL_COLD const device* placement::enclosing_device(const node& n) const {
     if (!n.inside) return nullptr;
     const std::lock_guard lock(mutex_);
-    const auto at = around_.find(n.inside);
-    return at == around_.end() ? nullptr : at->second;
+    const auto at = enclosing_device_.find(n.inside);
+    return at == enclosing_device_.end() ? nullptr : at->second;
 }
 
 RILL_COLD const device* placement::task_of_variables(const node& n) {

@@ -34,7 +34,7 @@ struct subgraph {
         const rill::device* device = nullptr;
         int part = -1; // of a run that is partitioned: the part that runs it; -1: every part that needs it
         int edge = -1; // of a send or receive between parts: the number of its edge
-        /// Of a node with bodies that is cut between parts: the share of this item's part. The node's ports are then those of the share.
+        /// The share of a node with bodies that this item's part runs. Ports are then those of the share.
         std::shared_ptr<const region_share> share = {};
 
         bool is_copy() const { return !origin && feed < 0 && !op; }

@@ -54,9 +54,24 @@ std::unique_ptr<element_order> by_priority();
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-class fifo_order final : public element_order {
+/// The base of orders that keep their slots in a sequence, in order of arrival.
+template <class Slots> class sequence_order : public element_order {
 public:
-    void put(std::int32_t slot, std::int64_t) override { slots_.push_back(slot); }
+    void put(std::int32_t slot, std::int64_t) final { slots_.push_back(slot); }
+    std::int32_t take_last() final {
+        const auto slot = slots_.back();
+        slots_.pop_back();
+        return slot;
+    }
+    std::size_t size() const final { return slots_.size(); }
+    std::vector<std::int32_t> slots() const final { return {slots_.begin(), slots_.end()}; }
+
+protected:
+    Slots slots_;
+};
+
+class fifo_order final : public sequence_order<std::deque<std::int32_t>> {
+public:
     void put_back(std::int32_t slot, std::int64_t) override { slots_.push_front(slot); }
     std::int32_t take() override {
         const auto slot = slots_.front();
@@ -71,22 +86,11 @@ public:
         to.insert(to.end(), slots_.begin(), end);
         slots_.erase(slots_.begin(), end);
     }
-    std::int32_t take_last() override {
-        const auto slot = slots_.back();
-        slots_.pop_back();
-        return slot;
-    }
-    std::size_t size() const override { return slots_.size(); }
-    std::vector<std::int32_t> slots() const override { return {slots_.begin(), slots_.end()}; }
-
-private:
-    std::deque<std::int32_t> slots_;
 };
 
-class random_order final : public element_order {
+class random_order final : public sequence_order<std::vector<std::int32_t>> {
 public:
     explicit random_order(std::uint64_t seed) : stream_{seed} {}
-    void put(std::int32_t slot, std::int64_t) override { slots_.push_back(slot); }
     void put_back(std::int32_t slot, std::int64_t) override { slots_.push_back(slot); }
     std::int32_t take() override {
         const auto bits = stream_.block(drawn_++);
@@ -94,20 +98,12 @@ public:
         std::swap(slots_[wide % slots_.size()], slots_.back());
         return take_last();
     }
-    std::int32_t take_last() override {
-        const auto slot = slots_.back();
-        slots_.pop_back();
-        return slot;
-    }
-    std::size_t size() const override { return slots_.size(); }
-    std::vector<std::int32_t> slots() const override { return slots_; }
     std::uint64_t drawn() const override { return drawn_; }
     void set_drawn(std::uint64_t drawn) override { drawn_ = drawn; }
 
 private:
     random_stream stream_;
     std::uint64_t drawn_ = 0;
-    std::vector<std::int32_t> slots_;
 };
 
 class priority_order final : public element_order {

@@ -63,14 +63,14 @@ protected:
     std::shared_ptr<holding> held_by(const step_context* step, bool to_hold);
     /// Runs `what` under the lock and serves the lines. Completes the served attempts after the lock is released.
     template <class F> void change(const F& what) {
-        std::vector<attempt_ptr> told;
+        std::vector<attempt_ptr> completed;
         {
             const std::lock_guard lock(mutex_);
             what();
             serve_lines();
-            told.swap(told_);
+            completed.swap(finished_);
         }
-        tell(told);
+        tell(completed);
     }
     /// Fails the waiting attempts that `which` selects, with the error `problem`. Call it within `change`.
     void refuse_waiting(const std::function<bool(const attempt&)>& which, const std::exception_ptr& problem);
@@ -81,18 +81,18 @@ protected:
     mutable std::mutex mutex_;
 
 private:
-    struct let_go;
+    struct release_on_failure;
 
     bool finished(attempt& a);
     void serve_lines();
     void leave(attempt_ptr a);
     bool give_up(const attempt_ptr& a);
     /// Calls the completions, outside the lock: a completion may call this resource again.
-    static void tell(const std::vector<attempt_ptr>& told);
+    static void tell(const std::vector<attempt_ptr>& completed);
 
     const std::string name_;
     std::vector<std::deque<attempt_ptr>> lines_;
-    std::vector<attempt_ptr> told_; // finished attempts whose completions are still to be called
+    std::vector<attempt_ptr> finished_; // finished attempts whose completions are still to be called
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -103,7 +103,7 @@ private:
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-struct waited_resource::let_go {
+struct waited_resource::release_on_failure {
     std::weak_ptr<waited_resource> from;
     std::shared_ptr<holding> held;
 
@@ -115,10 +115,12 @@ struct waited_resource::let_go {
 RILL_INLINE std::shared_ptr<waited_resource::holding> waited_resource::held_by(const step_context* step, bool to_hold) {
     if (!step || !step->on_failure) return nullptr;
     for (const auto& f : *step->on_failure)
-        if (const auto* mine = f.target<let_go>(); mine && mine->from.lock().get() == this) return mine->held;
+        if (const auto* mine = f.target<release_on_failure>(); mine && mine->from.lock().get() == this)
+            return mine->held;
     if (!to_hold) return nullptr;
     auto held = std::make_shared<holding>();
-    step->on_failure->push_back(let_go{std::static_pointer_cast<waited_resource>(shared_from_this()), held});
+    step->on_failure->push_back(
+        release_on_failure{std::static_pointer_cast<waited_resource>(shared_from_this()), held});
     return held;
 }
 
@@ -134,7 +136,7 @@ RILL_INLINE bool waited_resource::finished(attempt& a) {
 
 RILL_INLINE void waited_resource::leave(attempt_ptr a) {
     a->over = true;
-    told_.push_back(std::move(a));
+    finished_.push_back(std::move(a));
 }
 
 /// Serves each line in turn until none makes progress.
@@ -152,8 +154,8 @@ RILL_INLINE void waited_resource::serve_lines() {
             }
 }
 
-RILL_INLINE void waited_resource::tell(const std::vector<attempt_ptr>& told) {
-    for (const auto& a : told) a->tell(a->problem, std::move(a->outputs));
+RILL_INLINE void waited_resource::tell(const std::vector<attempt_ptr>& completed) {
+    for (const auto& a : completed) a->tell(a->problem, std::move(a->outputs));
 }
 
 RILL_INLINE bool waited_resource::start(attempt&& now, async_context& wait, any_array* out) {

@@ -26,7 +26,7 @@ RILL_COLD const std::vector<any_array>* tensor_list_items(const any_array& a) {
 
 RILL_COLD void refuse_tensor_lists(std::span<const tensor_type> inputs) {
     if (detail::any_of(inputs, is_tensor_list))
-        throw unimplemented("what a loop kept has other extents in each iteration: that goes through scans alone");
+        throw unimplemented("tensor list: extents differ between iterations; only scans read such values");
 }
 
 }}} // namespace rill::RILL_ABI::detail

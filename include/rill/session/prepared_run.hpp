@@ -67,8 +67,8 @@ public:
     /// Runs a step; the fetched values are borrowed from the result. `places` has one entry for each fetch, or none.
     virtual step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places = {},
                             const run_options* how = nullptr) = 0;
-    /// Starts a step and returns. The step keeps the feeds, which own their elements, and calls `done` once at its end, with the
-    /// fetched values in order or an error, on a thread of the session's environment. A trace in `how` must live until then.
+    /// Starts a step and returns. The step keeps the feeds, which own their elements. At its end it calls `done` once, on a thread of the
+    /// environment: with the fetched values in order, or with an error. A trace in `how` must live until then.
     virtual void start(std::vector<any_array> feeds, const run_options& how, completion done) = 0;
     virtual std::string memory_report() = 0;
     /// Frees what no running step uses, when the session closes.

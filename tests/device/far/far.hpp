@@ -64,8 +64,8 @@ public:
     static kernel fused(const fused_spec& spec, kernel_request& request) {
         return test_far::translated(cpu::fused(spec, request), request);
     }
-    static kernel fused(const fusion_group& chain, kernel_request& request) {
-        return test_far::translated(cpu::fused(chain, request), request);
+    static kernel fused(const fusion_group& group, kernel_request& request) {
+        return test_far::translated(cpu::fused(group, request), request);
     }
 
     template <class T>

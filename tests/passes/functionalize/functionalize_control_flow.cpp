@@ -14,7 +14,7 @@
 
 using namespace rill;
 
-namespace test_passes_raise {
+namespace test_passes_functionalize_control_flow {
 
 /// What a run of the fetches has in place of primitives: names of ops.
 std::vector<std::string> raised(const std::vector<endpoint>& fetches, bool regions = true) {
@@ -51,7 +51,7 @@ auto loop(const std::string& name, const N& n, const S& first, const Body& body,
     return leave(s_way.if_false);
 }
 
-TEST_CASE("raise: a graph without primitives, and what needs none, is left alone") {
+TEST_CASE("functionalize_control_flow: a graph without primitives, and what needs none, is left alone") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
     const tensor y = x * 2.f;
@@ -61,7 +61,7 @@ TEST_CASE("raise: a graph without primitives, and what needs none, is left alone
     CHECK(raised({merge(off, on).value}) == list{"Case"});
 }
 
-TEST_CASE("raise: switches and merges become a branch, one for all that a predicate decides") {
+TEST_CASE("functionalize_control_flow: switches and merges become a branch, one for all that a predicate decides") {
     const graph_scope here{graph()};
     placeholder<float> x("x"), y("y");
     const auto p = sealed(x > 0.f);
@@ -75,7 +75,7 @@ TEST_CASE("raise: switches and merges become a branch, one for all that a predic
     check_both(sum, -3.f * 4.f + 4.f, feed(x, -3.f), feed(y, 4.f));
 }
 
-TEST_CASE("raise: branches within branches") {
+TEST_CASE("functionalize_control_flow: branches within branches") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
     const auto outer = switch_(x, sealed(x > 0.f));
@@ -88,7 +88,7 @@ TEST_CASE("raise: branches within branches") {
     check_both(all.value, 5.f, feed(x, -5.f));
 }
 
-TEST_CASE("raise: branches in a row by one predicate are a branch each") {
+TEST_CASE("functionalize_control_flow: branches in a row by one predicate are a branch each") {
     const graph_scope here{graph()};
     const placeholder<float> x("x");
     const placeholder<bool> p("p"), q("q");
@@ -129,7 +129,7 @@ TEST_CASE("raise: branches in a row by one predicate are a branch each") {
     check_both(looped, (3.f + 11.f) * 6.f + 11.f, feed(n, 3), feed(x, 3.f));
 }
 
-TEST_CASE("raise: what two branches of one predicate use is computed once") {
+TEST_CASE("functionalize_control_flow: what two branches of one predicate use is computed once") {
     const graph_scope here{graph()};
     const placeholder<float> x("x");
     const placeholder<bool> p("p");
@@ -158,7 +158,7 @@ TEST_CASE("raise: what two branches of one predicate use is computed once") {
     check_both(two, 4.f, feed(x, 3.f), feed(p, false));
 }
 
-TEST_CASE("raise: in a branch, what waits for one way of a switch outside of it") {
+TEST_CASE("functionalize_control_flow: in a branch, what waits for one way of a switch outside of it") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
     placeholder<bool> p("p"), q("q");
@@ -176,7 +176,7 @@ TEST_CASE("raise: in a branch, what waits for one way of a switch outside of it"
             check_both(y, !of_p ? 5.f : of_q ? 10.f : 15.f, feed(x, 5.f), feed(p, of_p), feed(q, of_q));
 }
 
-TEST_CASE("raise: frames become loops, with what they take from outside") {
+TEST_CASE("functionalize_control_flow: frames become loops, with what they take from outside") {
     const graph_scope here{graph()};
     placeholder<int> n("n");
     placeholder<float, dyn> x("x");
@@ -189,7 +189,7 @@ TEST_CASE("raise: frames become loops, with what they take from outside") {
     check_both(tensor(reduce_sum(z)), 2.f, feed(n, 0), feed(x, {1.f, 1.f}));
 }
 
-TEST_CASE("raise: loops in loops, branches in loops, loops in branches") {
+TEST_CASE("functionalize_control_flow: loops in loops, branches in loops, loops in branches") {
     const graph_scope here{graph()};
     placeholder<int> n("n");
     const auto nested = loop("outer", n, constant(0.f), [&](const auto& i, const auto& v) {
@@ -232,7 +232,7 @@ TEST_CASE("raise: loops in loops, branches in loops, loops in branches") {
     check_both(three, wanted, feed(n, 4));
 }
 
-TEST_CASE("raise: states whose extents change, and branches that give other extents") {
+TEST_CASE("functionalize_control_flow: states whose extents change, and branches that give other extents") {
     const graph_scope here{graph()};
     placeholder<int> n("n");
     placeholder<float, dyn> x("x");
@@ -248,7 +248,8 @@ TEST_CASE("raise: states whose extents change, and branches that give other exte
     check_both(tensor(reduce_sum(y.value)), 3.f, feed(n, 0), feed(x, {1.f, 2.f}));
 }
 
-TEST_CASE("raise: writes in a loop happen once in each iteration, and in a branch if it is taken") {
+TEST_CASE(
+    "functionalize_control_flow: writes in a loop happen once in each iteration, and in a branch if it is taken") {
     for (const bool r : {true, false}) {
         const graph_scope here{graph()};
         placeholder<int> n("n");
@@ -273,7 +274,7 @@ TEST_CASE("raise: writes in a loop happen once in each iteration, and in a branc
     }
 }
 
-TEST_CASE("raise: what is drawn, waits, or is no form of a loop") {
+TEST_CASE("functionalize_control_flow: what is drawn, waits, or is no form of a loop") {
     const graph_scope here{graph()};
     placeholder<int> n("n");
     // drawn once an iteration, each time anew
@@ -301,7 +302,7 @@ TEST_CASE("raise: what is drawn, waits, or is no form of a loop") {
     check_both(loop("more", n, doubled, [](const auto&, const auto& v) { return v + 1; }), 12, feed(n, 4));
 }
 
-TEST_CASE("raise: primitives in the body of a while_loop, and a while_loop in a frame") {
+TEST_CASE("functionalize_control_flow: primitives in the body of a while_loop, and a while_loop in a frame") {
     const graph_scope here{graph()};
     placeholder<int> n("n");
     const auto [k, inside] =
@@ -317,13 +318,13 @@ TEST_CASE("raise: primitives in the body of a while_loop, and a while_loop in a 
     check_both(outside, 16 + 16 + 12, feed(n, 3));
 }
 
-TEST_CASE("raise: a loop that waits for what leaves it is refused") {
+TEST_CASE("functionalize_control_flow: a loop that depends on its own result is refused") {
     const graph_scope here{graph()};
     const auto i = merge(enter(constant(0), "l"));
     const auto way = switch_(i.value, loop_cond(i.value < 3));
     const auto out = leave(way.if_false);
     close_loop({{i, next_iteration(way.if_true + enter(out, "l", {.is_constant = true}))}});
-    CHECK_THROWS_WITH(session().run(out), contains("the loop 'l' waits for what leaves it"));
+    CHECK_THROWS_WITH(session().run(out), contains("the loop 'l' depends on its own result"));
 }
 
 /// A random program of numbers, branches and loops.
@@ -406,7 +407,7 @@ tensor<double> built(const program& p, const std::vector<tensor<double>>& argume
     return leave(s_way.if_false);
 }
 
-TEST_CASE("raise: random programs of primitives give what plain C++ does, raised and by frames") {
+TEST_CASE("functionalize_control_flow: random programs of primitives give what plain C++ does, raised and by frames") {
     std::mt19937_64 random(11);
     for (int round = 0; round < 60; ++round) {
         const graph_scope here{graph()};
@@ -424,4 +425,4 @@ TEST_CASE("raise: random programs of primitives give what plain C++ does, raised
     }
 }
 
-} // namespace test_passes_raise
+} // namespace test_passes_functionalize_control_flow

@@ -21,16 +21,17 @@ TEST_CASE("region_builder: what is inside, what is taken from outside, what is w
     }
     const std::vector<endpoint> fetches{inner};
     const detail::flow_graph g({fetches, {}, {}});
-    detail::region_builder walk(g, [&](const node* n) { return n == inner.node() || n == first.node(); },
-                                {{{y.node(), 0}, x.end()}}, {argument});
-    walk.give(inner);
-    CHECK((walk.nodes().size() == 2 && walk.nodes().contains(inner.node()) && walk.nodes().contains(first.node())));
-    CHECK(std::ranges::find(walk.captures(), outside.end()) != walk.captures().end());
-    CHECK(std::ranges::find(walk.captures(), x.end()) != walk.captures().end()); // y is x there
-    CHECK(std::ranges::find(walk.captures(), argument.end()) == walk.captures().end());
-    CHECK(walk.written() == std::vector<endpoint>{w.end()});
-    CHECK(walk.waits() == std::vector<const node*>{outside.node()});
-    const auto b = walk.finish(nullptr, false);
+    detail::region_builder builder(g, [&](const node* n) { return n == inner.node() || n == first.node(); },
+                                   {{{y.node(), 0}, x.end()}}, {argument});
+    builder.give(inner);
+    CHECK((builder.nodes().size() == 2 && builder.nodes().contains(inner.node()) &&
+           builder.nodes().contains(first.node())));
+    CHECK(std::ranges::find(builder.captures(), outside.end()) != builder.captures().end());
+    CHECK(std::ranges::find(builder.captures(), x.end()) != builder.captures().end()); // y is x there
+    CHECK(std::ranges::find(builder.captures(), argument.end()) == builder.captures().end());
+    CHECK(builder.written() == std::vector<endpoint>{w.end()});
+    CHECK(builder.waits() == std::vector<const node*>{outside.node()});
+    const auto b = builder.finish(nullptr, false);
     CHECK(b.results == std::vector<endpoint>{inner});
     CHECK(b.arguments == std::vector<endpoint>{argument});
     CHECK(b.functionalized->nodes.contains(inner.node()));

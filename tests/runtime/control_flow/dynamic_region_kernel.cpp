@@ -11,7 +11,7 @@
 
 using namespace rill;
 
-namespace test_runtime_piecewise_bodies {
+namespace test_runtime_dynamic_region_kernel {
 
 TEST_CASE("dynamic_region_kernel: extents that only data decides, in branches, loops, scans and functions") {
     const graph_scope here{graph()};
@@ -161,4 +161,4 @@ TEST_CASE("dynamic_region_kernel: a loop that waits in its body holds up nothing
     CHECK(b == 10);
 }
 
-} // namespace test_runtime_piecewise_bodies
+} // namespace test_runtime_dynamic_region_kernel

@@ -8,7 +8,7 @@
 
 using namespace rill;
 
-TEST_CASE("history: one by one, or room for many of which some are kept") {
+TEST_CASE("stacked_outputs: one by one, or room for many of which some are kept") {
     detail::stacked_outputs h({dtype::float32, dims{2}}, default_allocator());
     for (const float x : {1.f, 2.f}) {
         std::fill_n(static_cast<float*>(h.next()), 2, x);
@@ -28,7 +28,7 @@ TEST_CASE("history: one by one, or room for many of which some are kept") {
     CHECK(values[64] == 4.f);
 }
 
-TEST_CASE("history: of nothing it is empty") {
+TEST_CASE("stacked_outputs: of nothing it is empty") {
     detail::stacked_outputs h({dtype::int32, dims{}}, default_allocator());
     CHECK((std::move(h).take().shape() == dims{0}));
 }

@@ -11,7 +11,7 @@
 
 using namespace rill;
 
-namespace test_runtime_frames_run {
+namespace test_runtime_dataflow_executor {
 
 const session_options is_dataflow{.raise_primitives = false};
 
@@ -130,7 +130,7 @@ TEST_CASE("dataflow_executor: loops that wait for one another do not hold one an
         }
         CHECK(s.run(std::tuple(a, b)) == std::tuple(of_a, of_b));
         CHECK(s.run(back.dequeue()) == x);
-        // one in each step of a loop that has pieces of its own
+        // one in each step of a loop that has stages of its own
         const auto outer = while_loop([](auto k, auto) { return k < 3; },
                                       [&](auto k, auto sum) {
                                           const control_dependencies after(back.enqueue(k));
@@ -174,4 +174,4 @@ TEST_CASE("dataflow_executor: several runs at once") {
     CHECK(got == std::vector<int>{50, 51, 52, 53});
 }
 
-} // namespace test_runtime_frames_run
+} // namespace test_runtime_dataflow_executor

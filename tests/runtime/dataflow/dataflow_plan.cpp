@@ -11,7 +11,7 @@
 
 using namespace rill;
 
-TEST_CASE("frames: steps, what each waits for, and what brings values into loops") {
+TEST_CASE("dataflow_plan: steps, what each waits for, and what brings values into loops") {
     const graph_scope here{graph()};
     placeholder<int> n("n");
     const auto i = merge(enter(constant(0), "l", {.parallel_iterations = 3}));
@@ -51,7 +51,7 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     CHECK((*all)[0].value<int>() == 7);
 }
 
-TEST_CASE("frames: a write after a write that is not a variable's own is refused") {
+TEST_CASE("dataflow_plan: a write after a write that is not a variable's own is refused") {
     const graph_scope here{graph()};
     variable<float> w("w", 0.f);
     placeholder<bool> p("p");

@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-namespace test_runtime_alone_node {
+namespace test_runtime_dynamic_node {
 
 subgraph::item item_of(const node* n) {
     subgraph::item it;
@@ -92,4 +92,4 @@ TEST_CASE("dynamic_node: one that keeps its operands takes over what nobody shar
     CHECK(through(std::move(far)).memory() == &default_allocator());
 }
 
-} // namespace test_runtime_alone_node
+} // namespace test_runtime_dynamic_node

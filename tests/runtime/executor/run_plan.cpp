@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-namespace test_runtime_inner_run {
+namespace test_runtime_run_plan {
 
 TEST_CASE("run_plan: a plan whose nodes wait is part of another's step, others run on their own") {
     const graph_scope here{graph()};
@@ -33,4 +33,4 @@ TEST_CASE("run_plan: a plan whose nodes wait is part of another's step, others r
     CHECK(detail::nested_run_of(*plan_of(sized.end()), fed));
 }
 
-} // namespace test_runtime_inner_run
+} // namespace test_runtime_run_plan

@@ -19,7 +19,7 @@
 
 using namespace rill;
 
-namespace test_runtime_piecewise_run {
+namespace test_runtime_step_executor {
 
 TEST_CASE("step_executor: nodes that wait wait together, and hold no thread") {
     const graph_scope here{graph()};
@@ -294,4 +294,4 @@ TEST_CASE("step_executor: under every schedule the same values, and an end", "[r
     });
 }
 
-} // namespace test_runtime_piecewise_run
+} // namespace test_runtime_step_executor

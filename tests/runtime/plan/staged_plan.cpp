@@ -10,9 +10,9 @@
 
 using namespace rill;
 
-namespace test_runtime_piecewise {
+namespace test_runtime_staged_plan {
 
-TEST_CASE("piecewise: values, feeds, variables and constants reach every piece") {
+TEST_CASE("staged_plan: values, feeds, variables and constants reach every stage") {
     const graph_scope here{graph()};
     placeholder<float, dyn> x("x");
     const variable<float> v("v", 10.f);
@@ -33,7 +33,7 @@ TEST_CASE("piecewise: values, feeds, variables and constants reach every piece")
                       contains("[2]") && contains("[3]"));
 }
 
-TEST_CASE("piecewise: writes and reads of variables keep their order across pieces") {
+TEST_CASE("staged_plan: writes and reads of variables keep their order across stages") {
     const graph_scope here{graph()};
     placeholder<float, dyn> x("x");
     const variable<float> v("v", 1.f);
@@ -55,7 +55,7 @@ TEST_CASE("piecewise: writes and reads of variables keep their order across piec
     CHECK(s.run(std::tuple(next, alone)) == std::tuple(6.f, 3.f));
 }
 
-TEST_CASE("piecewise: a variable that the step only reads is the one it began with, in every piece") {
+TEST_CASE("staged_plan: a variable that the step only reads is the one it began with, in every stage") {
     const graph_scope here{graph()};
     const variable<float> v("v", 1.f);
     const tensor first = v * 1.f;
@@ -70,4 +70,4 @@ TEST_CASE("piecewise: a variable that the step only reads is the one it began wi
     CHECK(s.run(v) == 2.f);
 }
 
-} // namespace test_runtime_piecewise
+} // namespace test_runtime_staged_plan

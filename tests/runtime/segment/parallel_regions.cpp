@@ -26,7 +26,7 @@
 
 using namespace rill;
 
-namespace test_branches {
+namespace test_runtime_parallel_regions {
 
 using needs = std::vector<std::vector<int>>;
 
@@ -60,11 +60,11 @@ struct towers {
     static xt::xtensor<float, 2> data() { return xt::xtensor<float, 2>(std::array<std::size_t, 2>{64, 48}, 0.25f); }
 };
 
-} // namespace test_branches
+} // namespace test_runtime_parallel_regions
 
-using namespace test_branches;
+using namespace test_runtime_parallel_regions;
 
-TEST_CASE("branches: a fork and its join, light steps along, serial steps before and behind") {
+TEST_CASE("parallel_regions: a fork and its join, light steps along, serial steps before and behind") {
     //   0 - 1 - 2 - 4 - 6 - 7
     //        \ 3 - 5 /
     const needs n{{}, {0}, {1}, {1}, {2}, {3}, {4, 5}, {6}};
@@ -75,7 +75,7 @@ TEST_CASE("branches: a fork and its join, light steps along, serial steps before
     CHECK(found[0].lanes == std::vector<std::vector<int>>{{3, 5}, {2, 4}});
 }
 
-TEST_CASE("branches: none where there is one thread, one path, or too little to do") {
+TEST_CASE("parallel_regions: none where there is one thread, one path, or too little to do") {
     const needs fork{{}, {0}, {0}, {1, 2}}, path{{}, {0}, {1}, {2}};
     CHECK(detail::find_parallel_regions(order(fork), costs({1, 100, 100, 1}), 1).empty());
     CHECK(detail::find_parallel_regions(order(path), costs({1, 100, 100, 1}), 4).empty());
@@ -93,12 +93,12 @@ TEST_CASE("branches: none where there is one thread, one path, or too little to 
     const auto two = detail::find_parallel_regions(order(fork), costs({1, 100, 100, 1}), 2);
     REQUIRE(two.size() == 1);
     CHECK(two[0].lanes.size() == 2);
-    // what its own threads share gains nothing from a strand
+    // what its own threads share gains nothing from a lane
     const std::vector<detail::step_cost> shared{{1, false}, {100, true}, {8, false}, {1, false}};
     CHECK(detail::find_parallel_regions(order(fork), shared, 2).empty());
 }
 
-TEST_CASE("branches: no stretch holds both a fence and what it waits for") {
+TEST_CASE("parallel_regions: no window holds both a fence and what it waits for") {
     auto four = order({{}, {}, {}, {}});
     const auto whole = detail::find_parallel_regions(four, costs({50, 50, 50, 50}), 2);
     REQUIRE(whole.size() == 1);
@@ -109,7 +109,7 @@ TEST_CASE("branches: no stretch holds both a fence and what it waits for") {
     CHECK((halves[0].first == 0 && halves[0].last == 2 && halves[1].first == 2 && halves[1].last == 4));
 }
 
-TEST_CASE("branches: many steps behind many others are planned in time that grows with their number") {
+TEST_CASE("parallel_regions: many steps behind many others are planned in time that grows with their number") {
     // a list of each step's predecessors would have 10^8 entries
     const graph g;
     const graph_scope here(g);
@@ -124,7 +124,7 @@ TEST_CASE("branches: many steps behind many others are planned in time that grow
     CHECK(all[777].elements<float>()[5] == 777.f);
 }
 
-TEST_CASE("branches: any graph: every step once, in an order that its needs allow") {
+TEST_CASE("parallel_regions: any graph: every step once, in an order that its needs allow") {
     std::mt19937 random(3);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
     int lanes = 0;
@@ -161,7 +161,7 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
     CHECK(lanes > 100);
 }
 
-TEST_CASE("branches: towers run at once, with the results of one thread and memory within bounds") {
+TEST_CASE("parallel_regions: towers run at once, with the results of one thread and memory within bounds") {
     const towers t;
     const graph_scope here(t.g);
     const auto loss = reduce_sum(t.sum * t.sum);
@@ -200,7 +200,7 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
     CHECK(two.lower_bound <= two.arena_bytes);
 }
 
-TEST_CASE("branches: writes of variables keep their order with reads in other strands") {
+TEST_CASE("parallel_regions: writes of variables keep their order with reads in other lanes") {
     const graph g;
     const graph_scope here(g);
     placeholder<float, 64, 64> x("x");
@@ -224,7 +224,7 @@ TEST_CASE("branches: writes of variables keep their order with reads in other st
     }
 }
 
-TEST_CASE("branches: strands that would cost much memory are left") {
+TEST_CASE("parallel_regions: lanes that would cost much memory are left") {
     const graph g;
     const graph_scope here(g);
     placeholder<float, 600, 600> x("x");
@@ -240,7 +240,7 @@ TEST_CASE("branches: strands that would cost much memory are left") {
     CHECK(b.arena_bytes <= b.lower_bound / 10 * 11);
 }
 
-TEST_CASE("branches: an error in a strand names its node, and the session goes on") {
+TEST_CASE("parallel_regions: an error in a lane names its node, and the session goes on") {
     const towers t;
     const graph_scope here(t.g);
     placeholder<int, dyn> n("n");

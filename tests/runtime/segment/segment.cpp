@@ -111,7 +111,7 @@ struct fixture {
 using test_segment_fixture = test_segment::fixture;
 
 TEST_CASE_METHOD(test_segment_fixture,
-                 "segment: a chain of elementwise nodes is one step, with memory for two blocks") {
+                 "segment: a fusion group of elementwise nodes is one step, with memory for two blocks") {
     placeholder<float, dyn> x("x");
     tensor<float, dyn> last = x;
     for (int i = 0; i < 10; ++i) last = tensor<float, dyn>(last + 1.f);

@@ -31,7 +31,7 @@ struct fixture : detail::bound_graph {
         subgraph::item made;
         for (const int a : after) made.after.push_back(a);
         graph.items.push_back(std::move(made));
-        chained.push_back(-1);
+        group_of.push_back(-1);
         return static_cast<int>(graph.items.size()) - 1;
     }
     std::vector<int> after(std::size_t k) const { return detail::order_of_steps(*this)[k].after; }

@@ -17,11 +17,11 @@ TEST_CASE("step_recorder: what begins together, on which thread, and what was br
         step_recorder to(t, clock);
         const trace_scope all{to};
         clock.sleep(std::chrono::nanoseconds(5));
-        const int chain = to.begin({all.entry_of("a", "Add"), all.entry_of("b", "Mul")});
+        const int group = to.begin({all.entry_of("a", "Add"), all.entry_of("b", "Mul")});
         int other = -1;
         std::thread([&] { other = to.begin(all.entry_of("c", "Exp")); }).join();
         clock.sleep(std::chrono::nanoseconds(2));
-        to.end(chain, 2);
+        to.end(group, 2);
         const int waits = to.begin(all.entry_of("w", "Dequeue"));
         clock.sleep(std::chrono::nanoseconds(10));
         to.end(waits, {.bytes = 8, .iterations = 3, .at = 9});

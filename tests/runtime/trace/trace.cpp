@@ -121,7 +121,7 @@ TEST_CASE("trace: as Chrome's JSON") {
     CHECK(checked(step_trace())["traceEvents"].size() == 2);
 }
 
-TEST_CASE("trace: a straight line, its chains and its bytes") {
+TEST_CASE("trace: a static segment, its fusion groups and its bytes") {
     const graph_scope here{graph()};
     placeholder<float, dyn> x("x");
     const tensor a(x * 2.f, "a"), b(exp(a), "b");
@@ -136,7 +136,7 @@ TEST_CASE("trace: a straight line, its chains and its bytes") {
     const auto [got, t] = s.run_traced(w, feed(x, data));
     CHECK(got == 2001.f);
     checked(t);
-    CHECK(one(t, "a").begin == one(t, "b").begin); // one chain
+    CHECK(one(t, "a").begin == one(t, "b").begin); // one fusion group
     CHECK(one(t, "a").end == one(t, "b").end);
     CHECK(one(t, "a").bytes == 0); // nothing else needs it
     CHECK(one(t, w.name().substr(0, w.name().find(':'))).bytes == 4);
@@ -226,7 +226,7 @@ TEST_CASE("trace: bodies show iterations, a loop of one function how many it had
     CHECK(yes == 1);
 }
 
-TEST_CASE("trace: what waits until it is answered, pieces and loops of them") {
+TEST_CASE("trace: what waits until it is answered, stages and loops of them") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q({.capacity = 1});
     const auto filled = while_loop([](auto k) { return k < 3; },

@@ -41,8 +41,8 @@ struct cpu {
     template <combine How, class T> static void compile_reducer() { rill::compile_reducer<How, T>(); }
     /// Binds a fused node, or a fusion group over one space: maps, reductions and broadcasts.
     static kernel fused(const fused_spec& spec, kernel_request& request) { return detail::fused_loops(spec, request); }
-    static kernel fused(const fusion_group& chain, kernel_request& request) {
-        return detail::fused_loops(chain, request);
+    static kernel fused(const fusion_group& group, kernel_request& request) {
+        return detail::fused_loops(group, request);
     }
     /// Binds a scalar loop. Only devices whose memory belongs to the host offer it.
     static kernel fused(const scalar_loop& loop, kernel_request& request) {

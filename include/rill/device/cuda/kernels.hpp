@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(block_threads)
     if (member == 0 && i < lines) f.finish(line, own);
 }
 
-/// The layout of a row that a group of threads walks over, a warp or a block: each thread has every so-manieth column. Functions of rows are
-/// compiled for the host as well, which never calls them with this layout.
+/// The layout of a row that n threads share, a warp or a block. Thread t of n has columns t, t + n, … Functions of rows are compiled for the
+/// host as well, which never calls them with this layout.
 template <class C, int Threads> class group_row {
 public:
     using V = lane<C>;

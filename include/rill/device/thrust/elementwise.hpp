@@ -142,7 +142,7 @@ template <bool Dense, class S> struct forward_element {
     }
 };
 
-/// What an adjoint reads: operands or the result, and the gradient.
+/// The inputs of an adjoint: operands or the result, and the gradient.
 template <class X, class R> struct with_gradient {
     X x;
     lane<R> gradient;

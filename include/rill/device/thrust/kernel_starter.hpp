@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// What the primitives of thrust_device start kernels with.
+/// A base of thrust_device that starts its kernels.
 template <class Device, class Backend> struct kernel_starter {
 protected:
     using B = Backend;
@@ -57,9 +57,9 @@ protected:
             });
         });
     }
-    static kernel bind_launches(const fusion_group& chain, kernel_request& request) {
+    static kernel bind_launches(const fusion_group& group, kernel_request& request) {
         [[maybe_unused]] static const bool done = (launchers_of(Device::type).copy = &start_copy, true);
-        return B::on_instance(kernel(launch_sequence(Device::type, chain, request)), request);
+        return B::on_instance(kernel(launch_sequence(Device::type, group, request)), request);
     }
 
     /// Registers launches once: at program start, for imported graphs, and by the call, for graphs built before that.

@@ -22,7 +22,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// read. An output is written in place of its scratch memory only behind the last read of an input, whose block it may share.
 class launch_sequence {
 public:
-    launch_sequence(std::string_view device, const fusion_group& chain, kernel_request& request);
+    launch_sequence(std::string_view device, const fusion_group& group, kernel_request& request);
 
     void operator()(const kernel_args& a) const;
 
@@ -57,8 +57,8 @@ private:
     }
     int add_temporary(dtype type, index_t size);
     int add_scalar(const scalar_value& scalar);
-    void add_leaves(const fusion_group& chain, const dims& space, const kernel_request& request);
-    void add_member(const fusion_group& chain, std::size_t k, std::vector<std::vector<int>>& results);
+    void add_leaves(const fusion_group& group, const dims& space, const kernel_request& request);
+    void add_member(const fusion_group& group, std::size_t k, std::vector<std::vector<int>>& results);
     bool add_compiled(const fused_spec& spec, const std::vector<int>& leaves, std::vector<int>& results);
     void add_program(const fused_spec& spec, const std::vector<int>& leaves, std::vector<int>& results);
     void add_output(int from, std::size_t output, const fused_result& how, const kernel_request& request);

@@ -14,19 +14,19 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD launch_sequence::launch_sequence(std::string_view device, const fusion_group& chain, kernel_request& request)
+RILL_COLD launch_sequence::launch_sequence(std::string_view device, const fusion_group& group, kernel_request& request)
     : device_(&launchers_of(device)) {
     std::vector<tensor_type> first;
-    for (const auto& from : chain.members[0].inputs)
+    for (const auto& from : group.members[0].inputs)
         first.push_back(request.inputs[static_cast<std::size_t>(from.index)]);
-    const dims space = fused_space(*chain.members[0].spec, first).shape;
-    add_leaves(chain, space, request);
+    const dims space = fused_space(*group.members[0].spec, first).shape;
+    add_leaves(group, space, request);
     std::vector<std::vector<int>> results; // per member and result: its value
-    for (std::size_t k = 0; k < chain.members.size(); ++k) add_member(chain, k, results);
+    for (std::size_t k = 0; k < group.members.size(); ++k) add_member(group, k, results);
     const auto each_output = [&](bool reduced) {
-        for (std::size_t k = 0; k < chain.members.size(); ++k)
+        for (std::size_t k = 0; k < group.members.size(); ++k)
             for (std::size_t r = 0; r < results[k].size(); ++r) {
-                const auto& member = chain.members[k];
+                const auto& member = group.members[k];
                 const int output = member.results[r];
                 if (output < 0) continue;
                 const auto& how = member.spec->results[r];
@@ -60,10 +60,10 @@ RILL_COLD int launch_sequence::add_scalar(const scalar_value& scalar) {
 }
 
 /// Adds the distinct leaves as values, and the divisions of those that are gradients of means.
-RILL_COLD void launch_sequence::add_leaves(const fusion_group& chain, const dims& space,
+RILL_COLD void launch_sequence::add_leaves(const fusion_group& group, const dims& space,
                                            const kernel_request& request) {
-    const auto leaves = fused_stages::leaves_of(chain);
-    const auto types = fused_stages::leaf_types(chain, space, request.inputs);
+    const auto leaves = fused_stages::leaves_of(group);
+    const auto types = fused_stages::leaf_types(group, space, request.inputs);
     const auto walk = [&](const dims& shape) {
         access_pattern w;
         w.stride = broadcast_strides(shape, space);
@@ -71,7 +71,7 @@ RILL_COLD void launch_sequence::add_leaves(const fusion_group& chain, const dims
     };
     for (const auto& type : types) layout_.leaves.push_back(walk(type.shape));
     for (const auto& type : request.outputs) layout_.results.push_back(walk(type.shape));
-    for (const auto& member : chain.members)
+    for (const auto& member : group.members)
         for (std::size_t r = 0; r < member.results.size(); ++r)
             if (const auto& how = member.spec->results[r].reduce; member.results[r] >= 0 && how.how != combine::map)
                 layout_.results[static_cast<std::size_t>(member.results[r])] =
@@ -112,9 +112,9 @@ RILL_COLD void launch_sequence::add_leaves(const fusion_group& chain, const dims
     }
 }
 
-RILL_COLD void launch_sequence::add_member(const fusion_group& chain, std::size_t k,
+RILL_COLD void launch_sequence::add_member(const fusion_group& group, std::size_t k,
                                            std::vector<std::vector<int>>& results) {
-    const auto& member = chain.members[k];
+    const auto& member = group.members[k];
     const auto& spec = *member.spec;
     std::vector<int> leaves, made;
     for (const auto& leaf : spec.leaves) {

@@ -49,8 +49,8 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
     static kernel fused(const fused_spec& spec, kernel_request& request) {
         return starter::bind_launches(detail::alone(spec, request), request);
     }
-    static kernel fused(const fusion_group& chain, kernel_request& request) {
-        return starter::bind_launches(chain, request);
+    static kernel fused(const fusion_group& group, kernel_request& request) {
+        return starter::bind_launches(group, request);
     }
 
     // ---- products ----------------------------------------------------------------------------------------------------------

@@ -174,9 +174,8 @@ private:
         } catch (const lacking_ops&) {
             throw; // make_ops collects these
         } catch (...) {
-            rethrow_described([&](const std::string& what) {
-                return what.starts_with("node ") ? what : place(at_) + ": " + what;
-            });
+            rethrow_described(
+                [&](const std::string& what) { return what.starts_with("node ") ? what : place(at_) + ": " + what; });
         }
     }
 
@@ -253,9 +252,9 @@ private:
         const auto who = "a body of " + place(at_);
         if (s.first_variant > 0) {
             made.first_variant = checked({s.first_variant - 1, 0}, at_, place(at_)).from;
-            const node* twin = made.first_variant;
-            if (!twin->bodies || twin->bodies->first_variant || !twin->op->equals(*ops_[at_]))
-                refuse("is not a variant of '" + twin->name + "'");
+            const node* original = made.first_variant;
+            if (!original->bodies || original->bodies->first_variant || !original->op->equals(*ops_[at_]))
+                refuse("is not a variant of '" + original->name + "'");
         }
         for (const auto& b : s.all) {
             auto& body = made.emplace_back();
@@ -266,7 +265,7 @@ private:
                 for (const auto& e : from) {
                     ends.push_back(may_be_null && e.node == saved_body::none ? endpoint() : checked(e, at_, who));
                     if (ends.back() && ends.back().from->outputs.empty())
-                        refuse("a body takes or gives what has no value");
+                        refuse("a body edge names a node without outputs");
                 }
                 return ends;
             };

@@ -7,18 +7,12 @@ namespace rill { inline namespace RILL_ABI {
 
 /// Inserts an extent of 1 before an axis; a negative one counts from the end of the result. Shares the memory of x.
 /// Gradient: reshaped back.
-struct expand_dims_op {
+struct expand_dims_op : detail::rank_change {
     static constexpr auto name = "ExpandDims";
-    using domain_type = domains::untyped;
-    using compiled_types = types::untyped;
-    using brings = op_list<reshape_op, reshape_like_op>;
-    static constexpr int alias = 0;
     int axis = 0;
 
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     constexpr shape_result shape(const dims& x) const { return rules::insert_axis(x, axis, 1); }
-    std::vector<endpoint> gradient(const gradient_request& r) const;
-    template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
 template <class E> inline constexpr bool rank_may_grow = E::rank < max_rank;
@@ -34,23 +28,13 @@ auto expand_dims(const X& x, const std::source_location& where = std::source_loc
         static_assert(axis_fits<extents_of<X>, Axis>, "expand_dims: the axis is out of range");
     }
     constexpr auto rule = [](const dims& shape) { return rules::insert_axis(shape, Axis, 1); };
-    return apply_node(expand_dims_op{Axis}, rule, where, x);
+    return apply_node(expand_dims_op{{}, Axis}, rule, where, x);
 }
 /// Of a tensor whose rank is known at run time only.
 template <graph_operand X>
 auto expand_dims(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     constexpr auto rule = [](const dims& shape) { return rules::change_rank(shape, 1); };
-    return apply_node(expand_dims_op{axis}, rule, where, x);
+    return apply_node(expand_dims_op{{}, axis}, rule, where, x);
 }
 
 }} // namespace rill::RILL_ABI
-
-#if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI {
-
-RILL_INLINE std::vector<endpoint> expand_dims_op::gradient(const gradient_request& r) const {
-    return detail::reshaped_back<expand_dims_op>(r);
-}
-
-}} // namespace rill::RILL_ABI
-#endif

@@ -45,6 +45,17 @@ template <class Op> std::vector<endpoint> reshaped_back(const gradient_request& 
     return {r.add<Op>(reshape_like_op{}, {r.gradient(), r.input(0)})};
 }
 
+/// The base of ops that give a tensor another rank. They share its memory.
+struct rank_change {
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    using brings = op_list<reshape_op, reshape_like_op>;
+    static constexpr int alias = 0;
+
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+    template <class D, class T> kernel bind(kernel_request& request) const { return copy_of_input<D>(request); }
+};
+
 } // namespace detail
 
 template <index_t... D> inline constexpr bool one_dynamic_extent = extents<D...>::value.dynamic_extents() <= 1;
@@ -93,6 +104,10 @@ RILL_INLINE std::vector<endpoint> reshape_op::gradient(const gradient_request& r
     auto d = detail::reshaped_back<reshape_op>(r);
     d.resize(r.at.inputs.size());
     return d;
+}
+
+RILL_INLINE std::vector<endpoint> detail::rank_change::gradient(const gradient_request& r) const {
+    return reshaped_back<rank_change>(r);
 }
 
 }} // namespace rill::RILL_ABI

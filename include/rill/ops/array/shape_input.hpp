@@ -31,8 +31,7 @@ template <class... Unused> bool dynamic_shapes_enabled() {
     return true;
 }
 
-/// What makes a node of whose shape an input's value is a part calls this before. Where data decides that value (it is fed, or computed
-/// of what is), the node is no step of a straight line: the program has what runs such nodes.
+/// Registers the dynamic runtime. Called by ops whose result shape reads an input's value. If data decides that value, the node is dynamic.
 template <class... Unused> void enable_dynamic_shapes() {
     run_at_start<&dynamic_shapes_enabled<Unused...>>();
 }

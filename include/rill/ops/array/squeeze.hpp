@@ -28,18 +28,12 @@ constexpr shape_result squeeze(const dims& a, const axis_list& axes) {
 } // namespace rules
 
 /// Drops extents of 1. Shares the memory of x. Gradient: reshaped back.
-struct squeeze_op {
+struct squeeze_op : detail::rank_change {
     static constexpr auto name = "Squeeze";
-    using domain_type = domains::untyped;
-    using compiled_types = types::untyped;
-    using brings = op_list<reshape_op, reshape_like_op>;
-    static constexpr int alias = 0;
     axis_list axes;
 
     static void fields(auto& op, auto& visit) { visit("axes", op.axes); }
     constexpr shape_result shape(const dims& x) const { return rules::squeeze(x, axes); }
-    std::vector<endpoint> gradient(const gradient_request& r) const;
-    template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
 /// The extents at the axes are 1, or turn out to be.
@@ -58,13 +52,13 @@ auto squeeze(const X& x, const std::source_location& where = std::source_locatio
             static_assert(extents_known<extents_of<X>>, "squeeze: an extent is dyn: name the axes to drop");
     }
     constexpr auto rule = [](const dims& shape) { return rules::squeeze(shape, axis_list{Axes...}); };
-    return apply_node(squeeze_op{axis_list{Axes...}}, rule, where, x);
+    return apply_node(squeeze_op{{}, axis_list{Axes...}}, rule, where, x);
 }
 /// Of a tensor whose rank is known at run time only.
 template <graph_operand X, runtime_axes A = axis_list>
 auto squeeze(const X& x, const A& axes, const std::source_location& where = std::source_location::current()) {
     constexpr auto rule = [](const dims& shape) { return rules::reduce_later<A>(shape, false); };
-    return apply_node(squeeze_op{to_axes(axes)}, rule, where, x);
+    return apply_node(squeeze_op{{}, to_axes(axes)}, rule, where, x);
 }
 template <graph_operand X, std::size_t N>
 auto squeeze(const X& x, const int (&axes)[N], const std::source_location& where = std::source_location::current()) {
@@ -72,13 +66,3 @@ auto squeeze(const X& x, const int (&axes)[N], const std::source_location& where
 }
 
 }} // namespace rill::RILL_ABI
-
-#if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI {
-
-RILL_INLINE std::vector<endpoint> squeeze_op::gradient(const gradient_request& r) const {
-    return detail::reshaped_back<squeeze_op>(r);
-}
-
-}} // namespace rill::RILL_ABI
-#endif

@@ -112,13 +112,13 @@ template <class X, class... I> auto subscript(const X& x, const I&... at) {
         };
         (take(at), ...);
         any_tensor taken = apply_node(strided_slice_op{ranges}, {}, x);
-        if (dropped.count > 0) taken = apply_node(squeeze_op{dropped}, {}, taken);
+        if (dropped.count > 0) taken = apply_node(squeeze_op{{}, dropped}, {}, taken);
         if constexpr ((graph_operand<I> || ...)) {
             require_kernel_for<gather_op, X>();
             taken =
                 any_tensor(add_op_node(make_op(gather_op{ids_axis}), taken_untyped<gather_op, X>(), {}, taken, ids));
         }
-        for (int i = 0; i < added.count; ++i) taken = apply_node(expand_dims_op{added[i]}, {}, taken);
+        for (int i = 0; i < added.count; ++i) taken = apply_node(expand_dims_op{{}, added[i]}, {}, taken);
         constexpr auto rule = [](const dims& shape) { return rules::subscript<I...>(shape); };
         return typed_result<void, X>(rule, taken);
     }

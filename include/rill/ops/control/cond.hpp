@@ -136,7 +136,8 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) const {
     if (in.types[0].shape.known_rank() && in.types[0].shape.rank != 0)
-        throw invalid_argument("what chooses a branch must have rank 0");
+        throw invalid_argument("the branch index must have rank 0, and has rank " +
+                               std::to_string(in.types[0].shape.rank));
     const auto by = in.types[0].type;
     if (by != dtype::boolean && by != dtype::int32 && by != dtype::int64)
         throw invalid_argument("a branch is chosen by a bool, int32 or int64");

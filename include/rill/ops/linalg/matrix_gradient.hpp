@@ -46,8 +46,8 @@ public:
     endpoint lower_triangle(const endpoint& x) const { return add(matrix_band_part_op{-1, 0}, {x}); }
     endpoint upper_triangle(const endpoint& x) const { return add(matrix_band_part_op{0, -1}, {x}); }
     /// Returns a vector of each batch as a row, or as a column.
-    endpoint row(const endpoint& v) const { return add(expand_dims_op{-2}, {v}); }
-    endpoint column(const endpoint& v) const { return add(expand_dims_op{-1}, {v}); }
+    endpoint row(const endpoint& v) const { return add(expand_dims_op{{}, -2}, {v}); }
+    endpoint column(const endpoint& v) const { return add(expand_dims_op{{}, -1}, {v}); }
     /// Returns a number of each batch as a matrix of one element.
     endpoint scalar(const endpoint& v) const { return column(column(v)); }
 

@@ -24,24 +24,11 @@ struct log_softmax_row {
 } // namespace detail
 
 /// x - log(sum(e^x)) over the last axis, free of overflow. Shape: that of x. Gradient: g - e^y sum(g).
-struct log_softmax_op {
+struct log_softmax_op : detail::row_wise_op<detail::log_softmax_row> {
     static constexpr auto name = "LogSoftmax";
-    using domain_type = domains::real_floating;
-    using compiled_types = types::floats;
     using brings = joined_ops<detail::row_ops, op_list<exp_op>>;
 
-    constexpr shape_result shape(const dims& x) const { return detail::rows_shape(x); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
-    bool in_place() const { return true; }
-
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        const detail::row_view v(request.inputs[0].shape);
-        request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
-        return kernel([=](const kernel_args& a) {
-            D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{},
-                    detail::log_softmax_row{});
-        });
-    }
 };
 
 namespace detail {

@@ -17,6 +17,23 @@ namespace detail {
 /// The shape of an op over rows: that of x, which has a last axis.
 constexpr shape_result rows_shape(const dims& x) { return {x, x.rank == 0 ? "a scalar has no last axis" : nullptr}; }
 
+/// The base of ops that replace each row: `Row` computes it, and needs room for two rows.
+template <class Row> struct row_wise_op {
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+
+    constexpr shape_result shape(const dims& x) const { return rows_shape(x); }
+    bool in_place() const { return true; }
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const row_view v(request.inputs[0].shape);
+        request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
+        return kernel([=](const kernel_args& a) {
+            D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, Row{});
+        });
+    }
+};
+
 /// Stores e^(x - largest) of a row and returns the largest and the sum.
 template <class Layout, class C> RILL_FN auto exponentials(const Layout& l, const C* x, C* e) {
     using V = typename Layout::V;
@@ -49,24 +66,11 @@ template <class Self> endpoint softmax_gradient(const endpoint& y, const endpoin
 } // namespace detail
 
 /// e^x / sum(e^x) over the last axis, free of overflow. Shape: that of x. Gradient: y (g - sum(g y)).
-struct softmax_op {
+struct softmax_op : detail::row_wise_op<detail::softmax_row> {
     static constexpr auto name = "Softmax";
-    using domain_type = domains::real_floating;
-    using compiled_types = types::floats;
     using brings = detail::row_ops;
 
-    constexpr shape_result shape(const dims& x) const { return detail::rows_shape(x); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
-    bool in_place() const { return true; }
-
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        const detail::row_view v(request.inputs[0].shape);
-        request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
-        return kernel([=](const kernel_args& a) {
-            D::rows(a.on, v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{},
-                    detail::softmax_row{});
-        });
-    }
 };
 
 namespace detail {

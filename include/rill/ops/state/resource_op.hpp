@@ -55,6 +55,15 @@ template <class R> std::shared_ptr<R> resource_of(const kernel_args& a) {
     return resource_as<R>(*a.in<std::int64_t>(0), a.step ? a.step->incarnation : 0);
 }
 
+/// Base of the ops that acquire or release permits of a semaphore: their number is the second input.
+struct permit_user : resource_user {
+    static constexpr int inputs = 2;
+    static constexpr auto no_gradient = ""; // the op has no outputs
+
+    input_list host_inputs() const { return {0, 1}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+};
+
 template <class R, class A> R asked_of(A (R::*)() const);
 
 /// Base of those that ask a resource one thing: the member function that answers, and the number that the answer becomes.
@@ -121,6 +130,11 @@ RILL_COLD void check_count_operand(const tensor_type& type, const char* what) {
     check_index_type(type.type, what);
     if (type.shape.known_rank() && type.shape.rank != 0)
         throw invalid_argument(std::string(what) + " must have rank 0, not " + to_string(type.shape));
+}
+
+RILL_INLINE std::vector<tensor_type> permit_user::outputs(std::span<const tensor_type> in) const {
+    check_count_operand(in[1], "the number of permits");
+    return {};
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -8,18 +8,11 @@ namespace rill { inline namespace RILL_ABI {
 
 /// Acquires n permits of a semaphore, all together; waits until they are there, first come first served. They belong to the step until it
 /// releases them or succeeds; if it fails they return. Nodes after it read variables as they are then.
-struct semaphore_acquire_op : detail::resource_user {
+struct semaphore_acquire_op : detail::permit_user {
     static constexpr auto name = "SemaphoreAcquire";
-    static constexpr int inputs = 2;
     static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::reads;
-    static constexpr auto no_gradient = ""; // the op has no outputs
 
-    input_list host_inputs() const { return {0, 1}; }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_count_operand(in[1], "the number of permits");
-        return {};
-    }
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1].type](const kernel_args& a) {
             detail::resource_of<detail::semaphore_state>(a)->acquire(detail::count_of(type, a.in<void>(1)), a.step,

@@ -7,16 +7,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Releases n permits to a semaphore, whether or not they were acquired from it.
-struct semaphore_release_op : detail::resource_user {
+struct semaphore_release_op : detail::permit_user {
     static constexpr auto name = "SemaphoreRelease";
-    static constexpr int inputs = 2;
-    static constexpr auto no_gradient = ""; // the op has no outputs
 
-    input_list host_inputs() const { return {0, 1}; }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_count_operand(in[1], "the number of permits");
-        return {};
-    }
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1].type](const kernel_args& a) {
             detail::resource_of<detail::semaphore_state>(a)->release(detail::count_of(type, a.in<void>(1)), a.step);

@@ -23,9 +23,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-class raiser {
+class functionalizer {
 public:
-    raiser(const flow_graph& g, const flow_ops& ops, bool regions)
+    functionalizer(const flow_graph& g, const flow_ops& ops, bool regions)
         : g_(g), regions_(regions), made_(g.asked().within, g.asked().part, ops) {}
 
     std::shared_ptr<const functionalized_graph> run() {
@@ -35,7 +35,7 @@ public:
         branches_ = branches_ && regions_ && all_are_live();
         if (branches_) find_branches();
         spread();
-        if (std::exchange(branches_, branches_ && !spoils_a_branch()) != branches_) spread();
+        if (std::exchange(branches_, branches_ && !blocks_branch_conversion()) != branches_) spread();
         for (const auto& v : vertices_)
             if (v.loop && !v.is_dataflow && v.when.empty()) add_loop(v);
         if (branches_)
@@ -129,7 +129,7 @@ private:
     }
     [[noreturn]] void waits_for_itself(const vertex& v) const {
         const auto& f = g_.frames()[v.frame];
-        throw invalid_argument("enter: the loop '" + f.name + "' waits for what leaves it (" + place_of(*f.enter) +
+        throw invalid_argument("enter: the loop '" + f.name + "' depends on its own result (" + place_of(*f.enter) +
                                ")");
     }
 
@@ -210,17 +210,17 @@ private:
             const auto* v = vertex_with(n);
             return v && v->when.contains(live) && (v->choice < 0 || v->choice == number);
         };
-        region_builder walk(g_, inside, same, {});
+        region_builder builder(g_, inside, same, {});
         for (const auto& [m, holds] : c.merges) {
             const int input = way == 1 ? holds : 1 - holds;
-            walk.give(m->inputs[input]);
-            if (used_.contains({m, 1})) walk.give(made_.number(input, *m));
+            builder.give(m->inputs[input]);
+            if (used_.contains({m, 1})) builder.give(made_.number(input, *m));
         }
-        for (const auto* n : walk.nodes()) vertices_[vertex_of_.at(n)].choice = number;
+        for (const auto* n : builder.nodes()) vertices_[vertex_of_.at(n)].choice = number;
         // otherwise the value belongs to two branches, neither of which is nested in the other
-        for (const auto& e : walk.captures()) branches_ = branches_ && (when(e).empty() || pass(e, c, way));
-        for (const auto* n : walk.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
-        c.bodies.push_back(std::move(walk));
+        for (const auto& e : builder.captures()) branches_ = branches_ && (when(e).empty() || pass(e, c, way));
+        for (const auto* n : builder.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
+        c.bodies.push_back(std::move(builder));
     }
     /// Lets an earlier choice of the same predicate give a value to this one, so that it is computed once. Returns false if it can't.
     bool pass(const endpoint& e, const choice& to, int way) {
@@ -277,7 +277,7 @@ private:
                             detail::any_of(v.before, [&](int b) { return vertices_[b].is_dataflow; });
         }
     }
-    bool spoils_a_branch() const {
+    bool blocks_branch_conversion() const {
         return detail::any_of(vertices_, [](const vertex& v) {
             return v.is_dataflow && (!v.when.empty() || (v.frame == flow_graph::outside && v.nodes[0]->op->flow()));
         });
@@ -291,22 +291,22 @@ private:
             const auto* v = vertex_with(n);
             return v && v->is_dataflow;
         };
-        std::vector<region_builder> walk;
-        walk.emplace_back(g_, inside, endpoint_map(), std::vector<endpoint>());
+        std::vector<region_builder> builders;
+        builders.emplace_back(g_, inside, endpoint_map(), std::vector<endpoint>());
         std::vector<endpoint> given;
         for (const auto& f : g_.asked().fetches) {
             const auto e = g_.of(f);
             if (g_.fed(e) || !inside(e.from) || detail::contains(given, e)) continue;
             given.push_back(e);
-            walk[0].give(e);
+            builders[0].give(e);
         }
         std::vector<const node*> effects;
         for (const auto* t : g_.asked().targets)
             if (inside(t)) {
                 effects.push_back(t);
-                walk[0].effect(t);
+                builders[0].effect(t);
             }
-        const node* n = add({region_attributes::form::call}, {}, walk, *first, first->name);
+        const node* n = add({region_attributes::form::call}, {}, builders, *first, first->name);
         for (std::size_t i = 0; i < given.size(); ++i) made_.replace(given[i], {n, static_cast<int>(i)});
         for (const auto* t : effects) made_.replace(t, n);
     }
@@ -333,7 +333,7 @@ private:
 
 RILL_COLD std::shared_ptr<const functionalized_graph> functionalize_control_flow(const flow_request& asked,
                                                                                  const flow_ops& ops, bool regions) {
-    if (const flow_graph g(asked); g.has_primitives()) return raiser(g, ops, regions).run();
+    if (const flow_graph g(asked); g.has_primitives()) return functionalizer(g, ops, regions).run();
     return asked.part ? detail::make_shared<const functionalized_graph>(asked.within, asked.part) : nullptr;
 }
 

@@ -17,8 +17,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A kernel that runs the region of a while loop until the region of its condition gives false, or the region of a scan for each slice. A
-/// scan over no slices needs no bound body and returns the initial state.
+/// A kernel that runs a while loop or a scan. A while loop ends when its condition gives false. A scan runs its body for each slice. Over no
+/// slices it needs no bound body and returns the initial state.
 class loop_kernel final : public typed_region_kernel {
 public:
     loop_kernel(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)

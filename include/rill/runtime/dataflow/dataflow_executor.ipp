@@ -139,7 +139,7 @@ private:
         bool is_dead = box.dead > 0, complete = box.came == s.data;
         if (s.flow.what == form::merges) {
             if (e.input >= 0 && t.is_live) {
-                if (box.from >= 0) two_live(s);
+                if (box.from >= 0) throw_both_inputs_live(s);
                 box.from = e.input;
                 box.values.assign(1, t.value);
             }
@@ -153,7 +153,7 @@ private:
         ++it.running;
         ready_.push_back({e.to, &f, at, is_dead});
     }
-    [[noreturn]] static void two_live(const step& s) {
+    [[noreturn]] static void throw_both_inputs_live(const step& s) {
         throw internal("merge: '" + s.origin->name + "' has two live inputs (" + place_of(*s.origin) + ")");
     }
 

@@ -222,7 +222,7 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
         }
     if (!step.of->bound().write_list.empty()) // earlier segments with these variables have ended
         for (const auto& other : held_)
-            if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
+            if (other && other.get() != &step) other->of->release_written(*other->memory, *step.of);
     step.of->run(*step.memory, traced ? *traced : *context_);
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < stage.gives.size(); ++k)

@@ -26,14 +26,14 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 struct dynamic_runtime;
 
 /// When a pass runs in a run that is cut into parts. `within`: only in each part, which is compiled as a run of its own.
-enum class cut_turn : std::uint8_t { before, within, after };
+enum class partition_phase : std::uint8_t { before, within, after };
 
 /// A pass over the items of a run.
 struct graph_pass {
     std::string_view name;
     subgraph (*run)(subgraph g, placement& where);
     bool sorted = true; // the result is in topological order
-    cut_turn turn = cut_turn::before;
+    partition_phase turn = partition_phase::before;
 };
 
 /// The passes in the order in which they run. Before them, control-flow primitives are functionalized (if the graph has any), and the graph
@@ -47,13 +47,14 @@ inline constexpr graph_pass graph_passes[] = {
     {"eliminate_common_subexpressions",
      [](subgraph g, placement&) { return eliminate_common_subexpressions(std::move(g)); }},
     // a product reads a transposed operand, and adds the bias that follows it
-    {"fold_operands", [](subgraph g, placement&) { return fold_producers(std::move(g)); }, true, cut_turn::within},
+    {"fold_operands", [](subgraph g, placement&) { return fold_producers(std::move(g)); }, true,
+     partition_phase::within},
     // ops on one lock run in order of creation
     {"serialize_lock_ops", [](subgraph g, placement&) { return serialize_lock_ops(std::move(g)); }},
     // reads of a variable come before its writes, or read a copy
     {"order_variable_accesses", [](subgraph g, placement&) { return order_variable_accesses(std::move(g)); }, false,
-     cut_turn::after},
-    {"sort_items", [](subgraph g, placement&) { return sort_items(std::move(g)); }, true, cut_turn::after},
+     partition_phase::after},
+    {"sort_items", [](subgraph g, placement&) { return sort_items(std::move(g)); }, true, partition_phase::after},
 };
 
 /// The memories at the edges of a run, each named by a device with that memory; null is the host's.

@@ -82,7 +82,7 @@ RILL_COLD void refuse_other_parts(const node& n, const node& runs, const device&
 RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runtime* control,
                                          const session_options& options, placement& where,
                                          const part_function& part_of) {
-    const auto run_passes = [&](cut_turn turn, subgraph g) {
+    const auto run_passes = [&](partition_phase turn, subgraph g) {
         for (const auto& pass : graph_passes)
             if (pass.turn == turn) g = checked_pass(pass.run(std::move(g), where), pass.sorted);
         return g;
@@ -91,7 +91,7 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
     const auto items_of = [&](const plan_key& run) {
         auto made = prune_graph(run, control, options.raise_primitives);
         flows.push_back(std::move(made.flow));
-        return run_passes(cut_turn::before, std::move(made.items));
+        return run_passes(partition_phase::before, std::move(made.items));
     };
     const part_function whose = part_of ? part_of : [](const device& d) -> const device& { return d; };
     exchange_inserter cut(whose, where.devices(), options.wire,
@@ -107,7 +107,7 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
             if (!one_task && it.origin && !it.share)
                 refuse_other_parts(*it.origin, *it.origin, *it.device, whose, where);
         }
-    g = run_passes(cut_turn::after, std::move(g));
+    g = run_passes(partition_phase::after, std::move(g));
     return cut.take_apart(checked_pass(cut.bundle(std::move(g)), true));
 }
 

@@ -42,7 +42,7 @@ private:
 
     void bind_steps(resource_store& resources);
 
-    void bind_fusion_group(const chain& c, resource_store& resources);
+    void bind_fusion_group(const bound_fusion_group& c, resource_store& resources);
 
     /// Returns the slot of inputs that are not read: its address is null, and the step does not keep their memory.
     int unread_slot();

@@ -124,33 +124,33 @@ RILL_COLD void binder::find_folded() {
 }
 
 RILL_COLD void binder::find_fusion_groups() {
-    chained.assign(graph.items.size(), -1);
+    group_of.assign(graph.items.size(), -1);
     auto no_members = folded;
     for (std::size_t i = 0; i < needed_.size(); ++i)
         if (!needed_[i]) no_members[i] = 1;
     const auto first = detail::find_fusion_groups(graph, types, no_members);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
-        auto& number = chained[first[i]];
+        auto& number = group_of[first[i]];
         if (number < 0) {
-            number = static_cast<int>(chains.size());
-            chains.push_back({{first[i]}, {}});
+            number = static_cast<int>(fusion_groups.size());
+            fusion_groups.push_back({{first[i]}, {}});
         }
-        chains[number].items.push_back(static_cast<int>(i));
-        chained[i] = number;
+        fusion_groups[number].items.push_back(static_cast<int>(i));
+        group_of[i] = number;
     }
-    for (auto& c : chains)
+    for (auto& c : fusion_groups)
         for (const int i : c.items) c.needed.emplace_back(types[i].size());
     // mark the results that items outside of the group read
-    const auto need = [&](const subgraph::value& v, int reader_chain) {
-        const int number = chained[v.item];
-        if (number < 0 || number == reader_chain) return;
-        auto& c = chains[number];
+    const auto need = [&](const subgraph::value& v, int reader_group) {
+        const int number = group_of[v.item];
+        if (number < 0 || number == reader_group) return;
+        auto& c = fusion_groups[number];
         c.needed[c.member_of(v.item)][v.port] = 1;
     };
     for (std::size_t i = 0; i < graph.items.size(); ++i)
         for (std::size_t k = 0; needed_[i] && k < graph.items[i].inputs.size(); ++k)
-            if (reads(i, k)) need(graph.items[i].inputs[k], chained[i]);
+            if (reads(i, k)) need(graph.items[i].inputs[k], group_of[i]);
     for (const auto& v : graph.fetches) need(v, -1);
 }
 
@@ -209,8 +209,8 @@ RILL_COLD int binder::aliased_slot(std::size_t i, std::size_t port) const {
 }
 
 RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
-    if (chained[i] < 0) return false;
-    const auto& c = chains[chained[i]];
+    if (group_of[i] < 0) return false;
+    const auto& c = fusion_groups[group_of[i]];
     return !c.needed[c.member_of(static_cast<int>(i))][port];
 }
 
@@ -227,8 +227,8 @@ RILL_COLD bool binder::is_step(std::size_t i) const {
 
 RILL_COLD void binder::bind_steps(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
-        if (chained[i] >= 0) {
-            const auto& c = chains[chained[i]];
+        if (group_of[i] >= 0) {
+            const auto& c = fusion_groups[group_of[i]];
             if (c.items[0] == static_cast<int>(i)) bind_fusion_group(c, resources);
             continue;
         }
@@ -293,7 +293,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
     }
 }
 
-RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resources) {
+RILL_COLD void binder::bind_fusion_group(const bound_fusion_group& c, resource_store& resources) {
     fusion_group members;
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // the number of an input
@@ -309,7 +309,7 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
         member.spec = it.op->fused();
         for (std::size_t input = 0; input < it.inputs.size(); ++input) {
             const auto& v = it.inputs[input];
-            if (chained[v.item] == chained[i]) {
+            if (group_of[v.item] == group_of[i]) {
                 member.inputs.push_back({static_cast<int>(c.member_of(v.item)), v.port});
                 continue;
             }
@@ -347,9 +347,9 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
     step s;
     s.item = c.items.back();
     const auto& where = first.runs_on().name;
-    const auto chain_kernel = find_kernel(where, fusion_group::name, dtype::invalid);
-    if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where);
-    s.run = (*chain_kernel)(&members, request);
+    const auto group_kernel = find_kernel(where, fusion_group::name, dtype::invalid);
+    if (!group_kernel) throw internal("no kernel of fusion groups for device " + where);
+    s.run = (*group_kernel)(&members, request);
     op_cost cost{0, detail::total_bytes(out)};
     for (std::size_t k = 0; k < from.size(); ++k)
         if (from[k] < 0)

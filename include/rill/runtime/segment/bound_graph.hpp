@@ -40,7 +40,7 @@ struct bound_graph {
         bool plain = true; // runs its kernel and does nothing else
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
-    struct chain {
+    struct bound_fusion_group {
         std::vector<int> items;
         std::vector<std::vector<char>> needed; // per item and port: others read it
 
@@ -102,8 +102,8 @@ struct bound_graph {
     const dynamic_runtime* control = nullptr;                    // the runtime that runs them
     std::vector<std::vector<int>> changes; // per item with bodies, and output: region_binding::changes
     vector<folded_value> folded_values;    // per slot: values that shape rules asked for
-    vector<chain> chains;
-    std::vector<int> chained;                       // per item: its fusion group, or -1
+    vector<bound_fusion_group> fusion_groups;
+    std::vector<int> group_of;                      // per item: its fusion group, or -1
     vector<parallel_regions> parallel;              // windows of steps that run in several lanes
     vector<arena> arenas;                           // the host's is the first
     std::vector<const memory_space*> spaces;        // besides the host's memory: each run keeps an error record in each

@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
-/// What kernels that use another memory than the host's need there: the error record of the run, then the streams of random ops.
+/// A block in device memory: the error record of the run, then the streams of its random ops.
 class device_block {
 public:
     /// Holds an empty record, and room for some streams.
@@ -27,7 +27,7 @@ public:
     }
 
     const memory_space* space() const { return space_; }
-    /// The addresses lie in the space.
+    /// Returns the address of the error record, in that memory.
     error_record* errors() const { return static_cast<error_record*>(memory_.data()); }
     random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
 
@@ -120,7 +120,7 @@ public:
     /// Ends a run: the frame releases all that the next run need not keep.
     void finish(frame& f) const noexcept;
     /// Releases the variables that another segment writes next, so that its first write finds no holder.
-    void let_go(frame& f, const segment& writer) const noexcept;
+    void release_written(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
     /// Runs one step on the frame's feeds. The context must live until the frame is released.

@@ -145,7 +145,7 @@ RILL_INLINE void segment::finish(frame& f) const noexcept {
     f.moved.clear();
 }
 
-RILL_COLD void segment::let_go(frame& f, const segment& writer) const noexcept {
+RILL_COLD void segment::release_written(frame& f, const segment& writer) const noexcept {
     for (const auto& w : writer.b_.write_list)
         for (std::size_t i = 0; i < b_.variables.size(); ++i)
             if (b_.variables[i].state == writer.b_.variables[w.variable].state) f.variables[i].reset();

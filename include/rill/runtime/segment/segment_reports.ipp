@@ -25,10 +25,10 @@ RILL_COLD void segment::run_traced(frame& f) const {
 
 RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t iteration, int lane) const {
     const auto& scope = *f.context->trace;
-    const int chain = b_.chained[s.item];
+    const int group = b_.group_of[s.item];
     const std::vector<int> alone{s.item};
     std::vector<step_trace::entry> entries;
-    for (const int i : chain < 0 ? alone : b_.chains[chain].items) {
+    for (const int i : group < 0 ? alone : b_.fusion_groups[group].items) {
         const auto& it = b_.graph.items[i];
         auto& e = entries.emplace_back(
             scope.entry_of(b_.graph.name_of(i), it.origin ? it.op->name() : std::string_view("Copy")));

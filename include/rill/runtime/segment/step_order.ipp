@@ -15,10 +15,10 @@ RILL_COLD vector<step_order> order_of_steps(const bound_graph& b) {
     std::vector<int> step_of(b.graph.items.size(), -1);
     for (std::size_t k = 0; k < b.steps.size(); ++k) {
         const auto item = static_cast<std::size_t>(b.steps[k].item);
-        if (b.chained[item] < 0)
+        if (b.group_of[item] < 0)
             step_of[item] = static_cast<int>(k);
         else
-            for (const int i : b.chains[b.chained[item]].items) step_of[i] = static_cast<int>(k);
+            for (const int i : b.fusion_groups[b.group_of[item]].items) step_of[i] = static_cast<int>(k);
     }
     // control dependencies pass from item to item, through items that are not steps
     constexpr std::size_t few = 16;

@@ -23,7 +23,7 @@ struct variable_use {
 /// Returns true if the step reads slices of the variable.
 inline bool reads_slices(const bound_graph& b, const bound_graph::step& s, std::int32_t variable) {
     const auto& it = b.graph.items[s.item];
-    if (!it.origin || b.chained[s.item] >= 0 || s.writes > 0) return false;
+    if (!it.origin || b.group_of[s.item] >= 0 || s.writes > 0) return false;
     const int input = it.op->reads_slices_of();
     return input >= 0 && b.slots[b.slot_of(it.inputs[input])].variable == variable;
 }

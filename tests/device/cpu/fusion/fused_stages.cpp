@@ -23,7 +23,6 @@ struct fixture {
     graph g;
     graph_scope here{g};
     placeholder<float, dyn> x{"x"};
-    using chain = fusion_group;
 
     static const fused_spec* spec(const any_tensor& t) { return t.node()->op->fused(); }
 };
@@ -35,7 +34,7 @@ using test_fused_stages_fixture = test_fused_stages::fixture;
 TEST_CASE_METHOD(test_fused_stages_fixture,
                  "fused_stages: one reads what another made, in a block, and leaves that are alike are one") {
     const tensor a(exp(x), "a"), b(a * x + x, "b");
-    const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
+    const fusion_group c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     detail::fused_stages stages(c, 1);
     REQUIRE(stages.leaves().size() == 1);
     CHECK(stages.leaves()[0].input == 0);
@@ -55,9 +54,9 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     for (std::size_t i = 0; i < n; ++i) REQUIRE(out[i] == Approx(std::exp(values[i]) * values[i] + values[i]));
 }
 
-TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: a long chain needs two buffers, not one for each value") {
+TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: a long group needs two buffers, not one for each value") {
     tensor<float, dyn> last = x;
-    chain c;
+    fusion_group c;
     std::vector<tensor<float, dyn>> all;
     for (int i = 0; i < 12; ++i) {
         last = tensor<float, dyn>(last + 1.f);
@@ -83,7 +82,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: integer divisions are
 
 TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: any number of operands") {
     const tensor sum(x + x, "sum");
-    chain wide;
+    fusion_group wide;
     for (int i = 0; i < 300; ++i) wide.members.push_back({spec(sum), {{-1, i}}, {i}});
     detail::fused_stages stages(wide, 300);
     REQUIRE(stages.operands() == 600);
@@ -101,7 +100,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: any number of operand
 }
 
 TEST_CASE_METHOD(test_fused_stages_fixture,
-                 "fused_stages: where a chain is one function, no value of it has a buffer") {
+                 "fused_stages: where a group is one function, no value of it has a buffer") {
     const auto second_alone = +[](const block_args& a) {
         for (std::int64_t i = 0; i < a.n; ++i)
             static_cast<float*>(a.result[0])[i] =
@@ -109,7 +108,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     };
     static const block_function function = second_alone;
     const tensor a(x + 1.f, "a"), b(a * x + 2.f, "b");
-    const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
+    const fusion_group c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     const without_emitter as_it_was;
     static constexpr code_emitter emitter{[](const fusion_group&, std::size_t, index_t, const operand_forms& forms) {
                                               return forms.splat.empty() ? function : nullptr;
@@ -129,8 +128,8 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     stages.begin(own.data(), 3);
     stages.run(operand, 3, own.data());
     CHECK(out == std::vector<float>{3, 4, 5}); // by the second node's scalar
-    REQUIRE(stages.straight());
-    stages.run_straight(&operand[1], &operand[0], 2, own.data());
+    REQUIRE(stages.is_direct());
+    stages.run_direct(&operand[1], &operand[0], 2, own.data());
     CHECK(values == std::vector<float>{5, 6, 3});
 }
 
@@ -143,16 +142,16 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: one function reads le
     void* to[] = {out.data()};
 
     detail::fused_stages forward({{{spec(product), {{-1, 0}, {-1, 1}}, {0}}}}, 1);
-    REQUIRE(forward.straight());
+    REQUIRE(forward.is_direct());
     const void* from[] = {left.data(), right.data(), seed.data()};
-    forward.run_straight(from, to, 3, own.data());
+    forward.run_direct(from, to, 3, own.data());
     CHECK(out == std::vector<float>{4, 10, 18});
 
     // its results stand at leaves: those by x at the first of three
     detail::fused_stages adjoint({{{spec(slope), {{-1, 0}, {-1, 1}, {-1, 2}}, {0}}}}, 1);
-    REQUIRE(adjoint.straight());
-    adjoint.run_straight(from, to, 3, own.data());
+    REQUIRE(adjoint.is_direct());
+    adjoint.run_direct(from, to, 3, own.data());
     CHECK(out == std::vector<float>{4, 5, 12});
 
-    CHECK_FALSE(detail::fused_stages({{{spec(square), {{-1, 0}, {-1, 0}}, {0}}}}, 1).straight()); // reads x twice
+    CHECK_FALSE(detail::fused_stages({{{spec(square), {{-1, 0}, {-1, 0}}, {0}}}}, 1).is_direct()); // reads x twice
 }

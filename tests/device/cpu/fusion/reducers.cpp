@@ -50,7 +50,7 @@ TEST_CASE("reducers: identities, folds of any length, merges, means") {
     CHECK_FALSE(every);
 }
 
-namespace test_combiners {
+namespace test_device_cpu_reducers {
 
 /// Small whole numbers, so that the order does not show; the last row must not be read beyond.
 template <combine How, class T> void check_rows() {
@@ -115,13 +115,13 @@ template <combine How, class T, class F> void check(T identity, const F& togethe
     }
 }
 
-} // namespace test_combiners
+} // namespace test_device_cpu_reducers
 
 TEMPLATE_TEST_CASE("reducers: every way over every width", "", float, double, std::int8_t, std::uint8_t, std::int16_t,
                    std::int32_t, std::int64_t) {
     using T = TestType;
     using limits = std::numeric_limits<T>;
-    using test_combiners::check;
+    using test_device_cpu_reducers::check;
     check<combine::sum, T>(T(0), [](T a, T b) { return static_cast<T>(a + b); });
     check<combine::max, T>(limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest(),
                            [](T a, T b) { return std::max(a, b); });
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("reducers: every way over every width", "", float, double, st
 }
 
 TEST_CASE("reducers: of bool, complex numbers and halves") {
-    using test_combiners::check;
+    using test_device_cpu_reducers::check;
     check<combine::any, bool>(false, [](bool a, bool b) { return a || b; });
     check<combine::all, bool>(true, [](bool a, bool b) { return a && b; });
     check<combine::sum, std::complex<double>>(0, [](auto a, auto b) { return a + b; });

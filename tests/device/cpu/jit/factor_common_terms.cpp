@@ -10,7 +10,7 @@
 using namespace rill;
 using detail::vector_op;
 
-namespace test_like_terms {
+namespace test_device_cpu_factor_common_terms {
 
 /// Code of sums and products, and how much of it a result needs.
 struct sums {
@@ -75,4 +75,4 @@ TEST_CASE("factor_common_terms: products of very many factors are left alone") {
     CHECK(s.count(vector_op::mul) + s.count(vector_op::multiply_add) == 42);
 }
 
-} // namespace test_like_terms
+} // namespace test_device_cpu_factor_common_terms

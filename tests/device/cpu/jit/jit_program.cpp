@@ -22,7 +22,7 @@
 
 using namespace rill;
 
-namespace test_emitted_program {
+namespace test_device_cpu_jit_program {
 
 using floats = std::vector<float>;
 
@@ -220,9 +220,9 @@ void compile_used_ops() {
     require_kernels<less_equal_op, float, float>();
 }
 
-} // namespace test_emitted_program
+} // namespace test_device_cpu_jit_program
 
-using namespace test_emitted_program;
+using namespace test_device_cpu_jit_program;
 
 TEST_CASE("jit_program: every op, as its compiled kernel, of all kinds of numbers") {
     for_levels([]<class L>(L level) {
@@ -482,7 +482,7 @@ TEST_CASE("jit_program: what there is no code for has none, and equal programs h
     CHECK(std::count(made.begin(), made.end(), made[0]) == 8);
 }
 
-TEST_CASE("jit_program: links of a chain become one program") {
+TEST_CASE("jit_program: members of a fusion group become one program") {
     require_kernels<exp_op, float>();
     compile_used_ops();
     graph g;
@@ -491,7 +491,7 @@ TEST_CASE("jit_program: links of a chain become one program") {
     const tensor a(exp(x) * 2.f, "a"), b(a * x + x * 3.f, "b");
     const auto spec = [](const any_tensor& t) { return t.node()->op->fused(); };
     const fusion_group c{{{spec(a), {{-1, 0}}, {1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
-    const program joined = detail::join_links(c, 2);
+    const program joined = detail::join_members(c, 2);
     CHECK(joined.leaves.size() == 1);
     CHECK(joined.scalars.size() == 2);
     CHECK(joined.code.size() == 5);

@@ -13,7 +13,7 @@ using detail::vector_op;
 
 // jit_program.cpp tests the results of the code.
 
-TEST_CASE("x86_loop: code ends with its constants, the numbers of lanes among them") {
+TEST_CASE("x86_codegen: code ends with its constants, the numbers of lanes among them") {
     for (const int lanes : {8, 16}) {
         detail::jit_ir code(lanes);
         const int x = code.emit({vector_op::leaf, 0});
@@ -30,7 +30,7 @@ TEST_CASE("x86_loop: code ends with its constants, the numbers of lanes among th
     }
 }
 
-TEST_CASE("x86_loop: where more has to be kept than a thread may have stack for, there is no code") {
+TEST_CASE("x86_codegen: where more has to be kept than a thread may have stack for, there is no code") {
     const auto code_of = [](int lanes, int values) {
         detail::jit_ir code(lanes);
         std::vector<int> all;
@@ -48,6 +48,6 @@ TEST_CASE("x86_loop: where more has to be kept than a thread may have stack for,
     };
     for (const int lanes : {8, 16}) {
         CHECK(!code_of(lanes, 100).empty());
-        CHECK(code_of(lanes, detail::most_emitted_stack / (4 * lanes) + 40).empty());
+        CHECK(code_of(lanes, detail::most_jit_stack / (4 * lanes) + 40).empty());
     }
 }

@@ -12,7 +12,7 @@ using namespace rill;
 using detail::number_place;
 using detail::scalar_code;
 
-namespace test_number_layout {
+namespace test_device_cpu_scalar_frame_layout {
 
 void nothing(const block_args&) {}
 
@@ -80,4 +80,4 @@ TEST_CASE("scalar_frame_layout: of a loop, what is next is written where it will
     CHECK(calls.size() == 3); // two copies: of the state as it is, and of what is another part already
 }
 
-} // namespace test_number_layout
+} // namespace test_device_cpu_scalar_frame_layout

@@ -20,7 +20,7 @@
 
 using namespace rill;
 
-namespace test_joined_calls {
+namespace test_device_cpu_scalar_jit {
 
 /// As in programs that link rill::kernels, for tests that do not.
 struct with_emitter {
@@ -49,14 +49,14 @@ void compile_used_ops() {
     require_kernels<logical_not_op, bool>(), require_kernels<select_op, bool, float, float>();
 }
 
-/// One node of a chain over one element, inputs of the chain first.
+/// One node of a group over one element, inputs of the group first.
 struct nodes {
     graph g;
     graph_scope here{g};
     std::vector<any_tensor> held;
-    fusion_group chain;
+    fusion_group group;
 
-    /// A node that computes `program` of chain inputs or earlier nodes.
+    /// A node that computes `program` of group inputs or earlier nodes.
     void add(const program_ptr& p, std::vector<fusion_group::source> from, int result = -1) {
         endpoint_list inputs;
         for (const auto d : p->leaves) {
@@ -64,16 +64,16 @@ struct nodes {
             inputs.push_back(held.back());
         }
         held.push_back(any_tensor(detail::add_program(g, p, {}, inputs)));
-        chain.members.push_back({held.back().node()->op->fused(), {}, {result}});
-        for (const auto& f : from) chain.members.back().inputs.push_back(f);
+        group.members.push_back({held.back().node()->op->fused(), {}, {result}});
+        for (const auto& f : from) group.members.back().inputs.push_back(f);
     }
 };
 
 /// Its numbers, given those of the inputs.
-template <class R> std::vector<R> run(const fusion_group& chain, std::vector<float> in, std::size_t results) {
+template <class R> std::vector<R> run(const fusion_group& group, std::vector<float> in, std::size_t results) {
     std::vector<tensor_type> types(in.size(), {dtype::float32, dims{}}), out(results, {dtype_of<R>, dims{}});
     kernel_request request{types, out};
-    const kernel k = detail::scalar_kernel(chain, request);
+    const kernel k = detail::scalar_kernel(group, request);
     std::vector<void*> slots;
     std::vector<R> values(results);
     std::unique_ptr<bool[]> truths(new bool[results]());
@@ -102,9 +102,9 @@ program_ptr step_program() { // sin(x) * y + x
     return t.finish({t.emit(info_of<add_op>, dtype::float32, {product, t.leaf(0)})});
 }
 
-} // namespace test_joined_calls
+} // namespace test_device_cpu_scalar_jit
 
-using namespace test_joined_calls;
+using namespace test_device_cpu_scalar_jit;
 
 TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal ones few functions") {
     compile_used_ops();
@@ -115,14 +115,14 @@ TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal o
     for (int k = 0; k < count; ++k)
         n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}},
               k == count - 1 ? 0 : -1);
-    const auto code = detail::number_code_of(n.chain, 1);
+    const auto code = detail::make_scalar_code(n.group, 1);
     CHECK(code.calls.size() < 20);
     std::set<block_function> functions;
     for (const auto& c : code.calls) functions.insert(c.run);
     CHECK(functions.size() <= 3); // the first, the last, and what is between
-    fusion_group few{{n.chain.members[0]}};
+    fusion_group few{{n.group.members[0]}};
     few.members[0].results = {0};
-    CHECK(detail::number_code_of(few, 1).calls.size() == 3); // not worth it
+    CHECK(detail::make_scalar_code(few, 1).calls.size() == 3); // not worth it
 }
 
 TEST_CASE("scalar_jit: truth values are computed where they are read, and given where they are results") {
@@ -149,8 +149,8 @@ TEST_CASE("scalar_jit: truth values are computed where they are read, and given 
         n.add(choose, {{7, 0}, {5, 0}, {-1, 0}});
         n.add(step_program(), {{8, 0}, {5, 0}}, fetched ? -1 : 0);
         const auto all = [&](float x, float y) {
-            if (fetched) return std::vector<float>{static_cast<float>(run<bool>(n.chain, {x, y}, 1)[0])};
-            return run<float>(n.chain, {x, y}, 1);
+            if (fetched) return std::vector<float>{static_cast<float>(run<bool>(n.group, {x, y}, 1)[0])};
+            return run<float>(n.group, {x, y}, 1);
         };
         for (const float y : {0.3f, -0.3f}) {
             std::vector<float> plain, joined;
@@ -161,7 +161,7 @@ TEST_CASE("scalar_jit: truth values are computed where they are read, and given 
             const with_emitter made;
             joined = all(0.7f, y);
             CHECK(joined[0] == Approx(plain[0]).epsilon(1e-5));
-            const auto code = detail::number_code_of(n.chain, 1);
+            const auto code = detail::make_scalar_code(n.group, 1);
             if (!fetched) CHECK(code.calls.size() == 1);
         }
     }
@@ -181,13 +181,13 @@ TEST_CASE("scalar_jit: what has no code goes before the numbers that it does not
     n.add(step_program(), {{3, 0}, {4, 0}});
     n.add(tangent, {{5, 0}}); // of what was computed
     n.add(step_program(), {{6, 0}, {5, 0}}, 0);
-    const auto code = detail::number_code_of(n.chain, 1);
+    const auto code = detail::make_scalar_code(n.group, 1);
     CHECK(code.calls.size() == 4); // a tangent, a group, a tangent, a group
     float x = 0.7f;
     const float y = 0.3f;
     for (int k = 0; k < 4; ++k) x = std::sin(x) * y + x;
     const float z = std::sin(x) * std::tan(y) + x, u = std::tan(z);
-    CHECK(run<float>(n.chain, {0.7f, 0.3f}, 1)[0] == Approx(std::sin(u) * z + u).epsilon(1e-4));
+    CHECK(run<float>(n.group, {0.7f, 0.3f}, 1)[0] == Approx(std::sin(u) * z + u).epsilon(1e-4));
 }
 
 TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth value that has a place") {
@@ -222,10 +222,10 @@ TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth v
         const float wanted = std::tan(y < t ? chosen : 0.7f);
         {
             const without_emitter by_calls;
-            CHECK(run<float>(n.chain, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
+            CHECK(run<float>(n.group, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
         }
         const with_emitter made;
-        CHECK(run<float>(n.chain, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
+        CHECK(run<float>(n.group, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
     }
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("scalar_jit: long lines of truth values, each read twice") {
     for (const float y : {0.25f, 0.75f}) {
         float x = std::min(0.5f, y);
         for (int k = 0; k < 10; ++k) x = std::sin(x) * y + x;
-        CHECK(run<float>(n.chain, {0.5f, y}, 1)[0] == Approx(x).epsilon(1e-5));
+        CHECK(run<float>(n.group, {0.5f, y}, 1)[0] == Approx(x).epsilon(1e-5));
     }
 }
 
@@ -273,9 +273,9 @@ TEST_CASE("scalar_jit: sines of numbers out of reach of their code, and of none"
     for (const float x : {1e10f, -3e4f, 8192.f, 8193.f, 3e38f}) {
         double expected = 0.25;
         for (const float v : {x, 0.5f, -x}) expected += 10 * (std::sin(double{v}) + std::cos(double{v}));
-        CHECK(run<float>(n.chain, {x, 0.5f, -x, 0.25f}, 1)[0] == Approx(expected).margin(1e-4));
+        CHECK(run<float>(n.group, {x, 0.5f, -x, 0.25f}, 1)[0] == Approx(expected).margin(1e-4));
     }
-    for (const float x : {INFINITY, -INFINITY, NAN}) CHECK(std::isnan(run<float>(n.chain, {x, 0.5f, 1.f, 0.f}, 1)[0]));
+    for (const float x : {INFINITY, -INFINITY, NAN}) CHECK(std::isnan(run<float>(n.group, {x, 0.5f, 1.f, 0.f}, 1)[0]));
 }
 
 TEST_CASE("scalar_jit: random numbers, as without machine code") {
@@ -322,17 +322,17 @@ TEST_CASE("scalar_jit: random numbers, as without machine code") {
                 n.add(t.finish({made}), {number(), number()});
             }
             numbers.push_back({k, 0});
-            if (below(8) == 0) n.chain.members.back().results = {results++};
+            if (below(8) == 0) n.group.members.back().results = {results++};
         }
         if (results == 0) continue;
         const std::vector<float> in{0.3f, -0.8f, 1.1f};
         std::vector<float> plain;
         {
             const without_emitter by_calls;
-            plain = run<float>(n.chain, in, static_cast<std::size_t>(results));
+            plain = run<float>(n.group, in, static_cast<std::size_t>(results));
         }
         const with_emitter made;
-        const auto joined = run<float>(n.chain, in, static_cast<std::size_t>(results));
+        const auto joined = run<float>(n.group, in, static_cast<std::size_t>(results));
         INFO("round " << round);
         // a comparison of what is nearly equal may come out otherwise: rare, but everything after it is another
         std::size_t far = 0;
@@ -353,8 +353,8 @@ TEST_CASE("scalar_jit: where no code can be made, all stays") {
     for (int k = 0; k < 8; ++k)
         n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}},
               k == 7 ? 0 : -1);
-    CHECK(detail::number_code_of(n.chain, 1).calls.size() == 24); // each instruction
+    CHECK(detail::make_scalar_code(n.group, 1).calls.size() == 24); // each instruction
     float x = 0.7f;
     for (int k = 0; k < 8; ++k) x = std::sin(x) * 0.3f + x;
-    CHECK(run<float>(n.chain, {0.7f, 0.3f}, 1)[0] == Approx(x).epsilon(1e-5));
+    CHECK(run<float>(n.group, {0.7f, 0.3f}, 1)[0] == Approx(x).epsilon(1e-5));
 }

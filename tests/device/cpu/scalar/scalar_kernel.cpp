@@ -20,7 +20,7 @@
 
 using namespace rill;
 
-namespace test_fused_numbers {
+namespace test_device_cpu_scalar_kernel {
 
 using generator = std::mt19937;
 
@@ -162,10 +162,10 @@ struct graphs {
     }
 };
 
-} // namespace test_fused_numbers
+} // namespace test_device_cpu_scalar_kernel
 
 TEST_CASE("scalar_kernel: bit for bit what the nodes give one by one, for every op and type") {
-    using namespace test_fused_numbers;
+    using namespace test_device_cpu_scalar_kernel;
     const without_emitter by_calls; // machine code rounds otherwise: tests/device/cpu/scalar/scalar_jit.cpp
     generator r(7);
     for (int round = 0; round < 150; ++round) {
@@ -191,7 +191,7 @@ TEST_CASE("scalar_kernel: bit for bit what the nodes give one by one, for every 
 }
 
 TEST_CASE("scalar_kernel: each op alone, of numbers that are fed and of constants") {
-    using namespace test_fused_numbers;
+    using namespace test_device_cpu_scalar_kernel;
     generator r(3);
     const graph g;
     const graph_scope here(g);

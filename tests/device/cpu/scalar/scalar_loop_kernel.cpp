@@ -18,7 +18,7 @@
 
 using namespace rill;
 
-namespace test_number_loop_kernel {
+namespace test_device_cpu_scalar_loop_kernel {
 
 struct fixture {
     graph g;
@@ -47,18 +47,18 @@ struct fixture {
     }
 };
 
-} // namespace test_number_loop_kernel
+} // namespace test_device_cpu_scalar_loop_kernel
 
-using test_number_loop_kernel_fixture = test_number_loop_kernel::fixture;
+using test_device_cpu_scalar_loop_kernel_fixture = test_device_cpu_scalar_loop_kernel::fixture;
 
-TEST_CASE_METHOD(test_number_loop_kernel_fixture,
+TEST_CASE_METHOD(test_device_cpu_scalar_loop_kernel_fixture,
                  "scalar_loop_kernel: as long as the condition holds, and no longer than told") {
     // while (a < limit) (a, b) = (a + b, a)
     const tensor goes_on(x < y, "goes_on");
     const tensor sum(x + y, "sum");
     scalar_loop loop;
-    loop.chain.members.push_back({spec(goes_on), {{-1, 0}, {-1, 2}}, {-1}});
-    loop.chain.members.push_back({spec(sum), {{-1, 0}, {-1, 1}}, {-1}});
+    loop.group.members.push_back({spec(goes_on), {{-1, 0}, {-1, 2}}, {-1}});
+    loop.group.members.push_back({spec(sum), {{-1, 0}, {-1, 1}}, {-1}});
     loop.inputs = {dtype::float32, dtype::float32, dtype::float32};
     loop.conditional = true;
     loop.condition = {0, 0};
@@ -83,10 +83,10 @@ TEST_CASE_METHOD(test_number_loop_kernel_fixture,
     CHECK(run(loop, 2, {&limit, &a, &b, seen.data(), sums.data()}, 1, &step) == -1);
 }
 
-TEST_CASE_METHOD(test_number_loop_kernel_fixture, "scalar_loop_kernel: slices one way and the other") {
+TEST_CASE_METHOD(test_device_cpu_scalar_loop_kernel_fixture, "scalar_loop_kernel: slices one way and the other") {
     const tensor next(x * 2.f + y, "next");
     scalar_loop loop;
-    loop.chain.members.push_back({spec(next), {{-1, 0}, {-1, 1}}, {-1}});
+    loop.group.members.push_back({spec(next), {{-1, 0}, {-1, 1}}, {-1}});
     loop.inputs = {dtype::float32, dtype::float32, dtype::int32};
     loop.slices = 2;
     loop.next = {{0, 0}};

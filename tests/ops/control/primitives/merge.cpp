@@ -82,7 +82,7 @@ TEST_CASE("close_loop: refuses what is no loop, and then nothing is closed") {
     CHECK_THROWS_WITH(close_loop({{c.i, next}, {c.i, next}}), contains("is given two back edges"));
     CHECK_THROWS_WITH(close_loop({{merge(c.n, c.n), next}}), contains("is not a merge of one value"));
     CHECK_THROWS_WITH(close_loop({{merged<any_tensor>{c.i.value, {}}, any_tensor(next_iteration(constant(1.f)))}}),
-                      contains("is int32 [], what comes back is float32 []"));
+                      contains("is int32 [], its back edge is float32 []"));
     CHECK_THROWS_AS(close_loop(std::vector<back_edge>{}), invalid_argument);
     CHECK_FALSE(c.g.state().back_edge(c.i.value.node()));
     c.close();

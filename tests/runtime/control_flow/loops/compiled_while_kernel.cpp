@@ -12,7 +12,7 @@
 
 using namespace rill;
 
-namespace test_runtime_scalar_loop_step {
+namespace test_runtime_compiled_while_kernel {
 
 /// Whether a node is bound as one function.
 bool is_one_function(const any_tensor& loop) {
@@ -98,4 +98,4 @@ TEST_CASE("compiled_while_kernel: it ends when it is told to, and concurrent run
     CHECK(wrong == 0);
 }
 
-} // namespace test_runtime_scalar_loop_step
+} // namespace test_runtime_compiled_while_kernel

@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-namespace test_runtime_loop_counter {
+namespace test_runtime_induction_variable {
 
 /// The part that counts; -1: none.
 int counter_of(const any_tensor& loop) {
@@ -45,7 +45,7 @@ TEST_CASE("induction_variable: a loop that trains, as many steps as it is told")
     }
 }
 
-TEST_CASE("induction_variable: a loop whose body stands alone has none: its bodies are compiled once, however deep") {
+TEST_CASE("induction_variable: a loop with a dynamic body has none: its bodies are compiled once, however deep") {
     const graph_scope here{graph()};
     placeholder<float, 2> x("x");
     const auto one_more = [](const xt::xtensor<float, 1>& a) { return xt::xtensor<float, 1>(a + 1.f); };
@@ -147,4 +147,4 @@ TEST_CASE("induction_variable: errors name the iteration, and nothing hangs") {
     CHECK_THROWS_AS(s.run(endless, {.timeout = std::chrono::milliseconds(5)}), deadline_exceeded);
 }
 
-} // namespace test_runtime_loop_counter
+} // namespace test_runtime_induction_variable

@@ -14,7 +14,7 @@
 
 using namespace rill;
 
-namespace test_runtime_body_numbers {
+namespace test_runtime_region_scalars {
 
 /// What a graph of these fetches and feeds computes.
 std::optional<detail::region_scalars> numbers(const std::vector<any_tensor>& fetched,
@@ -27,7 +27,7 @@ std::optional<detail::region_scalars> numbers(const std::vector<any_tensor>& fet
     return detail::numbers_of(s->bound());
 }
 
-TEST_CASE("region_scalars: a chain over feeds and constants, whatever steps it is cut into") {
+TEST_CASE("region_scalars: a group over feeds and constants, whatever steps it is cut into") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
     placeholder<float, 1> y("y");
@@ -35,14 +35,14 @@ TEST_CASE("region_scalars: a chain over feeds and constants, whatever steps it i
     const tensor a(sin(x), "a"), b(reduce_sum(y * a), "b"), folded(sqrt(constant(4.f)), "folded"), c(b + folded, "c");
     const auto made = numbers({c, x, seven, tensor(reshape<1>(a))}, {x, y});
     REQUIRE(made);
-    CHECK(made->chain.members.size() == 3);
+    CHECK(made->group.members.size() == 3);
     REQUIRE(made->fetches.size() == 4);
     CHECK(made->fetches[0].member == 2);
     CHECK(made->fetches[1].member == -1);
     CHECK(made->inputs[static_cast<std::size_t>(made->fetches[1].index)].feed == 0);
     CHECK(made->inputs[static_cast<std::size_t>(made->fetches[2].index)].invariant.value<float>() == 7.f);
     CHECK(made->fetches[3].member == 0); // in another shape
-    const auto& last = made->chain.members[2].inputs;
+    const auto& last = made->group.members[2].inputs;
     CHECK(made->inputs[static_cast<std::size_t>(last[1].index)].invariant.value<float>() == 2.f);
 }
 
@@ -60,4 +60,4 @@ TEST_CASE("region_scalars: nothing of other graphs") {
     CHECK_FALSE(numbers({tensor(v + x)}, {x}));
 }
 
-} // namespace test_runtime_body_numbers
+} // namespace test_runtime_region_scalars

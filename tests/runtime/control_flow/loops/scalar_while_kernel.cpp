@@ -22,7 +22,7 @@
 
 using namespace rill;
 
-namespace test_runtime_number_loop_step {
+namespace test_runtime_scalar_while_kernel {
 
 /// Whether a node of complete types is bound as one kernel.
 bool is_one_kernel(const any_tensor& loop) {
@@ -269,4 +269,4 @@ TEST_CASE("scalar_while_kernel: concurrent runs are their own") {
     CHECK(wrong == 0);
 }
 
-} // namespace test_runtime_number_loop_step
+} // namespace test_runtime_scalar_while_kernel

@@ -12,7 +12,7 @@ fusion_group alone(const fused_spec& spec, const kernel_request& request);
 /// Binds the kernel of a fused node or fusion group on the CPU; the request's outputs are the group's. The kernel runs block functions
 /// over blocks of elements. It materializes broadcast leaves and reduces results block by block.
 kernel fused_loops(const fused_spec& spec, kernel_request& request);
-kernel fused_loops(const fusion_group& chain, kernel_request& request);
+kernel fused_loops(const fusion_group& group, kernel_request& request);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -30,17 +30,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline index_t elements_each(index_t all, index_t results) { return results == 0 ? 0 : all / results; }
 
 RILL_COLD fusion_group alone(const fused_spec& spec, const kernel_request& request) {
-    fusion_group chain;
-    auto& member = chain.members.emplace_back();
+    fusion_group group;
+    auto& member = group.members.emplace_back();
     member.spec = &spec;
     for (int i = 0; i < static_cast<int>(request.inputs.size()); ++i) member.inputs.push_back({-1, i});
     for (int r = 0; r < static_cast<int>(spec.results.size()); ++r) member.results.push_back(r);
-    return chain;
+    return group;
 }
 
 /// Returns the group's space. All members share the space of the first member, whose inputs all come from outside.
-inline dims space_of(const fusion_group& chain, const kernel_request& request) {
-    const auto& first = chain.members[0];
+inline dims space_of(const fusion_group& group, const kernel_request& request) {
+    const auto& first = group.members[0];
     std::vector<tensor_type> in;
     for (const auto& from : first.inputs) in.push_back(request.inputs[from.index]);
     return fused_space(*first.spec, in).shape;
@@ -49,7 +49,7 @@ inline dims space_of(const fusion_group& chain, const kernel_request& request) {
 /// The kernel that fused_loops returns.
 class fused_kernel {
 public:
-    fused_kernel(const fusion_group& chain, const dims& space, kernel_request& request);
+    fused_kernel(const fusion_group& group, const dims& space, kernel_request& request);
 
     void operator()(const kernel_args& a) const;
 
@@ -72,7 +72,7 @@ private:
     operand_forms forms(const vector<fused_stages::leaf>& leaves, const kernel_request& request) const;
 
     /// Plans how results are reduced. Returns their types, with reduced dimensions kept.
-    std::vector<tensor_type> plan_results(const fusion_group& chain, const dims& space, const kernel_request& request);
+    std::vector<tensor_type> plan_results(const fusion_group& group, const dims& space, const kernel_request& request);
 
     /// Reserves memory for results with a wider accumulator type.
     void plan_wide_sums(kernel_request& request);
@@ -112,13 +112,13 @@ private:
     std::vector<std::size_t> partial_;               // per result: its offset among a piece's partial results
 };
 
-RILL_COLD fused_kernel::fused_kernel(const fusion_group& chain, const dims& space, kernel_request& request)
-    : leaves_(fused_stages::leaves_of(chain).size()), results_(request.outputs.size()) {
-    const auto leaves = fused_stages::leaf_types(chain, space, request.inputs),
-               results = plan_results(chain, space, request);
+RILL_COLD fused_kernel::fused_kernel(const fusion_group& group, const dims& space, kernel_request& request)
+    : leaves_(fused_stages::leaves_of(group).size()), results_(request.outputs.size()) {
+    const auto leaves = fused_stages::leaf_types(group, space, request.inputs),
+               results = plan_results(group, space, request);
     layout_ = plan_fused(space, leaves, results, true);
-    auto known = forms(fused_stages::leaves_of(chain), request);
-    stages_.emplace(chain, results_, space.size(), known);
+    auto known = forms(fused_stages::leaves_of(group), request);
+    stages_.emplace(group, results_, space.size(), known);
     if (!stages_->emitted()) known.splat.assign(leaves_, 0), known.summed.assign(results_, 0);
     layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.splat);
     summed_ = std::move(known.summed);
@@ -133,7 +133,7 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& chain, const dims& spac
     leaf_at_ = table(request.scratch_bytes, leaves_), out_at_ = table(request.scratch_bytes, results_);
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
-    at_once_ = blocks_ == 1 && stages_->straight() && detail::none_of(reducers_, [](auto& c) { return c.widen; });
+    at_once_ = blocks_ == 1 && stages_->is_direct() && detail::none_of(reducers_, [](auto& c) { return c.widen; });
 }
 
 RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
@@ -193,11 +193,11 @@ RILL_COLD void fused_kernel::plan_means(const dims& space, std::span<const tenso
     }
 }
 
-RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fusion_group& chain, const dims& space,
+RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fusion_group& group, const dims& space,
                                                               const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
     reducers_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_), sums_.resize(results_);
-    for (const auto& member : chain.members)
+    for (const auto& member : group.members)
         for (std::size_t r = 0; r < member.results.size(); ++r) {
             if (member.results[r] < 0) continue;
             const auto at = static_cast<std::size_t>(member.results[r]);
@@ -381,7 +381,7 @@ RILL_INLINE void fused_kernel::run_at_once(const void** leaf, std::byte* const* 
     pointer_table<void*> to(results_, own + to_at_);
     for (std::size_t r = 0; r < results_; ++r)
         to[r] = layout_.results[r].direct ? out[r] : own + layout_.results[r].buffer;
-    stages_->run_straight(leaf, to, layout_.total, own);
+    stages_->run_direct(leaf, to, layout_.total, own);
     for (std::size_t r = 0; r < results_; ++r)
         if (!layout_.results[r].direct) fold(r, out[r], static_cast<std::byte*>(to[r]), layout_.rows);
 }
@@ -389,9 +389,9 @@ RILL_INLINE void fused_kernel::run_at_once(const void** leaf, std::byte* const* 
 RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {
     return fused_loops(alone(spec, request), request);
 }
-RILL_COLD kernel fused_loops(const fusion_group& chain, kernel_request& request) {
-    const dims space = space_of(chain, request);
-    return space.size() == 1 ? scalar_kernel(chain, request) : kernel(fused_kernel(chain, space, request));
+RILL_COLD kernel fused_loops(const fusion_group& group, kernel_request& request) {
+    const dims space = space_of(group, request);
+    return space.size() == 1 ? scalar_kernel(group, request) : kernel(fused_kernel(group, space, request));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -47,15 +47,15 @@ public:
         friend bool operator==(const leaf&, const leaf&) = default;
     };
 
-    explicit fused_stages(const fusion_group& chain, std::size_t results, index_t elements = block_elements,
+    explicit fused_stages(const fusion_group& group, std::size_t results, index_t elements = block_elements,
                           const operand_forms& forms = {});
     fused_stages(fused_stages&&) = default; // no copies: scalars_ points into values_
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
     /// Returns the group's distinct leaves that its nodes read, in the order of first use.
-    static vector<leaf> leaves_of(const fusion_group& chain);
+    static vector<leaf> leaves_of(const fusion_group& group);
     /// Returns the types of the leaves, given the group's space and inputs. A reduced view has the shape of the reduction.
-    static std::vector<tensor_type> leaf_types(const fusion_group& chain, const dims& space,
+    static std::vector<tensor_type> leaf_types(const fusion_group& group, const dims& space,
                                                std::span<const tensor_type> inputs);
     std::size_t operands() const noexcept { return leaves_.size() + results_ + hidden_.size(); }
     /// Returns true if its functions accept at most one block per call.
@@ -78,9 +78,9 @@ public:
     /// Runs all stages over one block of n elements; `operand` holds the block's address in each operand.
     void run(void* const* operand, index_t n, std::byte* own) const;
     /// Returns true if there is one compiled function, which reads the leaves in their order.
-    bool straight() const noexcept { return straight_; }
-    /// Runs a straight function, with the addresses of the leaves and results.
-    void run_straight(const void* const* read, void* const* result, index_t n, std::byte* own) const;
+    bool is_direct() const noexcept { return direct_; }
+    /// Runs a direct function, with the addresses of the leaves and results.
+    void run_direct(const void* const* read, void* const* result, index_t n, std::byte* own) const;
 
 private:
     struct stage { // its leaves, scalars and result pointers follow those of the stages before it
@@ -96,8 +96,8 @@ private:
         std::size_t element, first, last, at = 0;
     };
 
-    void add_emitted(const fusion_group& chain, block_function function);
-    void add_stage(const fusion_group& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
+    void add_emitted(const fusion_group& group, block_function function);
+    void add_stage(const fusion_group& group, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
                    index_t elements);
 
     std::size_t results_;
@@ -111,7 +111,7 @@ private:
     vector<hidden_value> hidden_;
     std::size_t read_at_ = 0, written_at_ = 0; // offsets in a thread's scratch memory: pointer tables
     bool may_divide_ = false;
-    bool emitted_ = false, straight_ = false;
+    bool emitted_ = false, direct_ = false;
     double work_ = 0;
 };
 

@@ -41,25 +41,25 @@ RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_
     return static_cast<std::size_t>(std::countr_zero(spec.results[result].mask));
 }
 
-RILL_COLD fused_stages::fused_stages(const fusion_group& chain, std::size_t results, index_t elements,
+RILL_COLD fused_stages::fused_stages(const fusion_group& group, std::size_t results, index_t elements,
                                      const operand_forms& forms)
-    : results_(results), leaves_(leaves_of(chain)) {
+    : results_(results), leaves_(leaves_of(group)) {
     const auto* const emit = the_kernels().emit.load();
-    if (const auto emitted = emit ? emit->chain(chain, results, elements, forms) : nullptr) {
-        add_emitted(chain, emitted);
+    if (const auto emitted = emit ? emit->group(group, results, elements, forms) : nullptr) {
+        add_emitted(group, emitted);
     } else {
         vector<std::vector<std::size_t>> operand_of; // per member and result
-        for (std::size_t k = 0; k < chain.members.size(); ++k) add_stage(chain, k, operand_of, elements);
+        for (std::size_t k = 0; k < group.members.size(); ++k) add_stage(group, k, operand_of, elements);
     }
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
-    straight_ = stages_.size() == 1 && stages_[0].run && leaf_operand_.size() == leaves_.size();
-    for (std::size_t l = 0; straight_ && l < leaves_.size(); ++l) straight_ = leaf_operand_[l] == l;
+    direct_ = stages_.size() == 1 && stages_[0].run && leaf_operand_.size() == leaves_.size();
+    for (std::size_t l = 0; direct_ && l < leaves_.size(); ++l) direct_ = leaf_operand_[l] == l;
     work_ += static_cast<double>(leaves_.size() + results_);
 }
 
-RILL_COLD auto fused_stages::leaves_of(const fusion_group& chain) -> vector<leaf> {
+RILL_COLD auto fused_stages::leaves_of(const fusion_group& group) -> vector<leaf> {
     vector<leaf> all;
-    for (const auto& member : chain.members)
+    for (const auto& member : group.members)
         for (std::size_t k = 0; k < member.spec->leaves.size(); ++k) {
             const auto& l = member.spec->leaves[k];
             const auto from = member.inputs[l.input];
@@ -69,10 +69,10 @@ RILL_COLD auto fused_stages::leaves_of(const fusion_group& chain) -> vector<leaf
     return all;
 }
 
-RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fusion_group& chain, const dims& space,
+RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fusion_group& group, const dims& space,
                                                             std::span<const tensor_type> inputs) {
     std::vector<tensor_type> types;
-    for (const auto& leaf : leaves_of(chain)) {
+    for (const auto& leaf : leaves_of(group)) {
         auto& type = types.emplace_back(inputs[static_cast<std::size_t>(leaf.input)]);
         if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
     }
@@ -80,11 +80,11 @@ RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fusion_group& 
 }
 
 /// Adds one stage: JIT code that computes all nodes.
-RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_function function) {
+RILL_COLD void fused_stages::add_emitted(const fusion_group& group, block_function function) {
     emitted_ = true;
     stages_.emplace_back().run = function;
     for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
-    for (const auto& member : chain.members) {
+    for (const auto& member : group.members) {
         values_.append(member.spec->scalars);
         work_ += member.spec->body->work();
     }
@@ -92,9 +92,9 @@ RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_functi
     for (std::size_t r = 0; r < results_; ++r) placed_.push_back({r, leaves_.size() + r});
 }
 
-RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
+RILL_COLD void fused_stages::add_stage(const fusion_group& group, std::size_t k,
                                        vector<std::vector<std::size_t>>& operand_of, index_t elements) {
-    const auto& member = chain.members[k];
+    const auto& member = group.members[k];
     const auto& spec = *member.spec;
     auto& s = stages_.emplace_back();
     s.first_leaf = leaf_operand_.size();
@@ -184,8 +184,8 @@ RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* o
     }
 }
 
-RILL_INLINE void fused_stages::run_straight(const void* const* read, void* const* result, index_t n,
-                                            std::byte* own) const {
+RILL_INLINE void fused_stages::run_direct(const void* const* read, void* const* result, index_t n,
+                                          std::byte* own) const {
     pointer_table<void*> written(masks_.size(), own + written_at_);
     for (std::size_t k = 0; k < masks_.size(); ++k) written[k] = nullptr;
     for (const auto& p : placed_) written[p.place] = result[p.operand - leaves_.size()];

@@ -12,8 +12,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// x * x * x * c becomes 3 * (x * x * c) instead of three products. The term that leaves the fewest instructions is kept. `needed` lists
 /// the values that are results. Values in `whole` stay as they are and count as one factor. `constant` adds a constant. New instructions
 /// are appended, so operands may come after their readers.
-void join_like_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed, const std::vector<int>& whole,
-                     const std::function<int(float)>& constant);
+void factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
+                         const std::vector<int>& whole, const std::function<int(float)>& constant);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -12,10 +12,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-class factor_common_terms {
+class common_term_factoring {
 public:
-    factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
-                        const std::vector<int>& whole, const std::function<int(float)>& constant)
+    common_term_factoring(std::vector<ir_instruction>& code, const std::vector<int>& needed,
+                          const std::vector<int>& whole, const std::function<int(float)>& constant)
         : code_(code), needed_(needed), constant_(constant), uses_(code.size()), whole_(code.size()),
           within_(code.size()) {
         for (const auto& i : code)
@@ -134,9 +134,9 @@ private:
     std::vector<char> whole_, within_; // within_: an addition that is part of a larger sum
 };
 
-RILL_COLD void join_like_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
-                               const std::vector<int>& whole, const std::function<int(float)>& constant) {
-    factor_common_terms(code, needed, whole, constant).join();
+RILL_COLD void factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
+                                   const std::vector<int>& whole, const std::function<int(float)>& constant) {
+    common_term_factoring(code, needed, whole, constant).join();
 }
 
 }}} // namespace rill::RILL_ABI::detail

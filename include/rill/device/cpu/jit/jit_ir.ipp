@@ -136,7 +136,7 @@ RILL_COLD void jit_ir::order(const std::vector<int>& needed) {
 }
 
 RILL_COLD void jit_ir::finish() {
-    join_like_terms(code_, needed(), whole, [this](float x) { return constant(x); });
+    factor_common_terms(code_, needed(), whole, [this](float x) { return constant(x); });
     order(needed());
     join_products();
     eliminate_common_subexpressions();

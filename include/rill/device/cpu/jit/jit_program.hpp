@@ -28,11 +28,12 @@ inline constexpr bool emits_programs = false;
 block_function emit_program(const program& p, int level, const program_nodes& nodes = {},
                             const operand_forms& forms = {});
 
-/// Merges the nodes of a fusion group into one program. Its leaves are fused_stages::leaves_of(chain); its results are the group's.
-program join_links(const fusion_group& chain, std::size_t results, program_nodes* nodes = nullptr);
+/// Merges the nodes of a fusion group into one program. Its leaves are fused_stages::leaves_of(group); its results are the group's.
+program join_members(const fusion_group& group, std::size_t results, program_nodes* nodes = nullptr);
 
 /// Returns the block function of a fusion group over `elements` elements, or null if the precompiled kernel is as good.
-block_function emit_chain(const fusion_group& chain, std::size_t results, index_t elements, const operand_forms& forms);
+block_function emit_fusion_group(const fusion_group& group, std::size_t results, index_t elements,
+                                 const operand_forms& forms);
 
 /// Returns true if the JIT can compile an instruction for this processor.
 bool is_emitted(const program& p, const program::instruction& i);
@@ -40,7 +41,7 @@ bool is_emitted(const program& p, const program::instruction& i);
 /// Returns the block function of a program over single floats, for this processor. It has no loop. Results must not alias operands.
 block_function emit_numbers(const program& p, const program_nodes& nodes, const operand_forms& forms);
 
-inline constexpr code_emitter the_emitter{&emit_chain, &is_emitted, &emit_numbers};
+inline constexpr code_emitter the_emitter{&emit_fusion_group, &is_emitted, &emit_numbers};
 
 }}} // namespace rill::RILL_ABI::detail
 

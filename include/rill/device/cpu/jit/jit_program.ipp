@@ -21,9 +21,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-inline constexpr std::size_t most_emitted_operands = 64;
-inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 4096; // per process: code is never freed
-inline constexpr index_t least_emitted_elements = 64; // fewer do not repay the time to compile
+inline constexpr std::size_t most_jit_operands = 64;
+inline constexpr std::size_t most_jit_ops = 256, most_jit_programs = 4096; // per process: code is never freed
+inline constexpr index_t least_emitted_elements = 64;                      // fewer do not repay the time to compile
 
 inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
 static_assert(std::has_single_bit(unsigned{partial_sums}));
@@ -61,8 +61,8 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
 
 inline block_function make_program(const program& p, int level, const program_nodes& nodes,
                                    const operand_forms& forms) {
-    if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops ||
-        p.results.empty() || p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
+    if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_jit_ops || p.results.empty() ||
+        p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_jit_operands)
         return nullptr;
     jit_ir code(lanes_at(level));
     if (!translate(p, nodes, forms, code)) return nullptr;
@@ -86,22 +86,22 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
     }
     const std::lock_guard lock(mutex);
     if (const auto at = known.find(key); at != known.end()) return at->second;
-    if (known.size() >= most_emitted_programs) return nullptr;
+    if (known.size() >= most_jit_programs) return nullptr;
     const auto made = make_program(p, level, nodes, forms); // an exception leaves the cache unchanged
     known.try_emplace(std::move(key), made);
     return made;
 }
 
-RILL_COLD program join_links(const fusion_group& chain, std::size_t results, program_nodes* nodes) {
-    const auto leaves = fused_stages::leaves_of(chain);
+RILL_COLD program join_members(const fusion_group& group, std::size_t results, program_nodes* nodes) {
+    const auto leaves = fused_stages::leaves_of(group);
     program all;
-    for (const auto& member : chain.members)
+    for (const auto& member : group.members)
         all.scalars.insert(all.scalars.end(), member.spec->body->scalars.begin(), member.spec->body->scalars.end());
     all.leaves.resize(leaves.size());
     all.results.resize(results);
     std::vector<std::vector<int>> made; // per member and result
     int scalars = static_cast<int>(leaves.size());
-    for (const auto& member : chain.members) {
+    for (const auto& member : group.members) {
         const auto& spec = *member.spec;
         const auto& body = *spec.body;
         std::vector<int> value;
@@ -135,23 +135,23 @@ RILL_COLD program join_links(const fusion_group& chain, std::size_t results, pro
 
 /// Returns true if the precompiled kernel of a single node is as good. Gradients of expressions are better compiled by the JIT, which
 /// computes common parts of value and gradient once.
-inline bool compiled_as_good(const fusion_group& chain, int level) {
-    if (chain.members.size() > 1) return false;
-    const auto& spec = *chain.members[0].spec;
+inline bool compiled_as_good(const fusion_group& group, int level) {
+    if (group.members.size() > 1) return false;
+    const auto& spec = *group.members[0].spec;
     if (is_one_op(*spec.body)) return true;
     const auto compiled = the_kernels().blocks.find(spec.kernel());
     return compiled && spec.kind == fused_spec::form::forward && compiled->forward && compiled->level >= level;
 }
 
-RILL_COLD block_function emit_chain(const fusion_group& chain, std::size_t results, index_t elements,
-                                    const operand_forms& forms) {
+RILL_COLD block_function emit_fusion_group(const fusion_group& group, std::size_t results, index_t elements,
+                                           const operand_forms& forms) {
     static const int level = best_level();
     if (level < 3 || elements < least_emitted_elements) return {};
     std::size_t ops = 0;
-    for (const auto& member : chain.members) ops += member.spec->body->code.size();
-    if (ops > most_emitted_ops || compiled_as_good(chain, level)) return {};
+    for (const auto& member : group.members) ops += member.spec->body->code.size();
+    if (ops > most_jit_ops || compiled_as_good(group, level)) return {};
     program_nodes nodes;
-    const program joined = join_links(chain, results, &nodes);
+    const program joined = join_members(group, results, &nodes);
     return emit_program(joined, level, nodes, forms);
 }
 

@@ -52,7 +52,7 @@ private:
 
     const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
-    bool is_spread(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
+    bool is_broadcast(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
     int registers() const { return out_.wide() ? 32 : 16; }
     int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
 
@@ -123,8 +123,8 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
             if (of(a).uses.empty() || of(a).uses.back() != v) of(a).uses.push_back(v);
             ++count[static_cast<std::size_t>(a)];
         }
-        if (is_spread(v)) of(v).slot = slots_++;
-        if (is_spread(v) || at(v).op == vector_op::constant) order.push_back(v);
+        if (is_broadcast(v)) of(v).slot = slots_++;
+        if (is_broadcast(v) || at(v).op == vector_op::constant) order.push_back(v);
     }
     for (const int r : code_.results) // results are used after all instructions
         of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
@@ -433,7 +433,7 @@ RILL_COLD void x86_loop_maker::prologue() {
         out_.load(pointers[k], pointers[k], 8 * number);
     }
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
-        if (!is_spread(v)) continue;
+        if (!is_broadcast(v)) continue;
         out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
         out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
         const int reg = of(v).kept ? of(v).reg : 0; // register 0 is free: kept values get registers from the top
@@ -633,7 +633,7 @@ RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
     for (int kept = most;; kept = kept * 2 / 3) {
         x86_loop_maker maker(code, kept);
         made = maker.make();
-        if (maker.stack_bytes() > most_emitted_stack) return {};
+        if (maker.stack_bytes() > most_jit_stack) return {};
         if (kept == 0 || maker.spills() == 0) return made;
     }
 }

@@ -49,10 +49,10 @@ struct scalar_code {
 };
 
 /// Builds the scalar code of a fusion group. Time and memory grow with the number of nodes and of their instructions.
-scalar_code number_code_of(const fusion_group& chain, std::size_t results);
+scalar_code make_scalar_code(const fusion_group& group, std::size_t results);
 
 /// Builds the scalar code of a loop. Its results are the condition (if any), the next state, the stacked outputs and the current state.
-scalar_code number_code_of(const scalar_loop& loop);
+scalar_code make_scalar_code(const scalar_loop& loop);
 
 }}} // namespace rill::RILL_ABI::detail
 

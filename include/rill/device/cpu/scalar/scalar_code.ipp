@@ -24,13 +24,13 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A builder of scalar code: it adds the nodes of a fusion group one by one.
-class number_coder {
+class scalar_code_builder {
 public:
-    number_coder(const fusion_group& chain, std::size_t results, std::size_t least_joined)
+    scalar_code_builder(const fusion_group& group, std::size_t results, std::size_t least_joined)
         : emit_(the_kernels().emit.load()) {
         code_.results.resize(results, scalar_code::none);
-        if (emit_) choose_joined(chain, least_joined);
-        for (const auto& member : chain.members) add(member);
+        if (emit_) choose_joined(group, least_joined);
+        for (const auto& member : group.members) add(member);
     }
 
     scalar_code finish() && {
@@ -138,9 +138,9 @@ private:
     }
 
     /// Turns the JIT off unless it can compile `least` instructions. It serves nodes all of whose instructions it can compile.
-    void choose_joined(const fusion_group& chain, std::size_t least) {
+    void choose_joined(const fusion_group& group, std::size_t least) {
         std::size_t count = 0;
-        for (const auto& member : chain.members)
+        for (const auto& member : group.members)
             if (const auto& p = *member.spec->body; knows(p)) count += p.code.size();
         if (count < least) emit_ = nullptr;
     }
@@ -275,10 +275,12 @@ private:
     hash_map<const program*, vector<block_interpreter::loop>> loops_;
 };
 
-RILL_COLD scalar_code number_code_of(const fusion_group& chain, std::size_t results) {
+RILL_COLD scalar_code make_scalar_code(const fusion_group& group, std::size_t results) {
     constexpr std::size_t least = 12; // fewer do not repay the time to compile
-    return number_coder(chain, results, least).finish();
+    return scalar_code_builder(group, results, least).finish();
 }
-RILL_COLD scalar_code number_code_of(const scalar_loop& loop) { return number_coder(loop.chain, 0, 2).finish(loop); }
+RILL_COLD scalar_code make_scalar_code(const scalar_loop& loop) {
+    return scalar_code_builder(loop.group, 0, 2).finish(loop);
+}
 
 }}} // namespace rill::RILL_ABI::detail

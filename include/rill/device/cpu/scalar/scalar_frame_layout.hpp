@@ -50,7 +50,7 @@ private:
     std::uint32_t lines_of(std::size_t v) const;
     std::vector<std::uint32_t>& free_of(std::uint32_t lines);
     void put(std::size_t v);
-    void put_turns();
+    void put_loop_carried();
 
     const scalar_code& code_;
     std::vector<number_place> place_;
@@ -92,7 +92,7 @@ private:
     };
 
     void add_call(call c, std::span<const number_place> operands);
-    void add_spread(std::size_t element, int lanes, const number_place& from, const number_place& to);
+    void add_splat(std::size_t element, int lanes, const number_place& from, const number_place& to);
     void place_constants(const scalar_code& code, const scalar_frame_layout& layout);
 
     vector<call> calls_;

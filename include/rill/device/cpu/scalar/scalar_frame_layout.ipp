@@ -54,7 +54,7 @@ RILL_COLD scalar_frame_layout::scalar_frame_layout(const scalar_code& code)
     for (std::size_t k = 0; k < code.calls.size(); ++k)
         for (const int r : reads(code.calls[k])) last_[r] = k;
     for (const int r : code.results) last_[r] = code.calls.size();
-    put_turns();
+    put_loop_carried();
     for (std::size_t v = 0; v < code.values.size(); ++v) {
         const auto& value = code.values[v];
         if (value.where == scalar_code::home::computed || value.lanes == 0) continue;
@@ -63,7 +63,7 @@ RILL_COLD scalar_frame_layout::scalar_frame_layout(const scalar_code& code)
     }
 }
 
-RILL_COLD void scalar_frame_layout::put_turns() {
+RILL_COLD void scalar_frame_layout::put_loop_carried() {
     for (const auto& t : code_.carried) {
         const auto now = static_cast<std::size_t>(t.value);
         auto lines = lines_of(now);
@@ -127,7 +127,7 @@ RILL_COLD placed_calls::placed_calls(const scalar_code& code, scalar_frame_layou
         for (const int w : layout.writes(c)) {
             if (w < 0) continue;
             const auto& value = code.values[w];
-            if (value.lanes != c.lanes) add_spread(value.element(), value.lanes, layout[w], layout[w]);
+            if (value.lanes != c.lanes) add_splat(value.element(), value.lanes, layout[w], layout[w]);
             if (!code.results.empty() && w == code.results[0]) before_result_ = calls_.size();
         }
     }
@@ -135,7 +135,7 @@ RILL_COLD placed_calls::placed_calls(const scalar_code& code, scalar_frame_layou
         if (t.next < 0) continue;
         const auto& value = code.values[t.value];
         const number_place from = layout[t.next], to{number_place::next, layout[t.value].at};
-        if (from != to) add_spread(value.element(), value.lanes, from, to);
+        if (from != to) add_splat(value.element(), value.lanes, from, to);
     }
     place_constants(code, layout);
 }
@@ -147,8 +147,8 @@ RILL_COLD void placed_calls::add_call(call c, std::span<const number_place> oper
     widest_ = std::max(widest_, operands.size());
 }
 
-RILL_COLD void placed_calls::add_spread(std::size_t element, int lanes, const number_place& from,
-                                        const number_place& to) {
+RILL_COLD void placed_calls::add_splat(std::size_t element, int lanes, const number_place& from,
+                                       const number_place& to) {
     add_call({splat_function(element), lanes, 1, 0, nullptr, nullptr}, std::array{from, to});
 }
 

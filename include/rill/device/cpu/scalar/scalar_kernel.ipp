@@ -73,8 +73,8 @@ RILL_INLINE void number_kernel::operator()(const kernel_args& a) const {
     if (may_divide_) refuse_zero_division(a.on);
 }
 
-RILL_COLD kernel scalar_kernel(const fusion_group& chain, kernel_request& request) {
-    return kernel(number_kernel(number_code_of(chain, request.outputs.size()), request));
+RILL_COLD kernel scalar_kernel(const fusion_group& group, kernel_request& request) {
+    return kernel(number_kernel(make_scalar_code(group, request.outputs.size()), request));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -140,7 +140,7 @@ RILL_INLINE void scalar_loop_runner::operator()(const kernel_args& a) const {
 }
 
 RILL_COLD kernel scalar_loop_kernel(const scalar_loop& loop, kernel_request& request) {
-    return kernel(scalar_loop_runner(loop, number_code_of(loop), request));
+    return kernel(scalar_loop_runner(loop, make_scalar_code(loop), request));
 }
 
 }}} // namespace rill::RILL_ABI::detail

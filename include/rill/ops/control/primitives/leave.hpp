@@ -19,4 +19,9 @@ template <graph_operand X> auto leave(const X& x, const std::source_location& wh
     return detail::handle_like<X>({detail::add_flow_node(leave_op{}, where, x), 0});
 }
 
+/// Returns leave(x): TensorFlow's word for it.
+template <graph_operand X> auto exit_(const X& x, const std::source_location& where = std::source_location::current()) {
+    return leave(x, where);
+}
+
 }} // namespace rill::RILL_ABI

@@ -22,7 +22,7 @@ struct region_scalars {
         int feed = -1;       // the index of the feed; -1: a constant
         any_array invariant; // the constant
     };
-    fusion_group chain; // its members have no results of their own
+    fusion_group group; // its members have no results of their own
     vector<input> inputs;
     std::vector<fusion_group::source> fetches;
 };

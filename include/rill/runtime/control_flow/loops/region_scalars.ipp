@@ -17,9 +17,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A translator of a bound graph's steps into one fusion group of scalars.
-class numbers_finder {
+class region_scalars_finder {
 public:
-    explicit numbers_finder(const bound_graph& b) : b_(b) {
+    explicit region_scalars_finder(const bound_graph& b) : b_(b) {
         for (std::size_t f = 0; f < b.feed_slots.size(); ++f) input(b.feed_slots[f], static_cast<int>(f), {});
         for (const auto& v : b.folded_values) input(v.slot, -1, v.value);
         for (std::size_t i = 0; i < b.graph.items.size(); ++i)
@@ -30,9 +30,9 @@ public:
     std::optional<region_scalars> run() && {
         if (!b_.variables.empty() || !b_.regions.empty()) return {};
         for (const auto& s : b_.steps) {
-            const int chain = b_.chained[s.item];
+            const int group = b_.group_of[s.item];
             const std::span alone(&s.item, 1);
-            if (!(chain < 0 ? add(alone) : add(b_.chains[chain].items))) return {};
+            if (!(group < 0 ? add(alone) : add(b_.fusion_groups[group].items))) return {};
         }
         for (const auto& f : b_.graph.fetches) {
             const auto from = source_of_.find(b_.slot_of(f));
@@ -66,10 +66,10 @@ private:
             if (from == source_of_.end() || !is_number(b_.type_of(v))) return false;
             member.inputs.push_back(from->second);
         }
-        const auto number = static_cast<int>(made_.chain.members.size());
+        const auto number = static_cast<int>(made_.group.members.size());
         for (std::size_t r = 0; r < results.size(); ++r)
             source_of_[b_.value_slot[i][r]] = {number, static_cast<int>(r)};
-        made_.chain.members.push_back(std::move(member));
+        made_.group.members.push_back(std::move(member));
         return true;
     }
 
@@ -78,6 +78,6 @@ private:
     hash_map<int, fusion_group::source> source_of_; // per slot
 };
 
-RILL_COLD std::optional<region_scalars> numbers_of(const bound_graph& b) { return numbers_finder(b).run(); }
+RILL_COLD std::optional<region_scalars> numbers_of(const bound_graph& b) { return region_scalars_finder(b).run(); }
 
 }}} // namespace rill::RILL_ABI::detail

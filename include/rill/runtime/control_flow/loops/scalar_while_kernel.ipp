@@ -163,14 +163,14 @@ public:
     std::optional<std::vector<scalar_loop::source>> add(const bound_region& b) {
         const auto numbers = numbers_of(b.steps().bound());
         if (!numbers) return {};
-        const int first = static_cast<int>(made_.chain.members.size());
+        const int first = static_cast<int>(made_.group.members.size());
         const auto source_of = [&](const scalar_loop::source& s) {
             if (s.member >= 0) return scalar_loop::source{first + s.member, s.index};
             return input(numbers->inputs[static_cast<std::size_t>(s.index)], b.of());
         };
-        for (auto member : numbers->chain.members) {
+        for (auto member : numbers->group.members) {
             for (auto& from : member.inputs) from = source_of(from);
-            made_.chain.members.push_back(std::move(member));
+            made_.group.members.push_back(std::move(member));
         }
         std::vector<scalar_loop::source> results;
         for (std::size_t r = 0; r < b.types().size(); ++r)
