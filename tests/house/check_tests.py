@@ -80,7 +80,7 @@ COVERED_BY |= {f"ops/{op}": "ops/array/gather_nd"
 COVERED_BY |= {f"ops/array/{op}": "ops/array/roll"
                for op in ("bitcast", "dynamic_partition", "dynamic_stitch", "invert_permutation", "list_diff", "meshgrid")}
 COVERED_BY |= {f"ops/math/{op}": "ops/math/segment"
-               for op in ("bincount", "bucketize", "segment_gather", "unsorted_segment", "unsorted_segment_max", "unsorted_segment_mean",
+               for op in ("bincount", "bucketize", "segment_gather", "segment_places", "unsorted_segment", "unsorted_segment_max", "unsorted_segment_mean",
                           "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum")}
 COVERED_BY |= {"ops/array/index_count": "ops/math/segment", "ops/math/mul_no_nan": "ops/math/div_no_nan",
                "ops/math/xdivy": "ops/math/div_no_nan", "ops/math/xlogy": "ops/math/div_no_nan"}
