@@ -399,6 +399,19 @@ TEST_CASE("serialization: the file of version 3, with loops and branches of prim
     }
 }
 
+TEST_CASE("serialization: the file of version 4, with values of variables, is read for ever") {
+    // made by export_graph(with_values(s), "values.rill"): w = {1.5, -2} and b = 0.25 after two steps of momentum, without its initializers
+    const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
+    const graph g = import_graph(std::string(folder ? folder : "tests/data") + "/graphs/values.rill");
+    const session s(g);
+    const auto y = [&] { return s.run(fetch("y"), feed("x:0", {{1.f, 2.f}, {3.f, 4.f}})).elements<float>(); };
+    const auto near = [](std::span<const float> got, const std::vector<float>& wanted) {
+        REQUIRE(got.size() == wanted.size());
+        for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).epsilon(1e-5));
+    };
+WANTED
+}
+
 TEST_CASE("serialization: cut off anywhere, or longer than it should be, it is refused") {
     using namespace test_serialization;
     const auto bytes = graph_to_bytes(classifier());
