@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reach import KINDS, MINUTES, SANITIZED, TURNS, changes, choose, folder_of, turn_of
 
-NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare")
+NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare", "sanitizers")
 # changed file -> kinds that it reaches, kinds that it does not
 REACHED = {
     "include/rill/core/error.hpp": ("headers compile_errors consumers instructions", "adding_an_op"),

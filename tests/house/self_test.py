@@ -53,6 +53,7 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_tests.py", {"tests/graph/node.cpp": None}, "graph/node.hpp has no test"),
     ("check_tests.py", {"tests/graph/edge.cpp": 'TEST_CASE("edge") {}\n'}, "graph/edge.cpp has no header"),
     ("check_tests.py", {"tests/graph/node.cpp": "\n"}, "no TEST_CASE"),
+    ("check_tests.py", {"tests/graph/node.cpp": 'TEST_CASE("node") { std::this_thread::sleep_for(1ms); }\n'}, "tests/graph/node sleeps"),
     ("check_tests.py", {"tests/graph/node.cpp": 'TEST_CASE("a; b") {}\n'}, "semicolon"),
     ("check_tests.py", {"include/rill/graph/edge.ipp": "\n"}, "has no header"),
     ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "struct less_op {\n    template <class T> static T scalar(const T& x) "
