@@ -21,8 +21,8 @@ template <class Make> void time(benchmark::State& state, std::int64_t items, con
     const graph_scope here(g);
     const auto call = make();
     for (auto _ : state) benchmark::DoNotOptimize(call());
-    state.counters["per_item"] =
-        benchmark::Counter(static_cast<double>(items), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    state.counters["per_item"] = benchmark::Counter(
+        static_cast<double>(items), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 /// A loop that writes one cell of an array in each iteration: a step back copies no array.
@@ -30,9 +30,10 @@ void tensor_array_grad(benchmark::State& state) {
     const auto n = static_cast<int>(state.range(0));
     time(state, n, [n] {
         placeholder<float> x("x");
-        const auto [count, cells] = while_loop(
-            [n](auto i, auto) { return i < n; },
-            [&](auto i, auto a) { return std::tuple(i + 1, a.write(i, x * cast<float>(i))); }, 0, tensor_array<float>(n));
+        const auto [count, cells] =
+            while_loop([n](auto i, auto) { return i < n; },
+                       [&](auto i, auto a) { return std::tuple(i + 1, a.write(i, x * cast<float>(i))); }, 0,
+                       tensor_array<float>(n));
         const auto [slope] = gradients(reduce_sum(square(cells.stack())), x);
         return models::prepared(slope, x, 0.5f);
     });

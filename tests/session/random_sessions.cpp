@@ -50,7 +50,8 @@ program made() {
 }
 
 program loaded(const program& from) {
-    program p{.g = graph_from_bytes(graph_to_bytes(from.g))};
+    program p;
+    p.g = graph_from_bytes(graph_to_bytes(from.g));
     const auto node_of = [&](const auto& x) { return p.g.state().find(x.node()->name); };
     const auto tensor_of = [&](const any_tensor& x) { return any_tensor(endpoint{node_of(x), x.end().port}); };
     p.put = operation(node_of(from.put));
@@ -135,6 +136,9 @@ private:
         } catch (const cancelled&) { // closed here, or by a reset
             found_->end();
             session_.reset();
+        } catch (const std::exception& problem) {
+            found_->note(problem.what());
+            found_->end();
         }
     }
 
@@ -193,7 +197,8 @@ TEST_CASE("random sessions: threads open, start, cancel, close and reset at once
         {
             std::vector<std::thread> running;
             for (std::size_t t = 0; t < threads; ++t)
-                running.emplace_back([&, t] { attacker(t % 2 ? second : first, task, found, seed * threads + t).run(); });
+                running.emplace_back(
+                    [&, t] { attacker(t % 2 ? second : first, task, found, seed * threads + t).run(); });
             for (auto& thread : running) thread.join();
         }
         // all sessions are closed: what waits is cancelled

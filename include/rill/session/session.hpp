@@ -51,8 +51,7 @@ class session {
 public:
     /// Opens a session on the current graph (see graph_scope), or on a given one.
     template <std::same_as<std::source_location> Place = std::source_location>
-    session(const Place& where = Place::current())
-        : session(current_graph(), session_options{}, where) {}
+    session(const Place& where = Place::current()) : session(current_graph(), session_options{}, where) {}
     explicit session(const rill::graph& g, const session_options& options = {},
                      const std::source_location& where = std::source_location::current())
         : core_(detail::make_session_core(g, options)) {

@@ -184,17 +184,17 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
             log = std::make_shared<event_writer>(options.summary_dir);
             log->add_graph(s.g);
         }
-        if (options.log_steps > 0) s.hooks.push_back(step_counter_hook(
-            {.steps = options.log_steps, .environment = options.session.environment}, log));
+        if (options.log_steps > 0)
+            s.hooks.push_back(
+                step_counter_hook({.steps = options.log_steps, .environment = options.session.environment}, log));
         if (log && options.scaffold.summary && options.summary_steps > 0)
             s.hooks.push_back(summary_saver_hook(log, options.scaffold.summary, {.steps = options.summary_steps}));
         if (!options.checkpoint_dir.empty()) {
             detail::remove_unfinished(options.checkpoint_dir, file_system::real());
-            s.hooks.push_back(checkpoint_saver_hook(options.checkpoint_dir,
-                                                    {.steps = options.save_steps,
-                                                     .time = options.save_every,
-                                                     .environment = options.session.environment},
-                                                    options.scaffold.saver));
+            s.hooks.push_back(checkpoint_saver_hook(
+                options.checkpoint_dir,
+                {.steps = options.save_steps, .time = options.save_every, .environment = options.session.environment},
+                options.scaffold.saver));
         }
     }
     if (options.stop_at_step > 0) s.hooks.push_back(rill::stop_at_step(options.stop_at_step));

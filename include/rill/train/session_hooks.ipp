@@ -30,9 +30,7 @@ public:
                (when_.time.count() > 0 && env_.now() - time_ >= when_.time);
     }
     std::int64_t steps_since(std::int64_t step) const { return step - step_; }
-    double seconds_since() const {
-        return std::chrono::duration<double>(env_.now() - time_).count();
-    }
+    double seconds_since() const { return std::chrono::duration<double>(env_.now() - time_).count(); }
 
 private:
     every when_;

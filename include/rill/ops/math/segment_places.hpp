@@ -26,33 +26,33 @@ struct segment_places_op {
     static input_list host_inputs() { return {0}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return kernel([n = request.inputs[0].shape.size(), space = request.space,
-                       reverse = reverse](const kernel_args& a) {
-            const T* const ids = a.in<T>(0);
-            std::vector<index_t> order;
-            for (index_t i = 0; i < n; ++i)
-                if (ids[i] >= 0) order.push_back(i);
-            const auto before = [&](index_t i, index_t j) { return ids[i] < ids[j]; };
-            if (!std::is_sorted(order.begin(), order.end(), before))
-                std::stable_sort(order.begin(), order.end(), before);
-            if (reverse) std::reverse(order.begin(), order.end());
-            const auto size = static_cast<std::size_t>(n);
-            std::vector<T> place(size, T(-1)), followed(size, T(-1)), starts(size, T(-1)), rows(size + 1, T(0));
-            for (std::size_t row = 1; row <= order.size(); ++row) {
-                const index_t i = order[row - 1];
-                const auto at = static_cast<std::size_t>(i);
-                place[at] = static_cast<T>(row);
-                const bool last = row == order.size();
-                if (!last && ids[order[row]] == ids[i])
-                    followed[at] = place[at];
-                else
-                    starts[at] = last ? T(0) : place[at]; // the last of all starts the first segment
-            }
-            const std::vector<T>* const results[] = {&place, &followed, &starts, &rows};
-            for (int i = 0; i < 4; ++i)
-                detail::copy_between(nullptr, results[i]->data(), space, a.out<T>(i), dtype_of<T>,
-                                     static_cast<index_t>(results[i]->size()));
-        });
+        return kernel(
+            [n = request.inputs[0].shape.size(), space = request.space, reverse = reverse](const kernel_args& a) {
+                const T* const ids = a.in<T>(0);
+                std::vector<index_t> order;
+                for (index_t i = 0; i < n; ++i)
+                    if (ids[i] >= 0) order.push_back(i);
+                const auto before = [&](index_t i, index_t j) { return ids[i] < ids[j]; };
+                if (!std::is_sorted(order.begin(), order.end(), before))
+                    std::stable_sort(order.begin(), order.end(), before);
+                if (reverse) std::reverse(order.begin(), order.end());
+                const auto size = static_cast<std::size_t>(n);
+                std::vector<T> place(size, T(-1)), followed(size, T(-1)), starts(size, T(-1)), rows(size + 1, T(0));
+                for (std::size_t row = 1; row <= order.size(); ++row) {
+                    const index_t i = order[row - 1];
+                    const auto at = static_cast<std::size_t>(i);
+                    place[at] = static_cast<T>(row);
+                    const bool last = row == order.size();
+                    if (!last && ids[order[row]] == ids[i])
+                        followed[at] = place[at];
+                    else
+                        starts[at] = last ? T(0) : place[at]; // the last of all starts the first segment
+                }
+                const std::vector<T>* const results[] = {&place, &followed, &starts, &rows};
+                for (int i = 0; i < 4; ++i)
+                    detail::copy_between(nullptr, results[i]->data(), space, a.out<T>(i), dtype_of<T>,
+                                         static_cast<index_t>(results[i]->size()));
+            });
     }
 };
 
