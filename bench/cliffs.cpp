@@ -116,7 +116,7 @@ void lstm_scan(benchmark::State& state) {
     time(state, steps, [] {
         const lstm all;
         const auto states =
-            scan([&](const auto& state, const auto& x) { return all.next(state, x); }, all.zeros(), all.inputs);
+            scan([&](const auto& carried, const auto& x) { return all.next(carried, x); }, all.zeros(), all.inputs);
         return all.ready(reduce_sum(std::get<1>(std::get<1>(states))));
     });
 }
