@@ -115,4 +115,14 @@ inline auto queue_pair() {
     };
 }
 
+/// A loop over a vector, with a counter that its body reads and a number that follows from it.
+inline auto induction_variable(int n) {
+    placeholder<float, dyn> x("x");
+    const auto [count, offset, y] = while_loop(
+        [n](auto i, auto, auto) { return i < n; },
+        [](auto i, auto k, auto v) { return std::tuple(i + 1, k + 3, v * 0.5f + cast<float>(i + k)); }, 0, 10, x);
+    auto s = ready();
+    return [s, call = s->make_callable(y, x), xs = std::vector<float>(8, 1.f)] { return call(xs); };
+}
+
 } // namespace models

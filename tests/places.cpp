@@ -52,6 +52,10 @@ TEST_CASE("places: of operands that don't fit") {
          [&] { return concat<1>(m, any_placeholder("wide", dtype::float32, {3, 3})); });
     says("multinomial: a tensor of rank 2 is expected", [&] { return multinomial<2>(two); });
     says("softmax: the elements of 'ids:0' are int32", [&] { return softmax(ids, 0); });
+    says("tensor_array: the updates must be of shape []",
+         [&] { return tensor_array<float>(4).scatter(constant(1), two); });
+    says("tensor_array: places are float32 [2], not int32 or int64", [&] { return tensor_array<float>(4).gather(two); });
+    says("tensor_array: a null tensor was used", [&] { return tensor_array<float>(4).gather(any_tensor()); });
     says("gradients: grad_y 'ids:0' is int32 [2], 'two:0' is float32 [2]",
          [&] { return gradients({two}, {two}, {.grad_ys = {ids}}); });
     says("switch_case: 'two:0' is float32 [2], not an int32 or int64 of rank 0",

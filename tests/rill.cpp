@@ -62,6 +62,13 @@ static_assert(is(of<std::vector<tensor<float, dyn, dyn, dyn>>>, [](const auto& x
 static_assert(is(of<std::vector<tensor<float, dyn, dyn>>>, [](const auto& x) { return unstack(x, 1); }));
 static_assert(is(of<any_tensor>, [](const auto& x) { return concat({x, x * 2.f}, 0); }));
 static_assert(is(of<any_tensor>, [](const auto& x) { return cast(x, dtype::int32); }));
+static_assert(is(floats<2, 3, 4>, [](const auto& x) { return tensor(l2_normalize(x, 1)); }));
+static_assert(is(floats<2, 3, 4>, [](const auto& x) { return tensor(l2_normalize(x, {0, 1}, 1e-6)); }));
+static_assert(is(of<tensor<std::int64_t, dyn, dyn>>, [](const auto& x) { return count_nonzero(x, 1); }));
+static_assert(is(of<tensor<std::int64_t, dyn>>, [](const auto& x) { return count_nonzero(x, {0, 1}); }));
+static_assert(is(floats<dyn, dyn>, [](const auto& x) { return norm(x, {1}); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return norm(x, {1, 2}, keep_dims); }));
+static_assert(is(floats<>, [](const auto& x) { return norm(x, 1); })); // an order, of all elements
 
 } // namespace test_rill
 

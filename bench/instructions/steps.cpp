@@ -27,6 +27,7 @@ int main(int count, char** words) {
     if (is("gelu_of_1000")) return run(models::gelu_of_1000, times);
     if (is("cond_scalar")) return run(models::cond_scalar, times);
     if (is("while_scalar")) return run([] { return models::while_scalar(1'000); }, times);
+    if (is("induction_variable")) return run([] { return models::induction_variable(100); }, times);
     if (is("queue_pair")) return run(models::queue_pair, times);
     std::fprintf(stderr, "no such step: '%s'\n", name);
     return 2;

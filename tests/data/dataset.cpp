@@ -90,9 +90,12 @@ TEST_CASE("dataset: cache reads once, prefetch and parallel maps keep the order"
     CHECK(all_of(cached) == expected);
     CHECK(*calls == 100);
     CHECK(all_of(counted.prefetch(3)) == expected);
+    const auto furthest = std::make_shared<std::atomic<std::int64_t>>(-1);
     CHECK(all_of(dataset::range(100).map(
-              [](std::int64_t x) {
-                  if (x % 7 == 0) std::this_thread::sleep_for(1ms);
+              [furthest](std::int64_t x) {
+                  for (auto seen = furthest->load(); seen < x && !furthest->compare_exchange_weak(seen, x);) {}
+                  if (x % 7 == 0) // lets later elements overtake it, where other threads have time for them
+                      for (int i = 0; i < 10'000 && *furthest == x; ++i) std::this_thread::yield();
                   return x;
               },
               {.parallel = 4})) == expected);
@@ -205,7 +208,7 @@ TEST_CASE("dataset: a step that waits for an element can be cancelled, and nothi
     const graph_scope here{graph()};
     const auto gate = std::make_shared<std::atomic<bool>>(false);
     const auto slow = dataset::generator([gate, i = 0]() mutable {
-        while (!*gate) std::this_thread::sleep_for(1ms);
+        gate->wait(false);
         return i < 5 ? std::optional(i++) : std::nullopt;
     });
     const auto endless = dataset::range(1).repeat().filter([](std::int64_t) { return false; });
@@ -221,6 +224,7 @@ TEST_CASE("dataset: a step that waits for an element can be cancelled, and nothi
         CHECK_THROWS_AS(s.run(never, {.timeout = 10ms}), deadline_exceeded);
         CHECK_THROWS_AS(s.run(never_ahead, {.timeout = 10ms}), deadline_exceeded);
         *gate = true;
+        gate->notify_all();
         for (int i = 0; i < 5; ++i) CHECK(s.run(next) == i);
         for (int i = 0; i < 5; ++i) CHECK(s.run(ahead) == i);
         CHECK_THROWS_AS(s.run(next), out_of_range);

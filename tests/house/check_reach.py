@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """reach.py leaves nothing out for good: three turns run every kind of check and every folder of tests, and a change reaches what
-it should."""
+it should. The turn is the number of commits, or the hour in a shallow clone."""
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-from reach import KINDS, MINUTES, SANITIZED, TURNS, changes, choose, folder_of
+from reach import KINDS, MINUTES, SANITIZED, TURNS, changes, choose, folder_of, turn_of
 
-NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare")
+NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare", "sanitizers")
 # changed file -> kinds that it reaches, kinds that it does not
 REACHED = {
     "include/rill/core/error.hpp": ("headers compile_errors consumers instructions", "adding_an_op"),
@@ -32,6 +34,29 @@ def reached(root, files):
     return {s.removeprefix("check:") for s in steps if s.startswith("check:")}
 
 
+def check_turns():
+    """Returns what is wrong with the turns of a small repository, of its shallow clone, and of a folder without commits."""
+    problems, hour = [], 480000
+    with tempfile.TemporaryDirectory() as folder:
+        whole, cut, none = (Path(folder) / name for name in ("whole", "cut", "none"))
+        date = f"{hour * 3600 + 5} +0000"
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": date,
+                       "GIT_COMMITTER_DATE": date}
+
+        def run(*arguments):
+            subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, env=environment)
+        run("init", str(whole))
+        none.mkdir()
+        for count in (1, 2, 3):
+            run("-C", str(whole), "commit", "--allow-empty", "-m", "one more")
+            problems += [f"commit {count} has the turn {turn_of(whole)}"] * (turn_of(whole) != count)
+        run("clone", "--depth", "1", f"file://{whole}", str(cut))
+        problems += [f"a shallow clone has the turn {turn_of(cut)}, not its hour"] * (turn_of(cut) != hour)
+        problems += ["a folder without commits has a turn"] * (turn_of(none) != 0)
+    return problems
+
+
 def check(root):
     tests, problems = root / "tests", []
     folders = {f for turn in SANITIZED for f in turn}
@@ -53,6 +78,6 @@ def check(root):
 
 
 if __name__ == "__main__":
-    found = check(Path(sys.argv[1]))
+    found = check(Path(sys.argv[1])) + check_turns()
     print("\n".join(found) or "every check has its turn")
     sys.exit(bool(found))

@@ -28,7 +28,8 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "distributed/processes": "tasks in processes of their own, of all headers",
-                        "distributed/training": "sync_replicas and monitored_session across tasks"}
+                        "distributed/training": "sync_replicas and monitored_session across tasks",
+                        "session/random_sessions": "an attack on sessions by threads, of all headers"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
                for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}
@@ -80,7 +81,7 @@ COVERED_BY |= {f"ops/{op}": "ops/array/gather_nd"
 COVERED_BY |= {f"ops/array/{op}": "ops/array/roll"
                for op in ("bitcast", "dynamic_partition", "dynamic_stitch", "invert_permutation", "list_diff", "meshgrid")}
 COVERED_BY |= {f"ops/math/{op}": "ops/math/segment"
-               for op in ("bincount", "bucketize", "segment_gather", "unsorted_segment", "unsorted_segment_max", "unsorted_segment_mean",
+               for op in ("bincount", "bucketize", "segment_gather", "segment_places", "unsorted_segment", "unsorted_segment_max", "unsorted_segment_mean",
                           "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum")}
 COVERED_BY |= {"ops/array/index_count": "ops/math/segment", "ops/math/mul_no_nan": "ops/math/div_no_nan",
                "ops/math/xdivy": "ops/math/div_no_nan", "ops/math/xlogy": "ops/math/div_no_nan"}
@@ -91,7 +92,13 @@ COVERED_BY |= {f"ops/sync/{op}": "train/bounded_staleness" for op in ("clock_adv
 COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collective/all_gather", "ops/collective/broadcast_from",
                                                                   "ops/collective/collective", "train/all_reduce_gradients")}
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
+# Tests that sleep, with the reason. Others wait for a condition, or in the time of a virtual environment.
+SLEEPS = {"distributed/hostile_bytes": "sockets of strangers, which say nothing when the server has closed them",
+          "distributed/processes": "a process of its own that stands still for a time",
+          "distributed/zmq_transport": "sockets, and that nothing comes through them",
+          "train/saver": "processes that are killed at moments of a save"}
+SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "sanitizers", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 
@@ -123,6 +130,12 @@ def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOU
                  if "TEST_CASE" not in file.read_text()]
     problems += [f"tests/{p}.cpp: a semicolon in the name of a test: CMake would take it for two tests"
                  for p, file in sorted(files.items()) if re.search(r'TEST_CASE\w*\([^"\n]*"[^"\n]*;', file.read_text())]
+    sleeping = {p.relative_to(tests).with_suffix("").as_posix(): p for suffix in ("*.cpp", "*.hpp", "*.cu") for p in tests.rglob(suffix)
+                if SLEEP.search(re.sub(r"//[^\n]*", "", p.read_text()))}
+    problems += [f"tests/{p} sleeps: let it wait for a condition, or give its reason in SLEEPS of {Path(__file__).name}"
+                 for p in sorted(sleeping.keys() - SLEEPS.keys())]
+    problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(SLEEPS.keys() - sleeping.keys())
+                 if (tests / p).parent.exists()]
     # of rooms that are there: the trees of self_test.py have few
     problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(headers_without)
                  if (include / p).parent.exists() and (p in files or p not in headers)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions that a GPU runs are marked: those of an op's struct (scalar, value, pullback, registers) and of an optimizer's rule (step,
 constants) by RILL_FN or RILL_HOST_DEVICE. nvcc compiles a kernel that calls an unmarked one into nothing, with a warning. Functions that
-users call with tensors too, as tanh(x), are RILL_FRONT. Every functor of rows is compiled by tests/nvcc."""
+users call with tensors too, as tanh(x), are RILL_FRONT. Every functor of rows and of checks is compiled by tests/nvcc."""
 import re
 import sys
 from pathlib import Path
@@ -11,6 +11,27 @@ MARKED = re.compile(r"\bRILL_(?:FN|HOST_DEVICE)\b")
 FUNCTIONS = {"ops": "scalar|value|pullback|registers", "train": "step|constants", "device/elementary.hpp": "scalar|registers"}
 FRONT = re.compile(r"\bRILL_FN\s+(?:constexpr\s+)?auto\s+(\w+)\([^{};]*\{[^}]*\breturn apply<")
 ROWS = re.compile(r"\b(?:D::rows\([^;]*?|row_wise_op<(?:detail::)?)\b(\w+_row)\b", re.S)
+# variables that calls of D::check give as their functor -> its type
+CHECKED = {"by.inside": "index_inside", "limit": "below_limit"}
+
+
+def arguments(text, at):
+    """Returns the arguments of the call whose parenthesis opens at a place."""
+    all_of, depth, begin = [], 0, at + 1
+    for end in range(at, len(text)):
+        depth += (text[end] in "([{") - (text[end] in ")]}")
+        if depth == 0 or (depth == 1 and text[end] == ","):
+            all_of.append(text[begin:end].strip())
+            begin = end + 1
+        if depth == 0:
+            break
+    return all_of
+
+
+def checked_functors(text):
+    """Returns the types of the functors that calls of D::check give."""
+    given = [arguments(text, match.end() - 1)[3] for match in re.finditer(r"\bD::check\(", text)]
+    return {CHECKED.get(functor) or re.match(r"(?:\w+::)*([\w.]+)", functor)[1] for functor in given}
 
 
 def declarations(text, names):
@@ -23,7 +44,7 @@ def declarations(text, names):
 
 
 def check(root):
-    include, problems, row_functors = root / "include" / "rill", [], set()
+    include, problems, functors = root / "include" / "rill", [], set()
     for place, names in FUNCTIONS.items():
         top = include / place
         for file in [top] if top.is_file() else sorted(top.rglob("*.hpp")):
@@ -31,10 +52,11 @@ def check(root):
             problems += [f"{name}:{line}: `{function}` lacks RILL_FN" for line, function, before in declarations(text, names)
                          if not MARKED.search(before)]
             problems += [f"{name}: `{front}` applies an op: RILL_FRONT in place of RILL_FN" for front in FRONT.findall(text)]
-            row_functors |= set(ROWS.findall(text))
+            functors |= set(ROWS.findall(text))
+            functors |= checked_functors(text)
     compiled = root / "tests" / "nvcc" / "functors.cu"
     text = compiled.read_text() if compiled.exists() else ""
-    problems += [f"tests/nvcc/functors.cu does not compile {functor}" for functor in sorted(row_functors)
+    problems += [f"tests/nvcc/functors.cu does not compile {functor}" for functor in sorted(functors)
                  if not re.search(rf"\b{functor}\b", text)]
     return problems
 

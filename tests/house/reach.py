@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chooses the steps of .ci/run: the kinds of `make check` and the sanitizers' folders whose turn it is, then those that a change
-can reach. The turn follows the hour of the commit, so that each kind comes in every third hour's runs; .ci/run begins a step only
-if its minutes still fit.
+can reach. The turn follows the number of commits, so that each kind comes with every third commit; where that is unknown, as in a
+shallow clone, with every third hour. .ci/run begins a step only if its minutes still fit.
 
     reach.py ROOT [BASE]    writes lines for a shell: STEPS ("check:far=15 sanitize:ops/math=12", with minutes), RILL_CHANGED
                             and UNREACHED
@@ -141,12 +141,20 @@ def changed_files(root, base):
     return {file: "A" for file in git(root, "ls-files").splitlines()}
 
 
+def turn_of(root):
+    """Returns the number of commits, which is the turn; the hour of the last commit where commits are cut off."""
+    count = git(root, "rev-list", "--count", "HEAD")
+    if not count or git(root, "rev-parse", "--is-shallow-repository") == "true":
+        return int(git(root, "log", "-1", "--format=%ct") or 0) // 3600
+    return int(count)
+
+
 def main():
     root, base = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
     everything, time = base == "all", int(git(root, "log", "-1", "--format=%ct") or 0)
     if not base or everything:
         base = git(root, "rev-list", "-1", f"--before={time - HOURS * 3600}", "HEAD")
-    for name, value in shell(changes(root, changed_files(root, base)), time // 3600, everything).items():
+    for name, value in shell(changes(root, changed_files(root, base)), turn_of(root), everything).items():
         print(f"{name}={shlex.quote(value)}")
 
 

@@ -57,6 +57,7 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_tests.py", {"tests/graph/node.cpp": None}, "graph/node.hpp has no test"),
     ("check_tests.py", {"tests/graph/edge.cpp": 'TEST_CASE("edge") {}\n'}, "graph/edge.cpp has no header"),
     ("check_tests.py", {"tests/graph/node.cpp": "\n"}, "no TEST_CASE"),
+    ("check_tests.py", {"tests/graph/node.cpp": 'TEST_CASE("node") { std::this_thread::sleep_for(1ms); }\n'}, "tests/graph/node sleeps"),
     ("check_tests.py", {"tests/graph/node.cpp": 'TEST_CASE("a; b") {}\n'}, "semicolon"),
     ("check_tests.py", {"include/rill/graph/edge.ipp": "\n"}, "has no header"),
     ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "struct less_op {\n    template <class T> static T scalar(const T& x) "
@@ -69,6 +70,10 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
      "functors.cu does not compile soft_row"),
     ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "struct less_op : detail::row_wise_op<detail::hard_row> {\n};\n"},
      "functors.cu does not compile hard_row"),
+    ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "D::check(a.on, a.in<I>(1), count(1, 2), detail::below<I>(n), *where);\n"},
+     "functors.cu does not compile below"),
+    ("check_value_functions.py", {"include/rill/ops/math/less.hpp": "D::check(a.on, ids, 1, some.value, *where);\n"},
+     "functors.cu does not compile some.value"),
     ("check_gradients.py", {"tests/ops/math/add.cpp": 'TEST_CASE("add: values") {}\n'}, "add_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": "template <class T>\nstruct less_op {\n};\n"}, "less_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": 'struct less_op {\n    int no_gradient = "";\n};\n'}, "needs a reason"),

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every random test of a build with new seeds for a while, and says how a failure is found again.
+"""Runs every random test of a build with new seeds for a while, then the tests of crashes and kills with many of them, and says how a
+failure is found again.
 
     soak.py BUILD SECONDS [FIRST_SEED]"""
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# tests that count by a variable of their own: crashes while files are written, killed processes
+COUNTED = [("rill_tests_io", "checkpoint: G*", "RILL_CRASHES", 2000), ("rill_tests_train", "saver: G20*", "RILL_KILLS", 1000)]
 
 
 def random_tests(program):
@@ -35,10 +39,19 @@ def main():
         if result.returncode != 0:
             failed += 1
             print(f"{result.stdout[-6000:]}\nagain: RILL_FIRST_SEED={first} {program} '{escaped}', or RILL_SEED with the seed that it names\n", flush=True)
+    counted = [(build / "tests" / program, *rest) for program, *rest in COUNTED if (build / "tests" / program).exists()]
+    for program, name, variable, count in counted:
+        result = subprocess.run([program, name], env={**environment, variable: str(count)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True, errors="replace")
+        good = result.returncode == 0 and not re.search("No test cases matched|No tests ran", result.stdout)
+        failed += not good
+        print(f"{'passed' if good else 'FAILED'}  {name} {variable}={count}", flush=True)
+        if not good:
+            print(f"{result.stdout[-6000:]}\nagain: {variable}={count} {program} '{name}'\n", flush=True)
     fuzz = build / "tests" / "saved" / "rill_saved_fuzz"
     if fuzz.exists():
         failed += subprocess.run([fuzz, str(each), *sorted(map(str, (ROOT / "tests/data/graphs").glob("*.rill")))]).returncode != 0
-    print(f"{len(tests) + fuzz.exists() - failed} passed, {failed} failed")
+    print(f"{len(tests) + len(counted) + fuzz.exists() - failed} passed, {failed} failed")
     sys.exit(bool(failed))
 
 

@@ -2,7 +2,7 @@
 """Compiles rill with nvcc for sm_75 and sm_90, and reads the PTX of the kernels. A call that crosses from a GPU to the host is an error.
 Exits with 77, which ctest counts as skipped, where nvcc 13 is not found. Nothing runs, and no GPU is needed.
 
-A job takes up to 8.2 GB, most of it cudafe++: run one at a time."""
+A job takes up to 8.2 GB, most of it cudafe++: run one at a time. Each case has a bound of resident memory."""
 import re
 import resource
 import subprocess
@@ -22,14 +22,14 @@ MOST_MEMORY = 16 << 30  # of addresses: cicc takes up to 11.3 GB, and cudafe++ o
 ARCHITECTURES = (75, 90)
 REFUSED = "cross-execution-space-call"
 HELLO = HERE.parents[1] / "examples" / "hello.cpp"
-# case -> source, further flags, the least number of kernels (0: none is read)
+# case -> source, further flags, the least number of kernels (0: none is read), the most GB of memory that one process may use
 CASES = {
-    "hello": (HELLO, ["-DRILL_COMPILED=1"], 0),
-    "hello_header_only": (HELLO, [], 0),
-    "elementwise": (HERE / "elementwise.cu", ["-DRILL_COMPILED=1"], 300),
+    "hello": (HELLO, ["-DRILL_COMPILED=1"], 0, 4),
+    "hello_header_only": (HELLO, [], 0, 5),
+    "elementwise": (HERE / "elementwise.cu", ["-DRILL_COMPILED=1"], 300, 4),
     # header-only, as programs with <rill/gpu.hpp> are; kernels of Thrust's own are not read
-    "gpu": (HERE / "gpu.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0),
-    "functors": (HERE / "functors.cu", ["-DRILL_COMPILED=1"], 50),
+    "gpu": (HERE / "gpu.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0, 9),
+    "functors": (HERE / "functors.cu", ["-DRILL_COMPILED=1"], 50, 4),
 }
 
 
@@ -58,7 +58,7 @@ def compile_cuda(options, source, folder, flags, architectures=ARCHITECTURES):
 
 
 def check_case(options, folder):
-    source, flags, least = CASES[options.case]
+    source, flags, least, _ = CASES[options.case]
     succeeded, said = compile_cuda(options, source, folder, ["-Werror", REFUSED, *flags])
     if not succeeded:
         return [said]
@@ -70,8 +70,15 @@ def check_case(options, folder):
     return problems
 
 
+def check_memory(peak, case):
+    """Returns what to say if a process of a case used more memory (in KB) than the case may."""
+    most = CASES[case][3]
+    return [f"{case}: a process used {peak / (1 << 20):.1f} GB, at most {most} GB are allowed"] * (peak > most << 20)
+
+
 def check_that_it_can_fail(options, folder):
-    """An op whose `scalar` lacks RILL_FN is refused by nvcc, and its empty kernel by read_ptx; so is one of constexpr."""
+    """An op whose `scalar` lacks RILL_FN is refused by nvcc, and its empty kernel by read_ptx; so is one of constexpr. Memory beyond a
+    case's bound is told."""
     source, unmarked = HERE / "unmarked.cu", "-DRILL_TEST_UNMARKED"
     one = ARCHITECTURES[:1]
     succeeded, said = compile_cuda(options, source, folder, ["-Werror", REFUSED, unmarked], one)
@@ -81,6 +88,8 @@ def check_that_it_can_fail(options, folder):
         return [*problems, said]
     ptx, = Path(folder).glob("*.ptx")
     found = read_ptx.check(ptx.read_text())
+    if check_memory(4 << 20, "hello") or not check_memory((4 << 20) + 1, "hello"):
+        problems.append("the bound of memory is not where the case says")
     for op in ("unmarked_op", "silent_op"):
         if not any(op in problem and "stores nothing" in problem for problem in found):
             problems.append(f"read_ptx accepts the kernel of {op}")
@@ -96,8 +105,10 @@ def main():
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         problems = (check_that_it_can_fail if options.case == "can_fail" else check_case)(options, folder)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
-    print("\n".join(problems) or f"compiled, at most {peak} MB")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # in KB, of the largest process
+    if options.case in CASES:
+        problems += check_memory(peak, options.case)
+    print("\n".join(problems) or f"compiled, at most {peak >> 10} MB")
     sys.exit(bool(problems))
 
 

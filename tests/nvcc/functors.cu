@@ -10,6 +10,7 @@
 #include <rill/ops/nn/softmax.hpp>
 #include <rill/ops/nn/softmax_cross_entropy.hpp>
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
+#include <rill/ops/quantized/quantize.hpp>
 #include <rill/ops/state/count_up_to.hpp>
 #include <rill/train/catalogue.hpp>
 
@@ -109,6 +110,7 @@ template <class T> void compile_floating() {
 
 template <class T> void compile_integral() {
     compile(&check<index_inside<T>, T>);
+    compile(&check<index_below<T>, T>);
     compile(&check<detail::below_limit, T>);
     compile(&update<detail::count_step, T, 1, 1, 0>);
 }
@@ -116,6 +118,7 @@ template <class T> void compile_integral() {
 void compile_functors() {
     compile_floating<float>();
     compile_floating<double>();
+    compile(&check<detail::range_width, float>);
     compile_integral<std::int32_t>();
     compile_integral<std::int64_t>();
 }

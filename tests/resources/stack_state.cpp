@@ -23,7 +23,7 @@ TEST_CASE("stack_state: checks what is pushed, and says what it is") {
     CHECK(st.size() == 2);
     CHECK(st.pop(vector).size() == 0);
     CHECK(st.pop(vector).elements<int>()[2] == 3);
-    CHECK_THROWS_AS(st.pop(vector), out_of_range);
+    CHECK_THROWS_AS(st.pop(vector), failed_precondition);
     CHECK(st.described() == "stack of int32 [?], capacity 2");
     CHECK_THROWS_AS((detail::stack_traits{{dtype::int32, dims{}}, 0}).check(), invalid_argument);
 }

@@ -124,6 +124,13 @@ void change_part(saved_graph& g) {
     const auto number = [&](std::uint32_t& n) { change(n, nodes); };
     const auto edge = [&](detail::saved_edge& e) { change_edge(e, nodes); };
     auto& n = one_of(g.nodes);
+    const auto value = [&](detail::saved_value& v) {
+        if (below(2) || v.array.empty())
+            number(v.variable);
+        else
+            change(v.array, 0);
+    };
+    if (!g.values.empty() && below(8) == 0) return change_list(g.values, value);
     switch (below(g.bodies.empty() ? 9 : 16)) {
     case 0: return change_list(n.inputs, edge);
     case 1: return change_list(n.control_inputs, number);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/session/prepared_run.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -106,6 +110,53 @@ TEST_CASE("callable::start: a thousand steps that wait hold no thread, and end w
     all.get_future().wait(); // the others were cancelled
     CHECK(sum == 499 * 500 / 2);
 }
+
+#if defined(__linux__)
+TEST_CASE("callable::start: a thousand dequeues and a thousand take_grads that wait hold no thread of the process") {
+    const auto threads = [] {
+        const std::filesystem::directory_iterator all("/proc/self/task");
+        return std::distance(begin(all), end(all));
+    };
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> q({.capacity = 2000});
+    const conditional_accumulator<float> sum("sum");
+    placeholder<int> n("n");
+    const auto put = q.enqueue(n);
+    const operation apply = sum.apply_grad(1.f, std::int64_t(1) << 40); // never stale
+    const session s({.inter_op_threads = 0, .intra_op_threads = 0});
+    const auto take = s.make_callable(q.dequeue());
+    const auto take_grad = s.make_callable(sum.take_grad(1));
+    const auto give = s.make_callable(put, n);
+    constexpr int many = 1000;
+    std::atomic<int> dequeued{0}, taken{0}, failed{0};
+    std::promise<void> all_dequeued, all_taken, one;
+    give.start(-1, [&](std::exception_ptr, const auto&) { one.set_value(); }); // starts the environment's threads
+    one.get_future().wait();
+    s.run(q.dequeue());
+    const auto before = threads();
+    for (int i = 0; i < many; ++i) {
+        take.start([&](std::exception_ptr problem, const auto&) {
+            if (problem) ++failed;
+            if (++dequeued == many) all_dequeued.set_value();
+        });
+        take_grad.start([&](std::exception_ptr problem, const auto&) {
+            if (problem) ++failed;
+            if (++taken == many) all_taken.set_value();
+        });
+    }
+    auto most = threads();
+    for (int i = 0; i < many; ++i) {
+        give(i);
+        s.run(apply);
+        if (i % 100 == 0) most = std::max(most, threads());
+    }
+    all_dequeued.get_future().wait();
+    all_taken.get_future().wait();
+    CHECK(failed == 0);
+    // the environment starts its threads one by one, about as many as there are processors
+    CHECK(most <= before + 8 + static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency()));
+}
+#endif
 
 TEST_CASE("callable::start: a callback may start the next step, and block") {
     const graph_scope here{graph()};

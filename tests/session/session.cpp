@@ -275,6 +275,17 @@ TEST_CASE_METHOD(test_session_fixture, "session: null handles are refused") {
     CHECK_THROWS_AS(s.run(std::vector<any_tensor>(2)), failed_precondition);
     const placeholder<float> x("x");
     CHECK_THROWS_AS(s.make_callable(x + 1.f, tensor<float>()), failed_precondition);
+    const any_tensor null;
+    CHECK_THROWS_WITH(s.run(std::tuple(x, null, x), feed(x, 1.f)),
+                      contains("run: fetch 2 of 3 is a null handle beside 'x' (made at ") && contains("session.cpp:"));
+    CHECK_THROWS_WITH(s.run(std::tuple(operation(), x), feed(x, 1.f)),
+                      contains("run: operation 1 of 1 is a null handle beside 'x' (made at "));
+    CHECK_THROWS_WITH(s.make_callable(x, null), contains("run: feed 1 of 1 is a null handle beside 'x' (made at "));
+    const session other;
+    const auto line = "session.cpp:" + std::to_string(__LINE__ - 1);
+    CHECK_THROWS_WITH(other.run(null), contains("run: fetch 1 of 1 is a null handle (the session was opened at ") &&
+                                           contains(line));
+    CHECK_THROWS_WITH(session(session_options{}).run(operation()), contains("operation 1 of 1 is a null handle (the"));
 }
 
 TEST_CASE_METHOD(test_session_fixture,

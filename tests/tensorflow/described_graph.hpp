@@ -242,12 +242,14 @@ inline any_tensor made_by_function(std::string_view op, const any_tensor& x, con
     if (op == "Min") return either([&](auto... keep) { return reduce_min(x, axes, keep...); });
     if (op == "All") return either([&](auto... keep) { return reduce_all(x, axes, keep...); });
     if (op == "Any") return either([&](auto... keep) { return reduce_any(x, axes, keep...); });
+    if (op == "Norm") return either([&](auto... keep) { return reduce_l2_norm(x, axes, keep...); });
+    if (op == "LogSumExp") return either([&](auto... keep) { return reduce_logsumexp(x, axes, keep...); });
     throw std::runtime_error("no op is called " + std::string(op));
 }
 
 inline bool is_made_by_function(std::string_view op) {
-    static const std::set<std::string_view> all{"Sum", "Mean", "Prod",  "Max",       "Min",
-                                                "All", "Any",  "Angle", "ComplexAbs"};
+    static const std::set<std::string_view> all{"Sum", "Mean", "Prod", "Max",       "Min",       "All",
+                                                "Any", "Norm", "Angle", "ComplexAbs", "LogSumExp"};
     return all.contains(op);
 }
 

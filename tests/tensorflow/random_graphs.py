@@ -67,6 +67,29 @@ def erf(x):
     return tf.where(tf.math.is_inf(x), tf.sign(x), tf.math.erf(x))
 
 
+def running_products(x, axis, exclusive, reverse):
+    """Cumprod as single products, whose gradients are right at zeros."""
+    parts = tf.unstack(x, axis=axis)
+    if not parts:
+        return x
+    so_far, made = tf.ones_like(parts[0]), []
+    for part in reversed(parts) if reverse else parts:
+        after = so_far * part
+        made.append(so_far if exclusive else after)
+        so_far = after
+    return tf.stack(made[::-1] if reverse else made, axis)
+
+
+def power(x, n):
+    """x to the power of 0, 1, 2 or 3, whose gradient at 0 is a number."""
+    high = tf.where(tf.equal(n, 2), x * x, x * x * x)
+    return tf.where(tf.equal(n, 0), tf.ones_like(x), tf.where(tf.equal(n, 1), x, high))
+
+
+def norm(x, axes, keepdims):
+    return tf.sqrt(tf.reduce_sum(x * x, axes, keepdims=keepdims))
+
+
 class random_graph:
     def __init__(self, seed, number):
         self.r = random.Random(f"{seed}/{number}")
@@ -193,8 +216,24 @@ class random_graph:
             tf.reduce_any(tf.equal(self.d.values[y], 0))
         ):  # which zero has which sign is open
             ops |= {"Div": tf.divide}
+        if self.kind == "smooth":
+            ops |= {"Atan2": tf.atan2}
+        if self.kind != "edges" and self.d.values[x].dtype.is_floating:  # also of zeros
+            ops |= {"Pow": power}
         name = self.r.choice(list(ops))
+        if name == "Pow":
+            exponents = [self.r.randint(0, 3) for _ in range(self.shape(x)[-1] if self.shape(x) else 1)]
+            y = self.d.const(np.array(exponents if self.shape(x) else exponents[0], self.d.values[x].dtype.name))
+        if name == "Atan2" and self.meet_at_zero(x, y):
+            raise unfit  # where TensorFlow's gradient is NaN
         self.add(name, [x, y], ops[name])
+
+    def meet_at_zero(self, x, y):
+        """Returns true if two operands are 0, or nearly so, at one place; true where they do not broadcast."""
+        try:
+            return bool(tf.reduce_any(tf.abs(self.d.values[x]) + tf.abs(self.d.values[y]) < 1e-3))
+        except (tf.errors.InvalidArgumentError, ValueError):
+            return True
 
     def choice(self):
         x = self.pick(*NUMBERS)
@@ -264,8 +303,14 @@ class random_graph:
         }
         if self.d.values[x].dtype.is_floating and (self.kind != "exact" or self.r.random() < 0.3):
             ops |= {"Mean": tf.reduce_mean}
+        if self.kind == "smooth":
+            ops |= {"Norm": norm, "LogSumExp": tf.reduce_logsumexp}
         name = self.r.choice(list(ops))
         axes, keep = self.axes(x), self.r.random() < 0.4
+        if name in ("Norm", "LogSumExp") and not np.prod(self.shape(x)):
+            raise unfit  # of nothing
+        if name == "Norm" and bool(tf.reduce_any(norm(self.d.values[x], axes, True) < 1e-3)):
+            raise unfit  # where TensorFlow's gradient is NaN
         if name == "Mean" and self.kind == "exact" and np.prod([self.shape(x)[a] for a in axes]) not in (1, 2, 4):
             raise unfit
         self.add(name, [x], lambda x: ops[name](x, axes, keepdims=keep), axes=axes, keep=keep)
@@ -273,7 +318,9 @@ class random_graph:
     def along(self):
         x = self.pick(*NUMBERS)
         axis = self.axis(x)
-        name, f = self.r.choice([("Cumsum", tf.cumsum), ("Cumsum", tf.cumsum), ("Cumprod", tf.math.cumprod)])
+        name, f = self.r.choice([("Cumsum", tf.cumsum), ("Cumsum", tf.cumsum), ("Cumprod", running_products)])
+        if name == "Cumprod" and self.kind == "edges":
+            raise unfit  # 0 times infinity comes out by the order of the products
         exclusive, reverse = self.r.random() < 0.3, self.r.random() < 0.3
         self.add(name, [x], lambda x: f(x, axis, exclusive, reverse), axis=axis, exclusive=exclusive, reverse=reverse)
 

@@ -223,6 +223,7 @@ WITHOUT["DropoutRate"] = "TensorFlow has no such op: a check of the rate that a 
 WITHOUT["Range"] = "its operands are numbers that decide its extent; its test counts along"
 WITHOUT["IndexCount"] = "TensorFlow has no such op; segment_sum, bincount and dynamic_stitch are made of it"
 WITHOUT["PartitionPlaces"] = "TensorFlow has no such op; dynamic_partition is made of it, and only data decides its extents"
+WITHOUT["SegmentPlaces"] = "TensorFlow has no such op; the gradient of UnsortedSegmentProd, which is compared, is made of it"
 WITHOUT["SegmentGather"] = "the gradient of UnsortedSegmentSum, which is compared"
 WITHOUT["ListDiff"] = "only data decides its extents, and a graph here is told them; its test says what it gives"
 WITHOUT["SliceGrad"] = "the gradient of Slice, which is compared"

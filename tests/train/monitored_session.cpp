@@ -16,6 +16,7 @@
 
 #include "catch.hpp"
 #include "io/temporary.hpp"
+#include "virtual_environment.hpp"
 
 using namespace rill;
 
@@ -149,4 +150,15 @@ TEST_CASE("monitored_session: signals, hooks of the user's, and variables that n
     CHECK_THROWS_WITH(monitored_session({.hooks = {}}), contains("without a value after the initializers: 'lost'"));
     CHECK_THROWS_AS(monitored_session({.is_chief = false, .chief_timeout = std::chrono::milliseconds(1)}),
                     deadline_exceeded);
+}
+
+TEST_CASE("monitored_session: waits for the chief in the time of its session's environment") {
+    virtual_environment world(1);
+    const auto begin = world.now();
+    test_monitored_session::training t;
+    CHECK_THROWS_WITH(monitored_session({.is_chief = false,
+                                         .chief_timeout = std::chrono::minutes(10),
+                                         .session = {.inter_op_threads = 0, .intra_op_threads = 0, .environment = &world}}),
+                      contains("the chief has not initialised the variables") && contains("'w'"));
+    CHECK(world.now() - begin >= std::chrono::minutes(10)); // and nobody has slept
 }

@@ -13,6 +13,7 @@
 
 #include "catch.hpp"
 #include "io/model_files.hpp"
+#include "virtual_environment.hpp"
 
 using namespace rill;
 
@@ -78,4 +79,32 @@ TEST_CASE("session_hooks: summaries and checkpoints when they are due, and at th
     std::vector<std::int64_t> steps;
     for (const auto& c : checkpoints_in("run", files)) steps.push_back(c.step);
     CHECK(steps == std::vector<std::int64_t>{8, 7, 4});
+}
+
+TEST_CASE("session_hooks: due by the clock of an environment") {
+    io_test::model_files files;
+    virtual_environment world(1);
+    const graph g;
+    const graph_scope here(g);
+    const variable<float> w("w", 1.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto keep = std::make_shared<saver>(saver_options{.max_to_keep = 0, .files = &files});
+    const every hour{.time = std::chrono::hours(1), .environment = &world};
+    const auto hook = checkpoint_saver_hook("run", hour, keep);
+    std::vector<std::string> lines;
+    set_log_sink([&](log_level, std::string_view line) { lines.emplace_back(line); });
+    const auto counter = step_counter_hook(hour);
+    for (std::int64_t step = 1; step <= 8; ++step) {
+        bool stop = false;
+        hook->after_run(step_info(s, step, stop), {});
+        counter->after_run(step_info(s, step, stop), {});
+        world.sleep(std::chrono::minutes(20));
+    }
+    hook->end(s);
+    set_log_sink({});
+    std::vector<std::int64_t> steps;
+    for (const auto& c : checkpoints_in("run", files)) steps.push_back(c.step);
+    CHECK(steps == std::vector<std::int64_t>{8, 7, 4}); // an hour is three steps
+    CHECK(lines == std::vector<std::string>(2, "global_step/sec: 0.000833333"));
 }

@@ -24,6 +24,7 @@
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/initializers.hpp>
 #include <rill/train/momentum.hpp>
+#include <rill/train/rmsprop.hpp>
 
 #include "catch.hpp"
 
@@ -193,26 +194,48 @@ TEST_CASE("update_rows_op: looked up anywhere and any number of times, only thos
                                            0, 0.));
          }},
     };
-    for (const auto& [what, loss] : losses) {
-        INFO(what);
-        const auto trained = [&](bool dense) {
-            const graph g;
-            const graph_scope here(g);
-            table_type w("w", constant_initializer(2.));
-            const momentum by({.learning_rate = 0.1, .momentum = 0.9});
-            auto pairs = by.compute_gradients(loss(w));
-            if (dense) pairs[0].gradient = pairs[0].gradient * 1.;
-            const operation train = by.apply_gradients(pairs);
-            session s;
-            s.run(global_variables_initializer());
+    struct result {
+        std::vector<double> table, slope;
+    };
+    const auto trained = [](const loss_of& loss, const auto& by, const std::string& op, bool dense) {
+        const graph g;
+        const graph_scope here(g);
+        table_type w("w", constant_initializer(2.));
+        auto pairs = by.compute_gradients(loss(w));
+        const auto [slope] = gradients(loss(w), w);
+        if (dense) pairs[0].gradient = pairs[0].gradient * 1.;
+        const operation train = by.apply_gradients(pairs);
+        session s;
+        s.run(global_variables_initializer());
+        const auto slopes = s.run(slope);
+        for (int step = 0; step < 2; ++step) {
             const auto trace = s.run_traced(train);
-            CHECK(test_update_rows_op::ran(trace, dense ? "ApplyMomentum" : "ApplyMomentumRows"));
+            CHECK(test_update_rows_op::ran(trace, op));
             if (!dense) CHECK_FALSE(test_update_rows_op::ran(trace, "GatherGrad"));
-            const auto now = s.run(w);
-            return std::vector<double>(now.begin(), now.end());
+        }
+        const auto now = s.run(w);
+        return result{{now.begin(), now.end()}, {slopes.begin(), slopes.end()}};
+    };
+    for (const auto& [what, loss] : losses) {
+        // rows that were looked up move as a dense update moves them, and others stay
+        const auto check = [&](const std::string& rows_op, const auto& rows_by, const std::string& op, const auto& by) {
+            INFO(what << ", " << rows_op);
+            const auto rows = trained(loss, rows_by, rows_op, false), all = trained(loss, by, op, true);
+            bool some = false;
+            for (std::size_t i = 0; i < all.table.size(); ++i) {
+                const bool looked_up = all.slope[i] != 0; // the loss grows with each element that it reads
+                some |= looked_up;
+                CHECK(rows.table[i] == Approx(looked_up ? all.table[i] : 2.).epsilon(1e-12));
+            }
+            CHECK(some);
         };
-        const auto rows = trained(false), all = trained(true);
-        for (std::size_t i = 0; i < all.size(); ++i) CHECK(rows[i] == Approx(all[i]).epsilon(1e-12));
+        const momentum by_momentum({.learning_rate = 0.1, .momentum = 0.9});
+        check("ApplyMomentumRows", by_momentum, "ApplyMomentum", by_momentum);
+        const adagrad by_adagrad({.learning_rate = 0.1});
+        check("ApplyAdagradRows", by_adagrad, "ApplyAdagrad", by_adagrad);
+        const rmsprop by_rmsprop({.learning_rate = 0.1});
+        check("ApplyRMSPropRows", by_rmsprop, "ApplyRMSProp", by_rmsprop);
+        check("ApplyLazyAdamRows", adam({.learning_rate = 0.1, .lazy = true}), "ApplyAdam", adam({.learning_rate = 0.1}));
     }
 }
 

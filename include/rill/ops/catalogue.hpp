@@ -215,6 +215,7 @@
 #include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/segment.hpp>
 #include <rill/ops/math/segment_gather.hpp>
+#include <rill/ops/math/segment_places.hpp>
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sigmoid.hpp>
 #include <rill/ops/math/sign.hpp>
@@ -648,6 +649,7 @@ using catalogue = op_list<
     scatter_sub_op,
     scatter_update_op,
     segment_gather_op,
+    segment_places_op,
     select_op,
     self_adjoint_eig_op,
     selu_op,

@@ -32,7 +32,7 @@ public:
 
     /// Pushes a copy of `x`. Throws resource_exhausted if the stack is full, invalid_argument if dtype or shape does not fit.
     void push(const any_array& x);
-    /// Removes and returns the last array. Throws out_of_range if the stack is empty, invalid_argument if its elements do not fit
+    /// Removes and returns the last array. Throws failed_precondition if the stack is empty, invalid_argument if its elements do not fit
     /// `expected`.
     any_array pop(const tensor_type& expected);
     index_t size() const;
@@ -76,7 +76,7 @@ RILL_INLINE void stack_state::push(const any_array& x) {
 RILL_INLINE any_array stack_state::pop(const tensor_type& expected) {
     require_components(named(), {&traits_.type, 1}, {&expected, 1});
     const std::lock_guard lock(mutex_);
-    if (all_.empty()) throw out_of_range(named() + " is empty");
+    if (all_.empty()) throw failed_precondition(named() + " is empty");
     auto last = std::move(all_.back());
     all_.pop_back();
     return last;

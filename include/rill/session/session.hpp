@@ -6,6 +6,7 @@
 #include <rill/session/callable.hpp>
 #include <rill/session/fetch.hpp>
 
+#include <concepts>
 #include <exception>
 #include <memory>
 #include <type_traits>
@@ -49,11 +50,17 @@ class coordinated_thread;
 class session {
 public:
     /// Opens a session on the current graph (see graph_scope), or on a given one.
-    session() : session(current_graph(), session_options{}) {}
-    explicit session(const rill::graph& g, const session_options& options = {})
-        : core_(detail::make_session_core(g, options)) {}
+    template <std::same_as<std::source_location> Place = std::source_location>
+    session(const Place& where = Place::current()) : session(current_graph(), session_options{}, where) {}
+    explicit session(const rill::graph& g, const session_options& options = {},
+                     const std::source_location& where = std::source_location::current())
+        : core_(detail::make_session_core(g, options)) {
+        core_->set_opened_at(where);
+    }
     /// Opens a session on the current graph, with options: session s({.intra_op_threads = 1}).
-    explicit session(const session_options& options) : session(current_graph(), options) {}
+    explicit session(const session_options& options,
+                     const std::source_location& where = std::source_location::current())
+        : session(current_graph(), options, where) {}
     session(const session&) = delete;
     session& operator=(const session&) = delete;
     ~session() { close({}); }

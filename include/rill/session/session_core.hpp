@@ -25,6 +25,8 @@ public:
     virtual ~session_core() = default;
 
     const rill::graph& graph() const noexcept { return graph_; }
+    /// Keeps where the session was opened, for errors.
+    void set_opened_at(const std::source_location& where) noexcept { opened_at_ = where; }
     /// Returns the prepared run of a key, made on first use. Throws invalid_argument for nodes of another graph, and for a feed given twice.
     virtual std::shared_ptr<prepared_run> find_run(const plan_key& key) = 0;
     /// Closes the session: later runs throw `cancelled`. Memory is freed once no run uses it.
@@ -55,7 +57,7 @@ public:
     endpoint fetched(const std::string& name) const;
 
 protected:
-    /// Throws invalid_argument for nodes of another graph or of a body, and for a feed given twice.
+    /// Throws invalid_argument for nodes of another graph or of a body, and for a feed given twice; failed_precondition for null handles.
     void check_key(const plan_key& key) const;
 
 private:
@@ -63,6 +65,7 @@ private:
     endpoint named(const std::string& name) const;
 
     rill::graph graph_;
+    std::source_location opened_at_ = {};
 };
 
 /// Opens a session: in this process, or on the server of options.target. `task`: the container set of a cluster's task, which then holds all state of the session. Null: a local

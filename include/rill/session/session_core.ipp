@@ -74,8 +74,21 @@ RILL_COLD endpoint session_core::named(const std::string& name) const {
 }
 
 RILL_COLD void session_core::check_key(const plan_key& key) const {
-    const auto check = [&](const node* n, const char* what) {
-        if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
+    // a null handle has no place: one of the other nodes, or of the session, leads to the call
+    const auto refuse_null = [&](const char* list, std::size_t i, std::size_t count) {
+        std::string text = "run: " + std::string(list) + " " + std::to_string(i + 1) + " of " + std::to_string(count) +
+                           " is a null handle";
+        const node* beside = nullptr;
+        const auto look = [&](const node* n) { beside = beside ? beside : n; };
+        for (const auto& e : key.fetches) look(e.from);
+        for (const auto* n : key.targets) look(n);
+        for (const auto& e : key.feeds) look(e.from);
+        if (beside) text += " beside '" + beside->name + "' (made at " + to_string(beside->where) + ")";
+        if (!beside && opened_at_.line() > 0) text += " (the session was opened at " + to_string(opened_at_) + ")";
+        throw failed_precondition(text);
+    };
+    const auto check = [&](const node* n, const char* what, const char* list, std::size_t i, std::size_t count) {
+        if (!n) refuse_null(list, i, count);
         if (n->inside)
             throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
                                    ") belongs to the body " + text_of(*n->inside) +
@@ -84,10 +97,12 @@ RILL_COLD void session_core::check_key(const plan_key& key) const {
             throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
                                    ") belongs to another graph than the session");
     };
-    for (const auto& e : key.fetches) check(e.from, "fetch");
-    for (const auto* n : key.targets) check(n, "run");
+    for (std::size_t i = 0; i < key.fetches.size(); ++i)
+        check(key.fetches[i].from, "fetch", "fetch", i, key.fetches.size());
+    for (std::size_t i = 0; i < key.targets.size(); ++i)
+        check(key.targets[i], "run", "operation", i, key.targets.size());
     for (std::size_t i = 0; i < key.feeds.size(); ++i) {
-        check(key.feeds[i].from, "feed");
+        check(key.feeds[i].from, "feed", "feed", i, key.feeds.size());
         for (std::size_t j = 0; j < i; ++j)
             if (key.feeds[i] == key.feeds[j])
                 throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
-#include <thread>
+#include <mutex>
 
 #include <rill/core/log.hpp>
 #include <rill/train/start_queue_runners.hpp>
@@ -50,7 +50,9 @@ private:
 struct monitored_session::state {
     static constexpr auto pause = std::chrono::milliseconds(50); // between attempts
 
-    state(const monitored_session_options& o, const graph& of) : options(o), g(of), signals(o.stop_at_signals) {}
+    state(const monitored_session_options& o, const graph& of)
+        : options(o), env(o.session.environment ? *o.session.environment : environment::real()), g(of),
+          signals(o.stop_at_signals), all(env) {}
 
     void open() {
         stop_threads();
@@ -92,27 +94,33 @@ struct monitored_session::state {
     }
     /// Opens the session, again while a task does not answer. Throws deadline_exceeded with the last problem after chief_timeout.
     void open_in_time() {
-        const auto end = std::chrono::steady_clock::now() + options.chief_timeout;
+        const auto end = env.now_plus(options.chief_timeout);
         for (;;) try {
                 return open();
             } catch (const error& problem) {
                 if (options.session.target.empty() || !is_of_lost_task(problem)) throw;
-                if (std::chrono::steady_clock::now() > end)
+                if (env.now() > end)
                     throw deadline_exceeded("monitored_session: the session can't be opened: " +
                                             std::string(problem.what()));
                 log_message(log_level::warning, "monitored_session: tries again after: " + std::string(problem.what()));
-                std::this_thread::sleep_for(pause);
+                wait_for_pause();
             }
     }
     static bool is_of_lost_task(const error& problem) {
         return problem.code() == error_code::aborted || problem.code() == error_code::unavailable;
     }
+    void wait_for_pause() const {
+        const auto until = env.now_plus(pause);
+        std::mutex alone;
+        std::unique_lock lock(alone);
+        for (const auto nobody = env.make_signal(); env.now() < until;) nobody->wait(lock, until);
+    }
     void wait_for_chief() const {
-        const auto end = std::chrono::steady_clock::now() + options.chief_timeout;
+        const auto end = env.now_plus(options.chief_timeout);
         for (auto names = uninitialised(); !names.empty(); names = uninitialised()) {
-            if (std::chrono::steady_clock::now() > end)
+            if (env.now() > end)
                 throw deadline_exceeded("monitored_session: the chief has not initialised the variables" + names);
-            std::this_thread::sleep_for(pause);
+            wait_for_pause();
         }
     }
     void run_all(const char* collection) const {
@@ -151,6 +159,7 @@ struct monitored_session::state {
     }
 
     const monitored_session_options options;
+    environment& env;
     const graph g;
     detail::signal_watch signals;
     std::vector<hook_ptr> hooks;
@@ -175,14 +184,17 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
             log = std::make_shared<event_writer>(options.summary_dir);
             log->add_graph(s.g);
         }
-        if (options.log_steps > 0) s.hooks.push_back(step_counter_hook({.steps = options.log_steps}, log));
+        if (options.log_steps > 0)
+            s.hooks.push_back(
+                step_counter_hook({.steps = options.log_steps, .environment = options.session.environment}, log));
         if (log && options.scaffold.summary && options.summary_steps > 0)
             s.hooks.push_back(summary_saver_hook(log, options.scaffold.summary, {.steps = options.summary_steps}));
         if (!options.checkpoint_dir.empty()) {
             detail::remove_unfinished(options.checkpoint_dir, file_system::real());
-            s.hooks.push_back(checkpoint_saver_hook(options.checkpoint_dir,
-                                                    {.steps = options.save_steps, .time = options.save_every},
-                                                    options.scaffold.saver));
+            s.hooks.push_back(checkpoint_saver_hook(
+                options.checkpoint_dir,
+                {.steps = options.save_steps, .time = options.save_every, .environment = options.session.environment},
+                options.scaffold.saver));
         }
     }
     if (options.stop_at_step > 0) s.hooks.push_back(rill::stop_at_step(options.stop_at_step));

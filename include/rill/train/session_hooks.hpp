@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/environment.hpp>
 #include <rill/session/session.hpp>
 #include <rill/summary/event_writer.hpp>
 #include <rill/train/saver.hpp>
@@ -50,8 +51,9 @@ using hook_ptr = std::shared_ptr<session_hook>;
 
 /// When something is due: every so many steps, or after so much time; whichever is given.
 struct every {
-    std::int64_t steps = 0;           // 0: not by steps
-    std::chrono::nanoseconds time{0}; // 0: not by time
+    std::int64_t steps = 0;                   // 0: not by steps
+    std::chrono::nanoseconds time{0};         // 0: not by time
+    rill::environment* environment = nullptr; // the clock; null: the real one
 };
 
 /// Stops when the global step is `last` or more.

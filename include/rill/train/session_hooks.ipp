@@ -18,25 +18,25 @@ namespace detail {
 /// Tells when something is due.
 class due_timer {
 public:
-    explicit due_timer(const every& when) : when_(when) {}
+    explicit due_timer(const every& when)
+        : when_(when), env_(when.environment ? *when.environment : environment::real()), time_(env_.now()) {}
 
     void start(std::int64_t step) {
         step_ = step;
-        time_ = std::chrono::steady_clock::now();
+        time_ = env_.now();
     }
     bool is_due(std::int64_t step) const {
         return (when_.steps > 0 && step - step_ >= when_.steps) ||
-               (when_.time.count() > 0 && std::chrono::steady_clock::now() - time_ >= when_.time);
+               (when_.time.count() > 0 && env_.now() - time_ >= when_.time);
     }
     std::int64_t steps_since(std::int64_t step) const { return step - step_; }
-    double seconds_since() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - time_).count();
-    }
+    double seconds_since() const { return std::chrono::duration<double>(env_.now() - time_).count(); }
 
 private:
     every when_;
+    environment& env_;
     std::int64_t step_ = 0;
-    std::chrono::steady_clock::time_point time_ = std::chrono::steady_clock::now();
+    environment::time_point time_;
 };
 
 inline double number_of(const any_array& a) {

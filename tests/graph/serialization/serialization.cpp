@@ -399,6 +399,25 @@ TEST_CASE("serialization: the file of version 3, with loops and branches of prim
     }
 }
 
+TEST_CASE("serialization: the file of version 4, with values of variables, is read for ever") {
+    // y = x w + b after two steps of momentum: export_graph(with_values(s), "values.rill")
+    const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
+    const graph g = import_graph(std::string(folder ? folder : "tests/data") + "/graphs/values.rill");
+    const session s(g);
+    const auto near = [&](const char* name, const std::vector<float>& wanted) {
+        INFO(name);
+        const any_array got = s.run(fetch(name), feed("x:0", xt::xtensor<float, 2>{{1.f, 2.f}, {3.f, 4.f}}));
+        REQUIRE(static_cast<std::size_t>(got.size()) == wanted.size());
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            CHECK(got.elements<float>()[i] == Approx(wanted[i]).epsilon(1e-5));
+    };
+    near("w", {0.9921875f, -0.703125f}); // no initializer has run
+    near("b", {0.2890625f});
+    near("identity", {-0.125f, 0.453125f});
+    s.run(fetch("momentum/train"), feed("x:0", xt::xtensor<float, 2>{{1.f, 0.f}, {0.f, 1.f}}));
+    near("identity", {0.35498047f, 1.2387695f}); // a third step, with the slots of the second
+}
+
 TEST_CASE("serialization: cut off anywhere, or longer than it should be, it is refused") {
     using namespace test_serialization;
     const auto bytes = graph_to_bytes(classifier());

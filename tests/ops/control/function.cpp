@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/control/function.hpp>
 
+#include <rill/graph/serialization/serialization.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/session/session.hpp>
 #include <rill/train/initializers.hpp>
@@ -28,6 +29,33 @@ TEST_CASE("function: made once for each graph and types, called in many places")
     const graph_scope here{graph()};
     CHECK(session().run(f(constant({1, 2}), 1))(1) == 5); // other types
     CHECK(made == 3);
+}
+
+TEST_CASE("function: 33,000 tensors from outside and a variable that it writes, run, saved and loaded") {
+    const graph g;
+    const graph_scope here(g);
+    constexpr int many = 33'000; // more than an int16 counts
+    const variable<double> total("total", 0.);
+    const placeholder<double> x("x");
+    std::vector<any_tensor> outside;
+    for (int i = 0; i < many; ++i) outside.push_back(any_tensor(tensor(x * static_cast<double>(i))));
+    const auto f = function([&](auto a) {
+        const tensor<double> sum(add_n(outside));
+        return total.assign_add(sum + a);
+    });
+    const tensor y = f(x);
+    const double wanted = 2. * (static_cast<double>(many) * (many - 1) / 2 + 1);
+    const auto check = [&](const graph& of) {
+        const session s(of);
+        s.run(fetch("total/initialize"));
+        CHECK(s.run(fetch(y.name()), feed("x:0", 2.)).value<double>() == wanted);
+        CHECK(s.run(fetch(y.name()), feed("x:0", 2.)).value<double>() == 2 * wanted);
+        CHECK(s.run(fetch("total")).value<double>() == 2 * wanted);
+    };
+    check(g);
+    const graph again = graph_from_bytes(graph_to_bytes(g));
+    check(again);
+    CHECK(graph_to_bytes(again) == graph_to_bytes(g));
 }
 
 TEST_CASE("function: takes tensors from outside, gives several, and is called in loops") {

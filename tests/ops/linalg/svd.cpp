@@ -230,6 +230,9 @@ TEST_CASE("pinv, matrix_rank, norm: values") {
     }
     const std::vector<double> v{3, -4, 0, 0, 1, 1};
     CHECK(op_test::far_apart(run(norm(x), {3, 2}, v), {std::sqrt(27.)}, 1e-15) == "");
+    CHECK(run(norm(x, {1}), {3, 2}, v) == run(norm<1>(x), {3, 2}, v)); // axes at run time; a lone number is an order
+    CHECK(run(norm(x, {0, -1}), {3, 2}, v) == run(norm(x), {3, 2}, v));
+    CHECK(run(norm(x, {0}, keep_dims), {3, 2}, v) == run(norm<0>(x), {3, 2}, v));
     CHECK(op_test::far_apart(run(norm<-1>(x), {3, 2}, v), {5, 0, std::sqrt(2.)}, 1e-15) == "");
     CHECK(run(norm<-1>(x, 1), {3, 2}, v) == std::vector<double>{7, 0, 2});
     CHECK(run(norm<-1>(x, infinite_order), {3, 2}, v) == std::vector<double>{4, 0, 1});

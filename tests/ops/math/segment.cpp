@@ -105,6 +105,64 @@ TEST_CASE("segment: products with zeros, equal extremes, ids of two axes, a coun
                                      {0, 0, 2, 4}) == "");
 }
 
+TEST_CASE("segment: products with none, one, two and three zeros, to second order") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, 3> x("x");
+    const placeholder<double, 2, 3, 2> wide("wide");
+    const tensor alone = segment_prod(x, constant({0, 0, 0}));
+    const tensor apart = unsorted_segment_prod<3>(x, constant({2, 0, 2}));
+    const tensor pairs = unsorted_segment_prod<3>(wide, constant({{1, -1, 0}, {1, 1, 0}}));
+    for (const std::vector<double>& at :
+         {std::vector{0., 2., 5.}, {0., 0., 3.}, {3., 0., 0.}, {0., 0., 0.}, {1.5, -2., 3.}}) {
+        INFO(at[0] << ", " << at[1] << ", " << at[2]);
+        const auto point = op_test::make_array<double>({3}, at);
+        op_test::gradient_check{s, {x}, {point}, 1e-6}.check(alone, 2, "one segment");
+        op_test::gradient_check{s, {x}, {point}, 1e-6}.check(apart, 2, "two segments");
+    }
+    const auto points = op_test::make_array<double>({2, 3, 2}, {0., 2., 7., 7., 0., 0., 5., 0., 3., 0., 0., 2.});
+    op_test::gradient_check{s, {wide}, {points}, 1e-6}.check(pairs, 2, "ids of two axes");
+    // the Hessian of x y z is z, y, x beside a diagonal of 0
+    const auto [d] = gradients(alone, x);
+    const auto [row] = gradients(gather(d, 0), x);
+    CHECK(op_test::list(s.run(row, feed(x, {0., 2., 5.}))) == std::vector<double>{0, 5, 2});
+}
+
+TEST_CASE("segment: what overflows in one segment leaves the gradients of others alone") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const tensor x = constant({1e30f, 1e30f, 1e30f, 2.f, 3.f, std::numeric_limits<float>::infinity()});
+    const auto [d] = gradients(unsorted_segment_prod<2>(x, constant({0, 0, 0, 1, 1, -1})), x);
+    const auto slopes = op_test::list(s.run(d));
+    CHECK(std::isinf(slopes[0]));
+    CHECK(std::vector<float>(slopes.begin() + 3, slopes.end()) == std::vector<float>{3, 2, 0});
+}
+
+TEST_CASE("segment_places: rows of slices, both ways, without those of negative ids") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto places = [&](bool reverse) {
+        const any_tensor first = apply_node(segment_places_op{reverse}, std::source_location::current(),
+                                            constant({2, 0, -1, 2, 0, 7}));
+        std::vector<std::vector<int>> all;
+        for (int i = 0; i < 3; ++i) {
+            const any_array result = s.run(any_tensor(endpoint{first.node(), i}));
+            const auto elements = result.elements<int>();
+            all.emplace_back(elements.begin(), elements.end());
+        }
+        CHECK(s.run(any_tensor(endpoint{first.node(), 3})).shape() == dims{7});
+        return all;
+    };
+    using rows = std::vector<std::vector<int>>;
+    CHECK(places(false) == rows{{3, 1, -1, 4, 2, 5}, {3, 1, -1, -1, -1, -1}, {-1, -1, -1, 4, 2, 0}});
+    CHECK(places(true) == rows{{3, 5, -1, 2, 4, 1}, {-1, -1, -1, 2, 4, -1}, {3, 0, -1, -1, -1, 1}});
+    CHECK_THROWS_WITH(apply_node(segment_places_op{}, std::source_location::current(), any_tensor(constant({1.f}))),
+                      contains("segment_places: it does not take float32"));
+}
+
 TEST_CASE("segment: sparse segments choose rows first") {
     const graph g;
     const graph_scope here(g);

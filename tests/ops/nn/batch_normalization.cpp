@@ -61,6 +61,31 @@ TEST_CASE("fused_batch_norm: values, mean and variance, and gradients") {
     CHECK(v(1) == Approx(7)); // 14 / 2
 }
 
+TEST_CASE("l2_normalize: squares that leave the range, axes at run time, and the least norm") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const tensor halves = cast<half>(constant({{200.f, 200.f, 200.f}, {3.f, 0.f, 4.f}}));
+    const double third = std::sqrt(1. / 3);
+    CHECK(op_test::far_apart(op_test::reals(s.run(any_tensor(sealed(cast<double>(l2_normalize<1>(halves)))))),
+                             {third, third, third, .6, 0, .8}, 1e-3) == "");
+    const placeholder<float, 3> x("x");
+    const tensor unit = l2_normalize(x);
+    const auto [slope] = gradients(gather(unit, 1), x);
+    const auto [value, step] = s.run(std::tuple(unit, slope), feed(x, {1e20f, 1.f, 1.f}));
+    CHECK(value(0) == 1.f);
+    CHECK(value(1) == Approx(1e-20));
+    CHECK(step(1) == Approx(1e-20));
+    const auto small = s.run(unit, feed(x, {1e-30f, 0.f, 0.f}));
+    CHECK(small(0) == Approx(1e-24)); // over the root of 1e-12
+    const tensor m = constant({{3., 4.}, {6., 8.}});
+    const auto text = [&](const any_tensor& y) { return to_string(s.run(y)); };
+    CHECK(text(tensor(l2_normalize(m, 1))) == text(tensor(l2_normalize<1>(m))));
+    CHECK(text(tensor(l2_normalize(m, 1, 400.))) == "float64 [2, 2] {{0.15, 0.2}, {0.3, 0.4}}");
+    CHECK(text(tensor(l2_normalize<1>(m, 400.))) == text(tensor(l2_normalize(m, 1, 400.))));
+    CHECK(text(l2_normalize(any_tensor(m), {0, 1})) == text(tensor(l2_normalize(m))));
+}
+
 TEST_CASE("lrn, l2_normalize, crelu, weighted_cross_entropy, log_poisson_loss: values and gradients") {
     op_test::node<double, 4>(
         [](const auto& x) {
@@ -76,6 +101,15 @@ TEST_CASE("lrn, l2_normalize, crelu, weighted_cross_entropy, log_poisson_loss: v
         },
         {{2, 1, 2, 5}}, {.ulps = 1e3});
     op_test::node<double, 2>([](const auto& x) { return l2_normalize<1>(x); },
+                             [](const array& x) {
+                                 return by_rows(x, [](const auto& row, std::size_t i) {
+                                     double sum = 0;
+                                     for (const double v : row) sum += v * v;
+                                     return row[i] / std::sqrt(sum);
+                                 });
+                             },
+                             {{3, 4}});
+    op_test::node<double, 2>([](const auto& x) { return l2_normalize(x, {-1}); },
                              [](const array& x) {
                                  return by_rows(x, [](const auto& row, std::size_t i) {
                                      double sum = 0;

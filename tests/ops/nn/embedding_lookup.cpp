@@ -62,6 +62,16 @@ TEST_CASE("embedding_lookup: gradients of several tables and of bounded rows") {
     const tensor deep = constant({{{3., 0.}, {0., 4.}}}); // rows of two axes
     CHECK(op_test::difference<double>(s.run(embedding_lookup(deep, {0}, {.max_norm = 1})), {1, 2, 2}, {.6, 0, 0, .8}) ==
           "");
+    // squares that leave the range of numbers, in half and in float
+    const tensor halves = cast<half>(constant({{200.f, 200.f, 200.f}, {60000.f, 0.f, 0.f}}));
+    CHECK(op_test::far_apart(op_test::reals(s.run(any_tensor(sealed(cast<double>(embedding_lookup(halves, {0, 1}, {.max_norm = 1})))))),
+                             {std::sqrt(1. / 3), std::sqrt(1. / 3), std::sqrt(1. / 3), 1, 0, 0}, 1e-3) == "");
+    const placeholder<float, 1, 3> huge("huge");
+    const auto unit = embedding_lookup(huge, {0}, {.max_norm = 1});
+    const auto [slope] = gradients(unit, huge);
+    const auto [value, step] = s.run(std::tuple(unit, slope), feed(huge, {{1e20f, 1.f, 1.f}}));
+    CHECK(value(0, 0) == Approx(1));
+    CHECK(step(0, 1) == Approx(1e-20));
     // a table is trained in the rows that were looked up
     const variable<float, 2, 1> u("u", ones()), v("v", ones());
     const auto loss = reduce_sum(embedding_lookup(std::vector<tensor<float, 2, 1>>{u, v}, constant({1})));

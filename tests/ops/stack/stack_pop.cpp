@@ -10,11 +10,11 @@ using namespace rill;
 
 namespace test_ops_queue_stack_pop {
 
-TEST_CASE("stack_pop: one that is empty is out of range, and stays usable") {
+TEST_CASE("stack_pop: an empty one is refused, and stays usable") {
     const graph_scope here{graph()};
     const tensor_stack<double> st;
     const session s;
-    CHECK_THROWS_AS(s.run(st.pop()), out_of_range);
+    CHECK_THROWS_AS(s.run(st.pop()), failed_precondition);
     s.run(st.push(2.5));
     CHECK(s.run(st.pop()) == 2.5);
 }

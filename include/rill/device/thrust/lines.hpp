@@ -129,7 +129,8 @@ template <class T> struct recurrence_line {
             const index_t at = base + (reverse ? extent - 1 - e : e) * inner;
             const lane<C> factor(static_cast<C>(factors[at])), term(static_cast<C>(terms[at]));
             to[at] = static_cast<T>(so_far.v);
-            so_far = e == 0 ? term : factor * so_far + term; // the first factor times 0 could be NaN
+            // the first factor times 0 could be NaN, and so could a factor of 0 times what came before
+            so_far = e == 0 || factor.v == C(0) ? term : factor * so_far + term;
         }
     }
 };

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 /// where nothing else needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g with zeros there, and its slices (the ids
 /// must differ). An id outside is invalid_argument.
 struct tensor_array_write_op {
-    static constexpr auto name = "TensorArrayWrite";
+    static constexpr auto name = "TensorArrayWrite", label = "tensor_array";
     static constexpr int inputs = 3, updates = 0;
     using domain_type = domains::every;
     using compiled_types = types::moved;

@@ -76,9 +76,18 @@ public:
 
 private:
     template <class I> auto rows(const I& ids, const std::source_location& where) const {
+        check_places(ids, where);
         const graph_scope here(this->graph());
         const name_scope scope("tensor_array"); // run errors name the node "tensor_array/gather"
         return rill::gather<0>(stack(), ids, where);
+    }
+    /// Throws if places can't be looked up, under the array's name.
+    template <class I> void check_places(const I& ids, const std::source_location& where) const {
+        if (detail::is_null(stack()) || detail::is_null(ids)) detail::refuse_null("tensor_array", where);
+        if constexpr (untyped_operand<I>)
+            if (const auto type = detail::operand_type(ids); type.type != dtype::int32 && type.type != dtype::int64)
+                throw invalid_argument("tensor_array: places are " + to_string(type) + ", not int32 or int64" +
+                                       detail::at_place(where));
     }
     static constexpr index_t whole(index_t extent) {
         static_assert(static_extents<D...>,

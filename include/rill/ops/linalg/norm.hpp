@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include <rill/ops/linalg/svd.hpp>
@@ -39,6 +41,17 @@ Result vector_norm(const X& x, norm_order order, const std::source_location& whe
 template <int... Axes, graph_operand X>
 auto norm(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_l2_norm<Axes...>(x, where);
+}
+/// Along axes known at run time only, in braces or as a list, since a lone number is an order: norm(x, {1}), norm(x, {0, -1}, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+    requires(!host_integer<A>)
+auto norm(const X& x, const A& axes, K keep = {}, const std::source_location& where = std::source_location::current()) {
+    return reduce_l2_norm(x, axes, keep, where);
+}
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto norm(const X& x, const int (&axes)[N], K keep = {},
+          const std::source_location& where = std::source_location::current()) {
+    return reduce_l2_norm(x, std::to_array(axes), keep, where);
 }
 
 /// norm<-1>(x, 1), norm<-1>(x, infinite_order): the norm of another order of each vector along an axis; without one, of all elements.

@@ -6,9 +6,12 @@
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/unique.hpp>
 #include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/floor.hpp>
 #include <rill/ops/math/less.hpp>
+#include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/select.hpp>
+#include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/unsorted_segment_sum.hpp>
 #include <rill/ops/nn/clip.hpp>
 

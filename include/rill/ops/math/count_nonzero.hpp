@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
@@ -11,6 +15,18 @@ namespace rill { inline namespace RILL_ABI {
 template <int... Axes, typed_operand X>
 auto count_nonzero(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_sum<Axes...>(cast<std::int64_t>(not_equal(x, value_type_of<X>(0))), where);
+}
+
+/// Along axes known at run time only: count_nonzero(x, 1), count_nonzero(x, {0, -1}), count_nonzero(x, 1, keep_dims).
+template <typed_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto count_nonzero(const X& x, const A& axes, K keep = {},
+                   const std::source_location& where = std::source_location::current()) {
+    return reduce_sum(cast<std::int64_t>(not_equal(x, value_type_of<X>(0))), axes, keep, where);
+}
+template <typed_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto count_nonzero(const X& x, const int (&axes)[N], K keep = {},
+                   const std::source_location& where = std::source_location::current()) {
+    return count_nonzero(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -8,7 +8,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// 0 along an axis at first, then a factor times the element before, plus a term: y[0] = 0, y[i + 1] = a[i] y[i] + b[i].
-/// Reverse: from the end. The gradient of cumprod is made of it, without a division. Inputs: factors and terms of one shape.
+/// A factor of 0 starts anew, whatever came before. Reverse: from the end. The gradient of cumprod is made of it, without a division. Inputs: factors and terms of one shape.
 /// Gradient: to the terms the recurrence of g over the (conjugates of the) factors the other way, to the factors y times that.
 struct linear_recurrence_op {
     static constexpr auto name = "LinearRecurrence";

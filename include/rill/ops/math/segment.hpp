@@ -34,7 +34,7 @@ auto segment_sum(const X& x, const Ids& ids, const std::source_location& where =
 template <graph_operand X, graph_operand Ids>
 auto segment_prod(const X& x, const Ids& ids, const std::source_location& where = std::source_location::current()) {
     const auto by = sealed(ids);
-    return detail::add_segments(unsorted_segment_prod_op{}, x, by, detail::sorted_segments(by, where), where);
+    return detail::add_segment_products(x, by, detail::sorted_segments(by, where), where);
 }
 /// The largest elements; 0 where a segment has no slice. Gradient: g, in equal shares to the largest.
 template <graph_operand X, graph_operand Ids>

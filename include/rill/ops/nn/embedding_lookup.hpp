@@ -15,6 +15,7 @@
 #include <rill/ops/array/stack.hpp>
 #include <rill/ops/array/where.hpp>
 #include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/floordiv.hpp>
 #include <rill/ops/math/greater_equal.hpp>
@@ -22,9 +23,8 @@
 #include <rill/ops/math/logical_and.hpp>
 #include <rill/ops/math/maximum.hpp>
 #include <rill/ops/math/mod.hpp>
-#include <rill/ops/math/reduce_sum.hpp>
-#include <rill/ops/math/rsqrt.hpp>
-#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_l2_norm.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -45,16 +45,17 @@ struct embedding_options {
 
 namespace detail {
 
-/// Rows of a table over its last axes, none longer than max_norm.
+/// Rows of a table over its last axes, none longer than max_norm. Norms and quotients of half and bfloat16 are computed in float.
 template <int RowAxes, typed_operand X>
 auto bounded_rows(const X& rows, double max_norm, const std::source_location& where) {
     using result = tensor_of<value_type_of<X>, extents_of<X>>;
     const auto all = sealed(rows);
     if (!(max_norm > 0)) return all;
-    const auto squares = [&]<int... I>(std::integer_sequence<int, I...>) {
-        return reduce_sum<(-1 - I)...>(square(all), keep_dims, where);
+    const auto norms = [&]<int... I>(std::integer_sequence<int, I...>) {
+        return wide_l2_norm<(-1 - I)...>(all, where, keep_dims);
     }(std::make_integer_sequence<int, RowAxes>{});
-    return result(unchecked, any_tensor(sealed(all * (max_norm * rsqrt(maximum(squares, max_norm * max_norm))))));
+    const auto bounded = narrowed(all, widened(all) * (max_norm / maximum(norms, max_norm)));
+    return result(unchecked, any_tensor(sealed(bounded)));
 }
 
 /// The rows of each of some tables; throws invalid_argument if nobody knows them, or if there are no tables.

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes the last tensor off a stack. Fails with `out_of_range` if the stack is empty.
+/// Takes the last tensor off a stack. Fails with `failed_precondition` if the stack is empty.
 struct stack_pop_op : detail::resource_user {
     static constexpr auto name = "StackPopV2", label = "pop";
     static constexpr int inputs = 1;

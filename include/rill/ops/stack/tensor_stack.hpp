@@ -55,7 +55,7 @@ public:
             apply_node(stack_push_op{}, where, handle_, detail::resource_operand<T>(x, handle_.graph(), "push"))
                 .node());
     }
-    /// Pops the last tensor. The op fails with `out_of_range` if the stack is empty.
+    /// Pops the last tensor. The op fails with `failed_precondition` if the stack is empty.
     tensor<T, D...> pop(const std::source_location& where = std::source_location::current()) const {
         stack_pop_op op;
         op.type = {dtype_of<T>, extents<D...>::value};

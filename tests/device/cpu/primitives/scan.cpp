@@ -50,6 +50,10 @@ TEST_CASE("scan: linear recurrences, the first factor of which does not count") 
     CHECK(to == std::vector<float>{19, 7, 0});
     linear_recurrence(factors.data() + 1, terms.data(), to.data(), 1, 1, 2, true); // two columns of one element
     CHECK(to == std::vector<float>{0, 0, 0});
+    const std::vector<float> fresh{1, 1, 0, 2}, more{inf, 1, 4, 1};
+    to.resize(4);
+    linear_recurrence(fresh.data(), more.data(), to.data(), 1, 4, 1, false);
+    CHECK(to == std::vector<float>{0, inf, inf, 4}); // 0 times infinity is a new start
 }
 
 TEST_CASE("scan: halves are added up in float") {

@@ -53,7 +53,7 @@ void running_values(const T* x, T* to, index_t outer, index_t extent, index_t in
 }
 
 /// Computes a linear recurrence: to[o, 0, i] = 0; to[o, e + 1, i] = factors[o, e, i] to[o, e, i] + terms[o, e, i].
-/// `reverse` runs from the end. Narrow floating types compute in float.
+/// A factor of 0 starts anew, also behind an infinity. `reverse` runs from the end. Narrow floating types compute in float.
 template <class T>
 void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
                        bool reverse) {
@@ -61,7 +61,8 @@ void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, i
     detail::walk_along(outer, extent, inner, reverse, C(0), [&](C& so_far, index_t at, bool first) {
         to[at] = static_cast<T>(so_far);
         const lane<C> factor(static_cast<C>(factors[at])), term(static_cast<C>(terms[at]));
-        so_far = first ? term.v : (factor * lane<C>(so_far) + term).v; // the first factor times 0 could be NaN
+        // the first factor times 0 could be NaN, and so could a factor of 0 times what came before
+        so_far = first || factor.v == C(0) ? term.v : (factor * lane<C>(so_far) + term).v;
     });
 }
 
