@@ -47,6 +47,42 @@ TEST_CASE("layers: a convolutional net, its shapes by types, its variables by na
     CHECK_THROWS_WITH(net("tower", x), contains("'tower/conv/kernel' exists"));
 }
 
+TEST_CASE("layers: without a name they are counted, anew in each scope that is opened") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, 4> x("x");
+    const auto names = [](const std::string& scope) {
+        std::vector<std::string> kernels;
+        for (const auto& v : trainable_variables(scope))
+            if (v.node()->name.ends_with("/kernel")) kernels.push_back(v.node()->name);
+        return kernels;
+    };
+    const tensor y = dense<4>(activation::relu)(dense<4>()(x));
+    const tensor z = sequential(dense<3>(), dense<2>())(y);
+    const tensor given = dense<2>("dense_2", x);
+    const tensor after = dense<2>()(x);
+    CHECK(names("") == std::vector<std::string>{"dense/kernel", "dense_1/kernel", "sequential/dense/kernel",
+                                                "sequential/dense_1/kernel", "dense_2/kernel", "dense_3/kernel"});
+    const auto judge = [&](const auto& image) {
+        const variable_scope scope("judge", {.reuse = reuse::automatic});
+        return dense<2>()(flatten()(dense<4>()(image)));
+    };
+    const tensor first = judge(x), second = judge(y);
+    CHECK(names("judge") == std::vector<std::string>{"judge/dense/kernel", "judge/dense_1/kernel"});
+    const session s(g);
+    s.run(global_variables_initializer());
+    const xt::xtensor<float, 2> at{{1.f, -2.f, 0.f, 3.f}};
+    const auto [a, same] = s.run(std::tuple(first, judge(x)), feed(x, at));
+    CHECK(op_test::list(a) == op_test::list(same)); // the calls share their variables
+    const variable_scope outer("judge");
+    {
+        const variable_scope inner("inner");
+        const tensor deep = dense<1>()(x);
+    }
+    CHECK_THROWS_WITH(dense<2>()(x), contains("'judge/dense/kernel' exists"));
+    CHECK(names("judge/inner") == std::vector<std::string>{"judge/inner/dense/kernel"});
+}
+
 TEST_CASE("layers: dense of any rank, without bias, with initializers and regularizers") {
     const graph g;
     const graph_scope here(g);
