@@ -92,7 +92,8 @@ COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collectiv
                                                                   "ops/collective/collective", "train/all_reduce_gradients")}
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
 COVERED_BY["train/unnamed_layer"] = "train/layers"
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
+# programs: public TensorFlow programs, which use headers of all rooms
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "programs", "rare", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 

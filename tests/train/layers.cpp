@@ -187,4 +187,73 @@ TEST_CASE("layers: a small net learns") {
     CHECK(s.run(loss, feed(x, images), feed(label, labels)) < 0.1f);
 }
 
+/// The values of a layer's result with kernels of ones and a bias of a half.
+template <class X, class Y> std::vector<float> with_ones(const X& x, const Y& y, const dims& shape) {
+    const session s(x.graph());
+    s.run(global_variables_initializer());
+    any_array at(dtype::float32, shape);
+    for (index_t i = 0; i < at.size(); ++i) static_cast<float*>(at.mutable_data())[i] = static_cast<float>(i);
+    const any_array got = op_test::run(s, y, {x}, {at});
+    return {got.elements<float>().begin(), got.elements<float>().end()};
+}
+const layer_options ones_and_halves{.kernel_initializer = ones(), .bias_initializer = constant_initializer(0.5)};
+
+TEST_CASE("layers: values of convolutions over one and three axes, transposed and separable") {
+    using floats = std::vector<float>;
+    const graph g;
+    const graph_scope here(g);
+    {
+        const placeholder<float, dyn, 4, 2> x("line");
+        const auto y = conv<1, window{.size = {2}, .strides = {2}}>(activation::linear, ones_and_halves)("one", x);
+        static_assert(std::is_same_v<std::remove_const_t<decltype(y)>, tensor<float, dyn, 2, 1>>);
+        CHECK(trainable_variables("one")[0].static_shape() == dims{2, 2, 1});
+        CHECK(with_ones(x, y, {1, 4, 2}) == floats{0 + 1 + 2 + 3 + 0.5f, 4 + 5 + 6 + 7 + 0.5f});
+    }
+    {
+        const placeholder<float, dyn, 2, 2, 3, 1> x("volume");
+        const auto y = conv<2, window{.size = {2, 1, 2}}>(activation::linear, ones_and_halves)("three", x);
+        static_assert(std::is_same_v<std::remove_const_t<decltype(y)>, tensor<float, dyn, 1, 2, 2, 2>>);
+        CHECK(trainable_variables("three")[0].static_shape() == dims{2, 1, 2, 1, 2});
+        floats wanted; // sums of x and x + 1 of both depths, which are 6 apart
+        for (const float first : {0.f, 1.f, 3.f, 4.f}) wanted.insert(wanted.end(), 2, 4 * first + 2 + 12 + 0.5f);
+        CHECK(with_ones(x, y, {1, 2, 2, 3, 1}) == wanted);
+    }
+    {
+        const placeholder<float, dyn, 1, 2, 1> x("small");
+        const auto y =
+            conv_transpose<1, window{.size = {1, 3}, .strides = {1, 2}}>(activation::linear, ones_and_halves)("up", x);
+        CHECK(with_ones(x, y, {2, 1, 2, 1}) == floats{0.5f, 0.5f, 1.5f, 1.5f, 1.5f, 2.5f, 2.5f, 5.5f, 3.5f, 3.5f});
+    }
+    {
+        const placeholder<float, dyn, 1, 3, 2> x("row");
+        const auto y = separable_conv<1, window{.size = {1, 2}}, 2>(activation::relu, ones_and_halves)("apart", x);
+        CHECK(trainable_variables("apart")[0].static_shape() == dims{1, 2, 2, 2});
+        // each channel's sum of two pixels, twice by the multiples, then both channels
+        CHECK(with_ones(x, y, {1, 1, 3, 2}) == floats{2 * (0 + 2 + 1 + 3) + 0.5f, 2 * (2 + 4 + 3 + 5) + 0.5f});
+    }
+}
+
+TEST_CASE("layers: the costs of l1 and l2 regularizers, of new variables only") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, 2> x("x");
+    const auto layer = [&](const char* name, const regularizer& by) {
+        return dense<3>(activation::linear,
+                        {.kernel_initializer = constant_initializer(-2), .kernel_regularizer = by})(name, x);
+    };
+    const tensor a = layer("a", l1_regularizer(0.5)), b = layer("b", l2_regularizer(0.25)), c = layer("c", {});
+    {
+        const variable_scope again("shared", {.reuse = reuse::automatic});
+        const tensor first = layer("d", l1_regularizer(1)), second = layer("d", l1_regularizer(1));
+    }
+    const auto costs = g.collection(collections::regularization_losses);
+    REQUIRE(costs.size() == 3);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto cost = [&](std::size_t i) { return s.run(tensor<float>(any_tensor(costs[i]))); };
+    CHECK(cost(0) == Approx(0.5 * 12));      // sum |w|
+    CHECK(cost(1) == Approx(0.25 * 24 / 2)); // sum w^2 / 2
+    CHECK(cost(2) == Approx(12));
+}
+
 } // namespace test_train_layers

@@ -13,7 +13,7 @@ RILL_COLD std::string next_layer_name(const char* label) {
     const auto all = current_graph().collection(collections::variables);
     const auto is_taken = [&](const std::string& name) {
         return std::any_of(all.begin(), all.end(),
-                           [&](const endpoint& e) { return e.node->name.starts_with(name + "/"); });
+                           [&](const endpoint& e) { return e.from->name.starts_with(name + "/"); });
     };
     int n = 0;
     while (is_taken(numbered(n))) ++n;
