@@ -25,7 +25,7 @@ auto outputs_at_ends(const Y& outputs, const rnn_options& o, const std::source_l
     if (!o.lengths) return result(y(all, -1));
     const auto steps = expand_dims<0>(steps_along<1>(y, where), where); // [1, time]
     const tensor is_last = equal(steps + std::int64_t{1}, expand_dims<1>(o.lengths.value(), where));
-    return result(reduce_sum<1>(select(expand_dims<2>(is_last, where), y, 0), where));
+    return result(rill::reduce_sum<1>(select(expand_dims<2>(is_last, where), y, 0), where));
 }
 
 } // namespace detail
