@@ -49,7 +49,7 @@ TEST_CASE("programs: gan") {
     session s;
     s.run(global_variables_initializer());
     std::mt19937 random(3);
-    const auto mean_ink = [](const auto& pictures) { return xt::mean(pictures)(); };
+    const auto mean_ink = [](const auto& pictures) { return static_cast<float>(xt::mean(pictures)()); };
     const auto draw = [&] { return s.run(gen_sample, feed(gen_input, noise(40, noise_dim, random))); };
     const float before = mean_ink(draw()), wanted = mean_ink(data.train.images);
     float first = 0, last = 0, gl = 0, dl = 0;
