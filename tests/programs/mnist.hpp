@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the programs of this folder share: their data and the number of their steps. Each file is one of the public TensorFlow 1.x
-// programs that docs/coming_from.md lists, with the same calls in the same order, on the digits of examples/data. RILL_MNIST=folder
-// gives them MNIST's own files instead; RILL_PROGRAMS=whole runs as many steps as the originals do.
+// The data of the programs in this folder, and the number of their steps. Each file is one of the public TensorFlow 1.x programs of
+// docs/coming_from.md, with the same calls in the same order. The data are the digits of examples/data. RILL_MNIST=folder
+// gives the programs MNIST's own files instead. RILL_PROGRAMS=whole runs as many steps as the originals do.
 
 #include <algorithm>
 #include <cstdlib>

@@ -15,7 +15,7 @@ template <class F> std::vector<any_tensor> in_floats(const any_tensor& x, const 
     return f(std::type_identity<float>{});
 }
 
-/// Outputs of any types as untyped handles.
+/// Returns outputs of any types as untyped handles.
 template <class... Y> std::vector<any_tensor> outputs(const Y&... y) { return {any_tensor(sealed(y))...}; }
 
 inline double real(const field_reader& fields, std::string_view name) { return number<double>(fields.text(name)); }
@@ -43,7 +43,7 @@ template <class Labels, class F> operands loss_of(const operands& in, const fiel
     return outputs(f.template operator()<loss_reduction::sum_by_nonzero_weights>(labels, predictions, o));
 }
 
-/// The value of a metric after one batch of labels and predictions.
+/// Returns the value of a metric after one batch of labels and predictions.
 template <class L, class P, class F> operands metric_of(const operands& in, const F& f) {
     return outputs(std::get<1>(f(tensor<L, dyn>(in[0]), tensor<P, dyn>(in[1]))));
 }

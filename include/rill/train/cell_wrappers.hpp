@@ -199,7 +199,7 @@ private:
     C cell_;
 };
 
-/// device_cell(cell, "/cpu:1"): puts the nodes of a cell, those of its zero_state too, on a device. Variables stay where they were made.
+/// A cell whose nodes, those of its zero_state too, are on a device: device_cell(cell, "/cpu:1"). Variables stay where they were made.
 template <class C> class device_cell : public detail::cell_states<device_cell<C>> {
 public:
     using value_type = typename C::value_type;
@@ -231,7 +231,8 @@ private:
     std::string device_;
 };
 
-/// The output of a cell through a layer: output kernel + bias, [batch, Out], then the activation. The state is the cell's. See projection_cell.
+/// A cell whose output goes through a layer: output kernel + bias, [batch, Out], then the activation. The state is the inner cell's. See
+/// projection_cell.
 template <index_t Out, class C, class A> class projected_cell : public detail::cell_states<projected_cell<Out, C, A>> {
 public:
     using value_type = typename C::value_type;
@@ -274,8 +275,8 @@ public:
     variable<value_type, C::outputs, Out> kernel;
     variable<value_type, Out> bias;
 };
-/// projection_cell<10>("projection", cell): a cell whose outputs go through a layer of 10 units, TensorFlow's OutputProjectionWrapper. Variables:
-/// kernel [outputs of the cell, Out], bias [Out].
+/// Returns a cell whose outputs go through a layer of Out units: projection_cell<10>("projection", cell). This is TensorFlow's
+/// OutputProjectionWrapper. Variables: kernel [outputs of the cell, Out], bias [Out].
 template <index_t Out, class C, class A = std::remove_const_t<decltype(activation::linear)>>
 auto projection_cell(const std::string& name, const C& cell, const A& activation = {}, const cell_options& options = {},
                      const std::source_location& where = std::source_location::current()) {

@@ -40,8 +40,8 @@ private:
 
 } // namespace detail
 
-/// layer_norm_lstm_cell<64, 128> cell("lstm"): an LSTM without a bias whose gates and cell state are normalised (Ba et al. 2016), TensorFlow's
-/// LayerNormBasicLSTMCell. Of the gates i, j, f, o in [x, h] kernel, each normalised to the mean beta and the deviation gamma of its own,
+/// An LSTM without a bias whose gates and cell state are normalised (Ba et al. 2016): layer_norm_lstm_cell<64, 128> cell("lstm"). This is
+/// TensorFlow's LayerNormBasicLSTMCell. The gates i, j, f, o are [x, h] kernel. Each is normalised to a mean beta and a deviation gamma of its own.
 ///     c' = norm(c sigmoid(f + forget_bias) + sigmoid(i) tanh(j)),   h' = tanh(c') sigmoid(o), which is the output, too.
 /// The state is std::tuple(c, h) of [batch, units] each. layer_norm_lstm_cell<dyn, dyn>("lstm", inputs, units) has sizes that only run time
 /// knows. Variables: kernel [inputs + units, 4 units]; gamma and beta [units] below input, transform, forget, output and state.

@@ -7,19 +7,15 @@
 
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/math/abs.hpp>
-#include <rill/ops/math/sigmoid.hpp>
-#include <rill/ops/math/tanh.hpp>
 #include <rill/ops/nn/batch_normalization.hpp>
 #include <rill/ops/nn/dropout.hpp>
-#include <rill/ops/nn/elu.hpp>
 #include <rill/ops/nn/embedding_lookup.hpp>
 #include <rill/ops/nn/l2_loss.hpp>
-#include <rill/ops/nn/leaky_relu.hpp>
-#include <rill/ops/nn/softmax.hpp>
 #include <rill/ops/nn/window/avg_pool.hpp>
 #include <rill/ops/nn/window/conv2d_transpose.hpp>
 #include <rill/ops/nn/window/depthwise_conv2d.hpp>
 #include <rill/ops/nn/window/max_pool.hpp>
+#include <rill/train/activation.hpp>
 #include <rill/train/dense.hpp>
 #include <rill/train/unnamed_layer.hpp>
 
@@ -28,17 +24,6 @@
 // variable_scope that is opened. Results are sealed tensors; plans fuse activations with what they follow.
 
 namespace rill { inline namespace RILL_ABI {
-
-/// Activations of layers. Any callable of one tensor serves as well.
-namespace activation {
-inline constexpr auto linear = [](const auto& x) { return x; };
-inline constexpr auto relu = [](const auto& x) { return rill::relu(x); };
-inline constexpr auto leaky_relu = [](const auto& x) { return rill::leaky_relu(x, 0.2); };
-inline constexpr auto elu = [](const auto& x) { return rill::elu(x); };
-inline constexpr auto sigmoid = [](const auto& x) { return rill::sigmoid(x); };
-inline constexpr auto tanh = [](const auto& x) { return rill::tanh(x); };
-inline constexpr auto softmax = [](const auto& x) { return rill::softmax(x); };
-} // namespace activation
 
 /// A cost of a variable's size that is added to collections::regularization_losses: l1 * sum |w| + l2 * sum w^2 / 2.
 struct regularizer {

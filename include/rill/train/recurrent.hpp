@@ -243,9 +243,9 @@ auto static_rnn(const C& cell, const Steps& steps, const rnn_options& options = 
                                  where);
 }
 
-/// static_bidirectional_rnn(f, b, unstack<1>(x), {.lengths = n}): one cell from the first step to the last, another one from the end of each
-/// sequence to its first step, with nodes for each step. Returns std::tuple(std::vector of the outputs of both side by side
-/// [batch, outputs of f + outputs of b], last state of f, last state of b).
+/// Runs two cells over listed steps: static_bidirectional_rnn(f, b, unstack<1>(x), {.lengths = n}). One goes from the first step to the last. The
+/// other goes from the end of each sequence to its first step. Each step has nodes of its own. Returns std::tuple(std::vector of the outputs of both
+/// side by side [batch, outputs of f + outputs of b], last state of f, last state of b).
 template <class F, class B, class Steps>
 auto static_bidirectional_rnn(const F& forward, const B& backward, const Steps& steps, const rnn_options& options = {},
                               const std::source_location& where = std::source_location::current()) {

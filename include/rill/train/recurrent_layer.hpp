@@ -30,9 +30,9 @@ auto outputs_at_ends(const Y& outputs, const rnn_options& o, const std::source_l
 
 } // namespace detail
 
-/// recurrent<lstm_cell<28, 128>>({.lengths = n}, {.forget_bias = 0.5}): a new cell with the layer's name, run over sequences [batch, time, inputs] by
-/// dynamic_rnn. It returns the outputs [batch, time, outputs]. recurrent<lstm_cell<28, 128>, recurrent_output::last>() returns the output at
-/// the end of each sequence, [batch, outputs].
+/// A layer that runs a new cell over sequences [batch, time, inputs], by dynamic_rnn. The cell has the layer's name:
+/// recurrent<lstm_cell<28, 128>>({.lengths = n}, {.forget_bias = 0.5}). It returns the outputs [batch, time, outputs].
+/// recurrent<lstm_cell<28, 128>, recurrent_output::last>() returns the output at the end of each sequence, [batch, outputs].
 template <class Cell, recurrent_output Output>
 struct recurrent_layer : detail::unnamed_layer<recurrent_layer<Cell, Output>> {
     using detail::unnamed_layer<recurrent_layer>::operator();

@@ -78,14 +78,15 @@ tensor<T, D...> zeros_with(const std::source_location& where, const N&... open) 
 
 } // namespace detail
 
-/// zeros<float, dyn, 4>(batch): of extents that are open in the type; `batch` is a number, or a tensor of rank 0, such as shape(x)(0).
+/// Returns zeros with an extent that is open in the type: zeros<float, dyn, 4>(batch). It is a number, or a tensor of rank 0, such as
+/// shape(x)(0).
 template <element T, index_t... D, extent_argument N>
     requires(has_open_extents<1, D...>)
 tensor<T, D...> zeros(const N& open, const std::source_location& where = std::source_location::current()) {
     static_assert(has_zero_and_one<T>, "zeros: the element type is not a number");
     return detail::zeros_with<T, D...>(where, open);
 }
-/// zeros<float, dyn, dyn, 4>(batch, steps): two open extents.
+/// Returns zeros with two extents that are open: zeros<float, dyn, dyn, 4>(batch, steps).
 template <element T, index_t... D, extent_argument N, extent_argument M>
     requires(has_open_extents<2, D...>)
 tensor<T, D...> zeros(const N& first, const M& second,

@@ -12,7 +12,7 @@ template <class E>
 inline constexpr bool has_vectors_of_three =
     E::rank >= 1 && rules::extents_compatible(rules::extent_along(E::value, -1), 3);
 
-/// cross(a, b): the vectors at right angles to those of a and b, [.., 3] each. Gradients: by a cross(b, g), by b cross(g, a).
+/// Returns the vectors at right angles to those of a and b, [.., 3] each. Gradients: by a cross(b, g), by b cross(g, a).
 template <typed_operand A, typed_operand B>
 auto cross(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     static_assert(has_vectors_of_three<extents_of<A>> && has_vectors_of_three<extents_of<B>>,

@@ -9,7 +9,8 @@ namespace rill { inline namespace RILL_ABI {
 template <class S> inline constexpr bool is_scalar_operand = true;
 template <typed_operand S> inline constexpr bool is_scalar_operand<S> = extents_of<S>::rank == 0;
 
-/// scalar_mul(2.f, x): x times one number, of the host or a tensor of rank 0, as an expression. Shape: that of x. Gradients: those of a product.
+/// Returns x times one number, as an expression. The number is one of the host, or a tensor of rank 0. Shape: that of x. Gradients: those of a
+/// product.
 template <class S, graph_operand X>
     requires(std::is_arithmetic_v<S> || typed_operand<S>)
 auto scalar_mul(const S& number, const X& x) {
