@@ -118,6 +118,7 @@ check-tensorflow:
 	cmake --build --preset dev-gcc -j $(JOBS) --target rill_tests_tensorflow rill_tests_rare
 	mkdir -p $(BESIDE)
 	$(PEERS_PYTHON) -B tests/tensorflow/vectors.py $(BESIDE)/tensorflow.txt
+	$(PEERS_PYTHON) -B tests/tensorflow/functions.py $(BESIDE)/tensorflow_functions.txt
 	$(PEERS_PYTHON) -B tests/tensorflow/rare_vectors.py $(BESIDE)/tensorflow_rare.txt
 	$(PEERS_PYTHON) -B tests/tensorflow/random_graphs.py $(SEED) $(GRAPHS) $(BESIDE)/graphs.txt
 	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*,tensorflow: random graphs"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums by segments and gathers by rows of indices, beside plain loops over the same data.
+// Sums by segments, gathers by rows of indices, and the largest of many numbers, beside plain loops over the same data.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include <rill/rill.hpp>
@@ -122,5 +124,78 @@ void gather_pairs_by_hand(benchmark::State& state) {
     meter.report(state, 16.0 * static_cast<double>(n), 0);
 }
 BENCHMARK(gather_pairs_by_hand)->Arg(1000000);
+
+constexpr std::int64_t few = 100;
+
+/// Numbers in no order, without equals.
+xt::xtensor<float, 1> shuffled(std::int64_t n) {
+    auto v = xt::xtensor<float, 1>::from_shape({static_cast<std::size_t>(n)});
+    for (std::int64_t i = 0; i < n; ++i) v(static_cast<std::size_t>(i)) = static_cast<float>(i * 7919 % n);
+    return v;
+}
+
+void largest(benchmark::State& state) {
+    const std::int64_t n = state.range(0);
+    graph g;
+    graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    session s;
+    const auto [values, places] = top_k<few>(x);
+    auto step = s.make_callable(std::tuple(values, places), x);
+    const auto v = shuffled(n);
+    const roofline::meter meter;
+    for (auto _ : state) benchmark::DoNotOptimize(step(v));
+    meter.report(state, 4.0 * static_cast<double>(n), 0);
+}
+BENCHMARK(largest)->Arg(1000000);
+
+/// The largest numbers and their places: a heap of the best so far, the least of which most numbers do not reach.
+RILL_NO_INLINE void largest_by_hand(const float* x, std::int64_t n, std::pair<float, int>* best) {
+    const auto before = [](const auto& a, const auto& b) {
+        return a.first > b.first || (a.first == b.first && a.second < b.second);
+    };
+    for (int i = 0; i < few; ++i) best[i] = {x[i], i};
+    std::make_heap(best, best + few, before);
+    for (std::int64_t i = few; i < n; ++i)
+        if (x[i] > best->first) {
+            std::pop_heap(best, best + few, before);
+            best[few - 1] = {x[i], static_cast<int>(i)};
+            std::push_heap(best, best + few, before);
+        }
+    std::sort_heap(best, best + few, before);
+}
+
+/// The same by the standard library: the places, partly sorted by what is there.
+RILL_NO_INLINE void largest_by_partial_sort(const float* x, std::vector<int>& places) {
+    std::iota(places.begin(), places.end(), 0);
+    std::partial_sort(places.begin(), places.begin() + few, places.end(),
+                      [x](int a, int b) { return x[a] > x[b] || (x[a] == x[b] && a < b); });
+}
+
+void largest_by_hand(benchmark::State& state) {
+    const auto v = shuffled(state.range(0));
+    std::vector<std::pair<float, int>> best(few);
+    const roofline::meter meter;
+    for (auto _ : state) {
+        largest_by_hand(v.data(), state.range(0), best.data());
+        benchmark::DoNotOptimize(best.data());
+        benchmark::ClobberMemory();
+    }
+    meter.report(state, 4.0 * static_cast<double>(state.range(0)), 0);
+}
+BENCHMARK(largest_by_hand)->Arg(1000000);
+
+void largest_by_partial_sort(benchmark::State& state) {
+    const auto v = shuffled(state.range(0));
+    std::vector<int> places(v.size());
+    const roofline::meter meter;
+    for (auto _ : state) {
+        largest_by_partial_sort(v.data(), places);
+        benchmark::DoNotOptimize(places.data());
+        benchmark::ClobberMemory();
+    }
+    meter.report(state, 4.0 * static_cast<double>(state.range(0)), 0);
+}
+BENCHMARK(largest_by_partial_sort)->Arg(1000000);
 
 } // namespace

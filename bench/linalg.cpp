@@ -99,6 +99,44 @@ void cholesky_by_lapack(benchmark::State& state) {
 }
 BENCHMARK(cholesky_by_lapack)->Arg(16)->Arg(128)->Arg(512);
 
+void singular_vectors_by_lapack(benchmark::State& state) {
+    using function = void(const char*, number, number, double*, number, double*, double*, number, double*, number,
+                          double*, number, int*, int*, std::size_t);
+    auto* const decompose = lapack<function>("dgesdd_");
+    if (!decompose) return state.SkipWithError("there is no LAPACK");
+    const auto at = positive(1, static_cast<std::size_t>(state.range(0)));
+    const int n = static_cast<int>(state.range(0)), size = 8 * n * n + 64 * n;
+    std::vector<double> values(static_cast<std::size_t>(n)), u(at.size()), v(at.size()),
+        work(static_cast<std::size_t>(size));
+    std::vector<int> places(static_cast<std::size_t>(8 * n));
+    for (auto _ : state) {
+        auto a = at;
+        int info = 0;
+        decompose("A", &n, &n, a.data(), &n, values.data(), u.data(), &n, v.data(), &n, work.data(), &size,
+                  places.data(), &info, 1);
+        benchmark::DoNotOptimize(u.data());
+    }
+}
+BENCHMARK(singular_vectors_by_lapack)->Arg(16)->Arg(128)->Arg(512);
+
+void eigenvectors_by_lapack(benchmark::State& state) {
+    using function = void(const char*, const char*, number, double*, number, double*, double*, number, int*, number,
+                          int*, std::size_t, std::size_t);
+    auto* const decompose = lapack<function>("dsyevd_");
+    if (!decompose) return state.SkipWithError("there is no LAPACK");
+    const auto at = positive(1, static_cast<std::size_t>(state.range(0)));
+    const int n = static_cast<int>(state.range(0)), size = 1 + 6 * n + 2 * n * n, count = 3 + 5 * n;
+    std::vector<double> values(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(size));
+    std::vector<int> places(static_cast<std::size_t>(count));
+    for (auto _ : state) {
+        auto a = at;
+        int info = 0;
+        decompose("V", "L", &n, a.data(), &n, values.data(), work.data(), &size, places.data(), &count, &info, 1, 1);
+        benchmark::DoNotOptimize(a.data());
+    }
+}
+BENCHMARK(eigenvectors_by_lapack)->Arg(16)->Arg(128)->Arg(512);
+
 /// The inverses of 4 × 4 matrices by plain elimination with pivots.
 void small_inverses_by_hand(benchmark::State& state) {
     const auto at = positive(static_cast<std::size_t>(state.range(0)), 4);
@@ -145,6 +183,47 @@ void quantized_product(benchmark::State& state) {
     for (std::size_t i = 0; i < at.size(); ++i) at.flat(i) = static_cast<float>(i % 200) / 100.f - 1.f;
     for (auto _ : state) benchmark::DoNotOptimize(step(at));
 }
-BENCHMARK(quantized_product)->Arg(64)->Arg(256);
+BENCHMARK(quantized_product)->Arg(64)->Arg(256)->Arg(1024);
+
+/// oneDNN's product of unsigned and signed bytes into 32 bits, without conversions.
+void byte_product_by_onednn(benchmark::State& state) {
+    using extent = std::int64_t;
+    using function = int(char, char, char, extent, extent, extent, float, const std::uint8_t*, extent, std::uint8_t,
+                         const std::int8_t*, extent, std::int8_t, float, std::int32_t*, extent, const std::int32_t*);
+    function* multiply = nullptr;
+    for (const char* file : {"libdnnl.so.3", "libdnnl.so.2"})
+        if (void* const library = multiply ? nullptr : detail::load_library(file))
+            multiply = reinterpret_cast<function*>(detail::library_function(library, "dnnl_gemm_u8s8s32"));
+    if (!multiply) return state.SkipWithError("there is no oneDNN");
+    const extent n = state.range(0);
+    const auto size = static_cast<std::size_t>(n * n);
+    std::vector<std::uint8_t> a(size);
+    std::vector<std::int8_t> b(size);
+    std::vector<std::int32_t> c(size);
+    for (std::size_t i = 0; i < size; ++i)
+        a[i] = static_cast<std::uint8_t>(i % 200), b[i] = static_cast<std::int8_t>(i % 200 - 100);
+    const std::int32_t zero = 0;
+    for (auto _ : state) {
+        multiply('N', 'N', 'F', n, n, n, 1, a.data(), n, 0, b.data(), n, 0, 0, c.data(), n, &zero);
+        benchmark::DoNotOptimize(c.data());
+    }
+}
+BENCHMARK(byte_product_by_onednn)->Arg(64)->Arg(256)->Arg(1024);
+
+/// The product of quantised matrices alone: their bytes are variables of the graph.
+void quantized_product_alone(benchmark::State& state) {
+    const auto n = static_cast<index_t>(state.range(0));
+    const graph g;
+    const graph_scope here(g);
+    const auto a = any_placeholder("a", dtype::quint8, {n, n}), b = any_placeholder("b", dtype::quint8, {n, n});
+    const auto made = quantized_matmul(a, b, -1.f, 1.f, -1.f, 1.f);
+    const session s;
+    auto step = s.make_callable(operation(any_tensor(std::get<0>(made)).node()), a, b); // the sums are not fetched
+    any_array at(dtype::quint8, {n, n});
+    for (index_t i = 0; i < at.size(); ++i)
+        static_cast<quint8*>(at.mutable_data())[i] = quint8{static_cast<std::uint8_t>(i % 200)};
+    for (auto _ : state) step(at, at);
+}
+BENCHMARK(quantized_product_alone)->Arg(64)->Arg(256)->Arg(1024);
 
 } // namespace

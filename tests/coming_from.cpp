@@ -261,6 +261,8 @@ TEST_CASE("coming from: networks") {
     const lstm_cell<8, 5> cell("lstm"); // page
     const auto [outputs, last] = dynamic_rnn(cell, rows, {.lengths = lengths}); // page
     const auto [both, ends] = bidirectional_rnn(cell, cell, rows); // page
+    const auto [pairs, f_end, b_end] = static_bidirectional_rnn(cell, cell, unstack<1>(rows)); // page
+    const auto at_ends = recurrent<lstm_cell<8, 5>, recurrent_output::last>()("rnn", rows); // page
     const stacked_cells deep(cell, gru_cell<5, 5>("gru")); // page
     const auto present = sequence_mask<8>(lengths); // page
     const auto turned = reverse_sequence(rows, lengths); // page
@@ -302,6 +304,8 @@ TEST_CASE("coming from: networks") {
     CHECK(read(outputs)(1, 3, 0) == 0.f);
     CHECK(read(std::get<1>(both)).shape(2) == 5);
     CHECK(read(std::get<0>(std::get<0>(ends))).shape(1) == 5);
+    CHECK(read(pairs.back()).shape(1) == 10);
+    CHECK(read(at_ends).shape(1) == 5);
     CHECK(read(std::get<0>(deep(tensor(turned(all, 0)), deep.zero_state(2)))).shape(1) == 5);
     CHECK(read(present)(1, 2));
     CHECK(read(tensor(by_noise + sampled))(0) > 0.f);

@@ -42,6 +42,12 @@ inline std::vector<int> table_ids(std::int64_t rows) {
     for (std::int64_t i = 0; i < 1'000; ++i) v.push_back(static_cast<int>(i % 900 * 7919 % rows));
     return v;
 }
+/// The lengths of 64 sequences with 28 steps at most.
+inline std::vector<int> sequence_lengths() {
+    std::vector<int> v;
+    for (int i = 0; i < 64; ++i) v.push_back(1 + i * 11 % 28);
+    return v;
+}
 inline std::vector<float> weights(std::int64_t in, std::int64_t out) {
     std::vector<float> v;
     for (std::int64_t i = 0; i < in; ++i)

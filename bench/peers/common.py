@@ -85,6 +85,13 @@ def lstm_data() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
             [weights(28 + 128, 4 * 128), np.zeros(4 * 128, np.float32), weights(128, 10), np.zeros(10, np.float32)])
 
 
+def stacked_lstm_data() -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]], list[np.ndarray]]:
+    """Sequences of 1 to 28 steps, their lengths, labels, kernel and bias of the gates of two layers, weights and biases of the last layer."""
+    lengths = np.array([1 + i * 11 % 28 for i in range(64)], np.int32)
+    layers = [(weights(n + 128, 4 * 128), np.zeros(4 * 128, np.float32)) for n in (28, 128)]
+    return filled(64, 28, 28), lengths, labels(64, 10), layers, [weights(128, 10), np.zeros(10, np.float32)]
+
+
 def mlp_data(row: str) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
     """Images, labels, and (weights, biases) of each layer."""
     widths = LAYERS[row]
@@ -216,7 +223,8 @@ def rows_of(program: dict[str, Callable]) -> Rows:
     single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run",
               "cond_scalar", "while_scalar_1e3", "while_scalar_grad_1e3", "scan_rnn_100x32", "scan_rnn_grad_100x32",
               "train_in_graph_1e3", "pendulum", "pendulum_grad", "pendulum_second", "queue_pair",
-              "queue_batch", "queue_sessions_1e3", "lenet_64", "conv_3x3_64", "lstm_28x128", "remote_empty_run")
+              "queue_batch", "queue_sessions_1e3", "lenet_64", "conv_3x3_64", "lstm_28x128",
+              "lstm_2x128_lengths", "remote_empty_run")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
     if "embedding" in program:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows by hand, as someone would write each if it were all that mattered: sizes known to the compiler, loops for its
-// vectoriser, OpenBLAS for large products, forward, backward and update in as few passes as
+// vectoriser, OpenBLAS for large products, oneDNN for convolutions, forward, backward and update in as few passes as
 // there can be, no memory taken in a step. It is built with -O3 -ffast-math.
 #include <array>
 #include <bit>
@@ -16,6 +16,9 @@
 #endif
 #if defined(PEERS_BLAS)
 #include <cblas.h>
+#endif
+#if defined(PEERS_DNNL)
+#include <dnnl.hpp>
 #endif
 
 #include "../pendulum.hpp"
@@ -520,6 +523,77 @@ row train_in_graph() {
     return peers::steps(run, run);
 }
 
+#if defined(PEERS_DNNL)
+// ---- a convolution by oneDNN -----------------------------------------------------------------------------------------
+/// A 3 × 3 convolution and both of its gradients. Images stay in NHWC. The filter takes the layout that oneDNN asks for, in each run, and its
+/// gradient stays in that layout.
+struct onednn_convolution {
+    using memory = dnnl::memory;
+    using tag = memory::format_tag;
+    static constexpr memory::dim batch = 32, side = 56, channels = 64;
+    static constexpr std::int64_t pixels = batch * side * side * channels, weights = 3 * 3 * channels * channels;
+    static constexpr auto f32 = memory::data_type::f32;
+    static constexpr auto direct = dnnl::algorithm::convolution_direct;
+
+    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream{engine};
+    const memory::desc image{{batch, channels, side, side}, f32, tag::nhwc};
+    const memory::desc any_filter{{channels, channels, 3, 3}, f32, tag::any};
+    const memory::desc filter{{channels, channels, 3, 3}, f32, tag::hwio};
+    const memory::dims one{1, 1};
+#if DNNL_VERSION_MAJOR >= 3
+    const dnnl::convolution_forward::primitive_desc forward{
+        engine, dnnl::prop_kind::forward_training, direct, image, any_filter, image, one, one, one};
+    const dnnl::convolution_backward_data::primitive_desc by_image{engine, direct, image, any_filter, image,
+                                                                   one,    one,    one,   forward};
+    const dnnl::convolution_backward_weights::primitive_desc by_filter{engine, direct, image, any_filter, image,
+                                                                       one,    one,    one,   forward};
+#else
+    const dnnl::convolution_forward::primitive_desc forward{
+        {dnnl::prop_kind::forward_training, direct, image, any_filter, image, one, one, one}, engine};
+    const dnnl::convolution_backward_data::primitive_desc by_image{
+        {direct, image, any_filter, image, one, one, one}, engine, forward};
+    const dnnl::convolution_backward_weights::primitive_desc by_filter{
+        {direct, image, any_filter, image, one, one, one}, engine, forward};
+#endif
+    const dnnl::convolution_forward run_forward{forward};
+    const dnnl::convolution_backward_data run_by_image{by_image};
+    const dnnl::convolution_backward_weights run_by_filter{by_filter};
+
+    array x = floats(peers::filled(pixels)), f = floats(peers::filters(3, 3, channels, channels)),
+          g = floats(peers::filled(pixels, 1)), y = floats(pixels), dx = floats(pixels);
+    memory x_at{image, engine, x.get()}, g_at{image, engine, g.get()}, y_at{image, engine, y.get()},
+        dx_at{image, engine, dx.get()}, f_at{filter, engine, f.get()};
+    memory f_forward{forward.weights_desc(), engine}, f_by_image{by_image.weights_desc(), engine},
+        df_at{by_filter.diff_weights_desc(), engine};
+    dnnl::reorder to_forward{f_at, f_forward}, to_by_image{f_at, f_by_image};
+
+    void run() {
+        to_forward.execute(stream, f_at, f_forward);
+        run_forward.execute(stream, {{DNNL_ARG_SRC, x_at}, {DNNL_ARG_WEIGHTS, f_forward}, {DNNL_ARG_DST, y_at}});
+        to_by_image.execute(stream, f_at, f_by_image);
+        run_by_image.execute(stream,
+                             {{DNNL_ARG_DIFF_DST, g_at}, {DNNL_ARG_WEIGHTS, f_by_image}, {DNNL_ARG_DIFF_SRC, dx_at}});
+        run_by_filter.execute(stream,
+                              {{DNNL_ARG_SRC, x_at}, {DNNL_ARG_DIFF_DST, g_at}, {DNNL_ARG_DIFF_WEIGHTS, df_at}});
+        stream.wait();
+    }
+    /// The sums of the squares of the result and both gradients, which the other programs compute as well.
+    numbers sums() {
+        run();
+        const auto squares = [](const float* v, std::int64_t n) {
+            return sum_of(n, [v](std::int64_t i) { return v[i] * v[i]; });
+        };
+        return {squares(y.get(), pixels), squares(dx.get(), pixels),
+                squares(static_cast<const float*>(df_at.get_data_handle()), weights)};
+    }
+};
+row convolution() {
+    const auto c = std::make_shared<onednn_convolution>();
+    return peers::steps([=] { return c->sums(); }, [=] { used(c->sums()); });
+}
+#endif
+
 peers::row_list rows() {
     peers::row_list all{
         {"linear_regression", linear_regression},
@@ -546,6 +620,9 @@ peers::row_list rows() {
         {"pendulum", [] { return called(1, pendulum::by_hand<0>); }},
         {"pendulum_grad", [] { return called(1, pendulum::by_hand<1>); }},
         {"pendulum_second", [] { return called(1, pendulum::by_hand<2>); }},
+#if defined(PEERS_DNNL)
+        {"conv_3x3_64", convolution},
+#endif
     };
     for (const auto& [label, n] : {std::pair("1e3", 1'000), std::pair("1e5", 100'000), std::pair("1e7", 10'000'000)}) {
         all.emplace_back(std::string("gelu_") + label, [n = n] { return map_row(n, gelu); });

@@ -109,6 +109,24 @@ row convolution() {
         },
         [=] { used(run()); });
 }
+/// Two layers of LSTM over sequences with lengths of their own.
+row stacked_lstm() {
+    placeholder<float, dyn, 28, 28> x("x");
+    placeholder<int, dyn> n("n"), label("label");
+    const auto first = [](index_t in) {
+        const auto kernel = peers::weights(in + 128, 4 * 128);
+        return lstm_options{.kernel_initializer = constant_initializer(std::vector<double>(kernel.begin(), kernel.end()))};
+    };
+    const stacked_cells cells(lstm_cell<28, 128>("lower", first(28)), lstm_cell<128, 128>("upper", first(128)));
+    const auto [outputs, state] = dynamic_rnn(cells, x, {.lengths = n});
+    tensor loss = reduce_mean(sparse_softmax_cross_entropy(layer<128, 10>(std::get<1>(std::get<1>(state))), label));
+    auto s = initialized();
+    const auto xs = peers::filled(64 * 28 * 28);
+    const auto ids = peers::labels(64, 10), lengths = peers::sequence_lengths();
+    const auto train = gradient_descent(0.01f).minimize(loss);
+    return peers::training([=, step = s->make_callable(train, x, n, label)] { step(xs, lengths, ids); },
+                           [=] { return double{s->run(loss, feed(x, xs), feed(n, lengths), feed(label, ids))}; });
+}
 row lstm() {
     placeholder<float, dyn, 28, 28> x("x");
     placeholder<int, dyn> label("label");
@@ -471,6 +489,7 @@ const peers::row_list rows{
     {"lenet_64", fresh(lenet)},
     {"conv_3x3_64", fresh(convolution)},
     {"lstm_28x128", fresh(lstm)},
+    {"lstm_2x128_lengths", fresh(stacked_lstm)},
 #ifdef PEERS_REMOTE
     {"remote_empty_run", fresh(remote_empty_run)},
     {"remote_push_pull_1e2", fresh(remote_push_pull<100>)},

@@ -50,7 +50,7 @@ ROWS = """empty_callable empty_run linear_regression
     sum_abcd_1e3 sum_abcd_1e5 sum_abcd_1e7 assign_1e7 assign_add_1e7 matmul_256 matmul_1024
     cond_scalar while_scalar_1e3 while_scalar_grad_1e3 scan_rnn_100x32 scan_rnn_grad_100x32 train_in_graph_1e3
     pendulum pendulum_grad pendulum_second queue_pair queue_batch queue_sessions_1e3
-    lenet_64 conv_3x3_64 lstm_28x128
+    lenet_64 conv_3x3_64 lstm_28x128 lstm_2x128_lengths
     remote_empty_run remote_push_pull_1e2 remote_push_pull_1e5 remote_push_pull_1e7
     chain_build chain_gradients chain_first_run first_result""".split()
 FLOPS = {"matmul_256": 2 * 256 ** 3, "matmul_1024": 2 * 1024 ** 3}
@@ -131,6 +131,8 @@ def build(name: str) -> None:
         command += ["-O3", "-ffast-math"] + ["-mprefer-vector-width=512"] * ("avx512f" in CPU)
         if cblas := has("*/openblas-pthread/cblas.h", "openblas/cblas.h", "*/cblas.h", "cblas.h"):
             command += [f"-I{cblas.parent}", "-DPEERS_BLAS", "-lopenblas"]
+        if has("dnnl.hpp"):
+            command += ["-DPEERS_DNNL", "-ldnnl"]
     say(f"building {name}.cpp")
     if subprocess.run(command).returncode:
         stop(f"{name}.cpp does not compile")

@@ -104,6 +104,30 @@ def lstm_28x128() -> Row:
         return training(loss, v1.train.GradientDescentOptimizer(0.01), [x, label], (sequences, ids))
 
 
+def lstm_2x128_lengths() -> Row:
+    """Two layers, over sequences of their own lengths each: behind its end the state of a sequence stays. A loop in the graph, as dynamic_rnn is."""
+    sequences, lengths, ids, layers, last = common.stacked_lstm_data()
+    with tf.Graph().as_default():
+        x, n, label = v1.placeholder(tf.float32, [64, 28, 28]), v1.placeholder(tf.int32, [64]), v1.placeholder(tf.int32, [None])
+        gates = [[v1.Variable(p) for p in layer] for layer in layers]
+        w, b = [v1.Variable(p) for p in last]
+        steps = tf.TensorArray(tf.float32, 28).unstack(tf.transpose(x, [1, 0, 2]))
+
+        def step(t, *state):
+            y, following = steps.read(t), []
+            for (kernel, bias), c, h in zip(gates, state[::2], state[1::2]):
+                i, j, f, o = tf.split(tf.matmul(tf.concat([y, h], 1), kernel) + bias, 4, 1)
+                next_c = c * tf.sigmoid(f + 1) + tf.sigmoid(i) * tf.tanh(j)
+                y = tf.tanh(next_c) * tf.sigmoid(o)
+                present = tf.expand_dims(t < n, 1)
+                following += [tf.where(present, next_c, c), tf.where(present, y, h)]
+            return [t + 1, *following]
+
+        state = tf.while_loop(lambda t, *_: t < 28, step, [tf.constant(0)] + [tf.zeros([64, 128])] * 4)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(label, tf.matmul(state[-1], w) + b))
+        return training(loss, v1.train.GradientDescentOptimizer(0.01), [x, n, label], (sequences, lengths, ids))
+
+
 def embedding(n: int) -> Row:
     """The gradient is IndexedSlices: only the rows that were looked up are touched."""
     with tf.Graph().as_default():

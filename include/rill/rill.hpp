@@ -47,12 +47,14 @@
 #include <rill/train/get_variable.hpp>
 #include <rill/train/global_step.hpp>
 #include <rill/train/initializers.hpp>
+#include <rill/train/layer_norm_lstm_cell.hpp>
 #include <rill/train/layers.hpp>
 #include <rill/train/losses.hpp>
 #include <rill/train/metrics.hpp>
 #include <rill/train/monitored_session.hpp>
 #include <rill/train/parameter_table.hpp>
 #include <rill/train/recurrent.hpp>
+#include <rill/train/recurrent_layer.hpp>
 #include <rill/train/replica_device_setter.hpp>
 #include <rill/train/saver.hpp>
 #include <rill/train/schedules.hpp>

@@ -221,5 +221,6 @@
 #include <rill/train/session_hooks.ipp>
 #include <rill/train/start_queue_runners.ipp>
 #include <rill/train/sync_replicas.ipp>
+#include <rill/train/unnamed_layer.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>

@@ -92,13 +92,15 @@ COVERED_BY |= {f"ops/sync/{op}": "train/bounded_staleness" for op in ("clock_adv
 COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collective/all_gather", "ops/collective/broadcast_from",
                                                                   "ops/collective/collective", "train/all_reduce_gradients")}
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
+COVERED_BY |= {"train/activation": "train/layers", "train/unnamed_layer": "train/layers"}
 # Tests that sleep, with the reason. Others wait for a condition, or in the time of a virtual environment.
 SLEEPS = {"distributed/hostile_bytes": "sockets of strangers, which say nothing when the server has closed them",
           "distributed/processes": "a process of its own that stands still for a time",
           "distributed/zmq_transport": "sockets, and that nothing comes through them",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "sanitizers", "saved", "tensorflow")
+# programs: public TensorFlow programs, which use headers of all rooms
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "programs", "rare", "sanitizers", "saved", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/all_types.hpp>
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -123,4 +125,54 @@ TEST_CASE("all_types: what no type of numbers has is said") {
     const any_tensor z = any_placeholder("z", dtype::complex64, {3});
     const any_array value = numbers(dtype::complex64, {3}, {1, 2, 3});
     CHECK_THROWS_AS(run(reduce_max(z, {0}), z, value), error);
+}
+
+TEST_CASE("all_types: windows, largest elements, moves, indices and segments, as those of floats") {
+    using make = std::function<any_tensor(const any_tensor&)>;
+    // whole numbers that every type holds
+    const auto values_of = [](const dims& shape) {
+        std::vector<double> all;
+        for (index_t i = 0; i < shape.size(); ++i) all.push_back(static_cast<double>((i * 7 + 3) % 11));
+        return all;
+    };
+    const auto computed = [&](const make& f, dtype d, const dims& shape) {
+        const graph_scope here{graph()};
+        const any_tensor x = any_placeholder("x", d, shape);
+        return run(f(x), x, numbers(d, shape, values_of(shape)));
+    };
+    const auto check = [&](const char* what, dtype d, const dims& shape, const make& f) {
+        INFO(what << " of " << to_string(d));
+        const any_array wanted = computed(f, dtype::float32, shape), got = computed(f, d, shape);
+        const std::vector<double> reals(wanted.elements<float>().begin(), wanted.elements<float>().end());
+        CHECK(same(got, numbers(d, wanted.shape(), reals)));
+    };
+    const dims images{2, 5, 4, 3}, rows{4, 3};
+    const auto ids = [] { return constant({2, 0, 2, 1}); };
+    for (const dtype d : rare) {
+        check("roll", d, rows, [](const auto& x) { return any_tensor(roll(x, 2, 0)); });
+        check("gather_nd", d, rows,
+              [](const auto& x) { return any_tensor(gather_nd(x, constant({{3, 0}, {0, 2}, {1, 1}}))); });
+        check("unsorted_segment_sum", d, rows,
+              [&](const auto& x) { return any_tensor(unsorted_segment_sum(x, ids(), 4)); });
+        check("segment_sum", d, rows, [](const auto& x) { return any_tensor(segment_sum(x, constant({0, 0, 1, 2}))); });
+        if (is_complex_type(d)) continue;
+        check("max_pool", d, images, [](const auto& x) {
+            return max_pool(x, window{.size = {2, 2}, .strides = {2, 1}, .padding = padding::same});
+        });
+        check("extract_image_patches", d, images,
+              [](const auto& x) { return any_tensor(extract_image_patches<window{.size = {2, 3}}>(x)); });
+        check("top_k", d, rows, [](const auto& x) { return std::get<0>(top_k(x, 2)); });
+        check("segment_max", d, rows, [](const auto& x) { return any_tensor(segment_max(x, constant({0, 0, 1, 2}))); });
+        check("segment_min", d, rows, [](const auto& x) { return any_tensor(segment_min(x, constant({0, 0, 1, 2}))); });
+        const graph_scope here{graph()};
+        const any_tensor x = any_placeholder("x", d, rows);
+        const any_array where = run(std::get<1>(top_k(x, 2)), x, numbers(d, rows, values_of(rows)));
+        CHECK(std::ranges::equal(where.elements<int>(), std::vector<int>{1, 2, 1, 2, 1, 2, 1, 2}));
+        if (!is_floating(d)) continue;
+        check("avg_pool", d, images, [](const auto& y) { return avg_pool(y, window{.size = {2, 2}}); });
+        check("conv2d", d, images,
+              [](const auto& y) { return conv2d(y, ones(y.dtype(), dims{2, 2, 3, 2}), window{.strides = {2, 1}}); });
+        check("depthwise_conv2d", d, images,
+              [](const auto& y) { return depthwise_conv2d(y, ones(y.dtype(), dims{2, 2, 3, 1}), window{}); });
+    }
 }

@@ -102,11 +102,11 @@ class described:
         self.lines.append("const " + array_text(array))
         return len(self.values) - 1
 
-    def op(self, name, operands, f, **fields):
-        """f computes in TensorFlow what the op does: one tensor, or several."""
+    def op(self, name, operands, f, line="op", **fields):
+        """f computes in TensorFlow what the op does: one tensor, or several. The line "call" names a function instead."""
         outputs = f(*(self.values[i] for i in operands))
         outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-        line = f"op {name} " + ",".join(map(str, operands))
+        line += f" {name} " + ",".join(map(str, operands))
         for key, value in fields.items():
             if isinstance(value, (list, tuple)):
                 value = shape_text(value)

@@ -9,6 +9,7 @@
 //     in float32 [2,3] 1 2 0 inf   value 0, 1, …: inputs; outputs of ops are numbered on; complex numbers are 1,-2
 //     const int32 [2] 2 3          or a constant
 //     op Concat 0,1 axis=1         an op by its name in the catalogue: operands, and fields as the op calls them
+//     call crelu 0                 or a function that is made of ops: named_functions.hpp has their names
 //     out 2 float32 [4,3] 1 nan|0  what value 2 is; behind a bar what it is here, where the page on gradients says why
 //     gy 2 float32 [4,3] 1 …       the gradient that comes from above to value 2
 //     dx 0 float32 [2,3] 1 …       then the gradient of value 0; "dx 0 none": none flows; "dx 0 zero": in TensorFlow
@@ -279,14 +280,18 @@ inline std::vector<any_tensor> applied(const graph& g, std::string_view name, co
     return outputs;
 }
 
+/// A function by its name: its outputs for operands and fields.
+using named_function = std::function<std::vector<any_tensor>(const std::vector<any_tensor>&, const field_reader&)>;
+using named_functions = std::map<std::string_view, named_function>;
+
 struct expected_gradient {
     std::string about;
     bool none, may_be_none;
     any_array value;
 };
 
-/// Runs a graph; what is not as it should be, a line each.
-inline std::vector<std::string> run(const described& d) {
+/// Runs a graph, which may call functions; what is not as it should be, a line each.
+inline std::vector<std::string> run(const described& d, const named_functions& functions = {}) {
     const graph g;
     const graph_scope here(g);
     double ulps = 4, near = 0;
@@ -311,12 +316,13 @@ inline std::vector<std::string> run(const described& d) {
             feeds.push_back(feed(x, fed));
         } else if (what == "const") {
             values.push_back(any_tensor(endpoint{detail::add_node(g, make_op(constant_op{array(line)}), {}), 0}));
-        } else if (what == "op") {
+        } else if (what == "op" || what == "call") {
             const auto name = line.next();
             auto operands = line.next();
             std::vector<any_tensor> of;
             for (const auto n : numbers("[" + std::string(operands) + "]")) of.push_back(values.at(std::size_t(n)));
-            for (const auto& y : applied(g, name, of, line)) values.push_back(y);
+            const auto made = [&] { return what == "op" ? applied(g, name, of, line) : functions.at(name)(of, line); };
+            for (const auto& y : made()) values.push_back(y);
         } else if (what == "out") {
             const std::string about = "value " + std::string(words(line).next());
             fetches.push_back(value());
@@ -352,7 +358,9 @@ inline std::vector<std::string> run(const described& d) {
             }
         }
     }
-    const auto results = session(g, {.intra_op_threads = 1}).run(fetches, feeds);
+    const session s(g, {.intra_op_threads = 1});
+    if (!g.collection(collections::local_variables).empty()) s.run(local_variables_initializer()); // of metrics
+    const auto results = s.run(fetches, feeds);
     for (std::size_t i = 0; i < results.size(); ++i)
         if (const auto text = difference(results[i], wanted[i].second, ulps, near); !text.empty())
             problems.push_back(wanted[i].first + ": " + text);
@@ -394,13 +402,13 @@ inline description read_data(const std::string& name) {
 }
 
 /// How many graphs of a file give something else, and of the first of these what.
-inline std::string wrong_of(const description& all, std::size_t most = 70) {
+inline std::string wrong_of(const description& all, const named_functions& functions = {}, std::size_t most = 70) {
     std::string text;
     std::size_t wrong = 0;
     for (const auto& d : all.graphs) {
         std::vector<std::string> problems;
         try {
-            problems = run(d);
+            problems = run(d, functions);
         } catch (const std::exception& e) {
             problems = {e.what()};
         }

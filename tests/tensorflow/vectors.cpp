@@ -8,7 +8,7 @@
 #include <rill/train/catalogue.hpp>
 
 #include "catch.hpp"
-#include "tensorflow/described_graph.hpp"
+#include "tensorflow/named_functions.hpp"
 
 using namespace rill;
 
@@ -29,6 +29,20 @@ TEST_CASE("tensorflow: values and gradients of every op are TensorFlow's") {
     const auto all = described_graph::read_data("tensorflow.txt");
     CHECK(all.graphs.size() > 300);
     CHECK(described_graph::wrong_of(all) == "");
+}
+
+TEST_CASE("tensorflow: values and gradients of functions that are made of ops are TensorFlow's") {
+    const auto all = described_graph::read_data("tensorflow_functions.txt");
+    CHECK(all.graphs.size() > 100);
+    CHECK(described_graph::wrong_of(all, described_graph::composed_functions()) == "");
+    std::set<std::string_view> called;
+    for (const auto& d : all.graphs)
+        for (const auto& line : d.lines)
+            if (line.starts_with("call ")) called.insert(std::string_view(line).substr(5, line.find(' ', 5) - 5));
+    for (const auto& [name, function] : described_graph::composed_functions()) {
+        INFO(name);
+        CHECK(called.contains(name));
+    }
 }
 
 TEST_CASE("tensorflow: every op of the catalogue is compared, or it is said why not") {

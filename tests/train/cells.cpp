@@ -211,4 +211,42 @@ TEST_CASE("dropout_cell: drops h of a state and keeps c, refuses rates, has grad
     CHECK_THROWS_WITH(dropout_cell(inner, {.output_rate = 1}), contains("the rate is 1"));
 }
 
+TEST_CASE("projection_cell: outputs through a layer, the state as it is") {
+    const graph g;
+    const graph_scope here(g);
+    const gru_cell<2, 3> inner("gru");
+    const auto cell = projection_cell<4>("out", inner, activation::tanh, {.bias_initializer = 0.5});
+    static_assert(decltype(cell)::inputs == 2 && decltype(cell)::outputs == 4);
+    CHECK(names_and_shapes().back() == "out/bias[4]");
+    const tensor x = constant({{1.f, -1.f}, {0.5f, 2.f}});
+    const auto [y, next] = cell(x, cell.zero_state<2>());
+    const auto [h, same] = inner(x, inner.zero_state<2>());
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto [got, wanted, a, b] = s.run(std::tuple(y, tanh(matmul(h, cell.kernel) + cell.bias), next, same));
+    CHECK(op_test::list(got) == op_test::list(wanted));
+    CHECK(op_test::list(a) == op_test::list(b));
+    const auto [outputs, last] = dynamic_rnn(cell, tensor(ones<float, 2, 3, 2>()), {.lengths = {3, 1}});
+    CHECK(s.run(outputs).shape(2) == 4);
+}
+
+TEST_CASE("device_cell: its nodes are on the device, with the values of the cell") {
+    const graph g;
+    const graph_scope here(g);
+    const lstm_cell<2, 3> inner("lstm");
+    const stacked_cells cell(device_cell(inner, "/cpu:1"), rnn_cell<3, 2>("rnn"));
+    const tensor x = constant({{1.f, -1.f}});
+    const auto start = cell.zero_state<1>();
+    const auto [y, next] = cell(x, start);
+    CHECK(requested_device(*std::get<0>(std::get<0>(next)).node()).find("cpu:1") != std::string::npos);
+    CHECK(requested_device(*std::get<1>(std::get<0>(start)).node()).find("cpu:1") != std::string::npos);
+    CHECK(requested_device(*y.node()).empty());
+    CHECK(requested_device(*inner.kernel.node()).empty());
+    const auto [wanted, same] = inner(x, inner.zero_state<1>());
+    const session s(g, {.device_count = {{"cpu", 2}}});
+    s.run(global_variables_initializer());
+    const auto [a, b] = s.run(std::tuple(std::get<1>(std::get<0>(next)), wanted));
+    CHECK(op_test::list(a) == op_test::list(b));
+}
+
 } // namespace test_train_cells

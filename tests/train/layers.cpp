@@ -47,6 +47,42 @@ TEST_CASE("layers: a convolutional net, its shapes by types, its variables by na
     CHECK_THROWS_WITH(net("tower", x), contains("'tower/conv/kernel' exists"));
 }
 
+TEST_CASE("layers: without a name they are counted, anew in each scope that is opened") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, 4> x("x");
+    const auto names = [](const std::string& scope) {
+        std::vector<std::string> kernels;
+        for (const auto& v : trainable_variables(scope))
+            if (v.node()->name.ends_with("/kernel")) kernels.push_back(v.node()->name);
+        return kernels;
+    };
+    const tensor y = dense<4>(activation::relu)(dense<4>()(x));
+    const tensor z = sequential(dense<3>(), dense<2>())(y);
+    const tensor given = dense<2>("dense_2", x);
+    const tensor after = dense<2>()(x);
+    CHECK(names("") == std::vector<std::string>{"dense/kernel", "dense_1/kernel", "sequential/dense/kernel",
+                                                "sequential/dense_1/kernel", "dense_2/kernel", "dense_3/kernel"});
+    const auto judge = [&](const auto& image) {
+        const variable_scope scope("judge", {.reuse = reuse::automatic});
+        return dense<2>()(flatten()(dense<4>()(image)));
+    };
+    const tensor first = judge(x), second = judge(y);
+    CHECK(names("judge") == std::vector<std::string>{"judge/dense/kernel", "judge/dense_1/kernel"});
+    const session s(g);
+    s.run(global_variables_initializer());
+    const xt::xtensor<float, 2> at{{1.f, -2.f, 0.f, 3.f}};
+    const auto [a, same] = s.run(std::tuple(first, judge(x)), feed(x, at));
+    CHECK(op_test::list(a) == op_test::list(same)); // the calls share their variables
+    const variable_scope outer("judge");
+    {
+        const variable_scope inner("inner");
+        const tensor deep = dense<1>()(x);
+    }
+    CHECK_THROWS_WITH(dense<2>()(x), contains("'judge/dense/kernel' exists"));
+    CHECK(names("judge/inner") == std::vector<std::string>{"judge/inner/dense/kernel"});
+}
+
 TEST_CASE("layers: dense of any rank, without bias, with initializers and regularizers") {
     const graph g;
     const graph_scope here(g);
@@ -149,6 +185,75 @@ TEST_CASE("layers: a small net learns") {
     s.run(global_variables_initializer());
     for (int i = 0; i < 100; ++i) s.run(train, feed(x, images), feed(label, labels));
     CHECK(s.run(loss, feed(x, images), feed(label, labels)) < 0.1f);
+}
+
+/// The values of a layer's result with kernels of ones and a bias of a half.
+template <class X, class Y> std::vector<float> with_ones(const X& x, const Y& y, const dims& shape) {
+    const session s(x.graph());
+    s.run(global_variables_initializer());
+    any_array at(dtype::float32, shape);
+    for (index_t i = 0; i < at.size(); ++i) static_cast<float*>(at.mutable_data())[i] = static_cast<float>(i);
+    const any_array got = op_test::run(s, y, {x}, {at});
+    return {got.elements<float>().begin(), got.elements<float>().end()};
+}
+const layer_options ones_and_halves{.kernel_initializer = ones(), .bias_initializer = constant_initializer(0.5)};
+
+TEST_CASE("layers: values of convolutions over one and three axes, transposed and separable") {
+    using floats = std::vector<float>;
+    const graph g;
+    const graph_scope here(g);
+    {
+        const placeholder<float, dyn, 4, 2> x("line");
+        const auto y = conv<1, window{.size = {2}, .strides = {2}}>(activation::linear, ones_and_halves)("one", x);
+        static_assert(std::is_same_v<std::remove_const_t<decltype(y)>, tensor<float, dyn, 2, 1>>);
+        CHECK(trainable_variables("one")[0].static_shape() == dims{2, 2, 1});
+        CHECK(with_ones(x, y, {1, 4, 2}) == floats{0 + 1 + 2 + 3 + 0.5f, 4 + 5 + 6 + 7 + 0.5f});
+    }
+    {
+        const placeholder<float, dyn, 2, 2, 3, 1> x("volume");
+        const auto y = conv<2, window{.size = {2, 1, 2}}>(activation::linear, ones_and_halves)("three", x);
+        static_assert(std::is_same_v<std::remove_const_t<decltype(y)>, tensor<float, dyn, 1, 2, 2, 2>>);
+        CHECK(trainable_variables("three")[0].static_shape() == dims{2, 1, 2, 1, 2});
+        floats wanted; // sums of x and x + 1 of both depths, which are 6 apart
+        for (const float first : {0.f, 1.f, 3.f, 4.f}) wanted.insert(wanted.end(), 2, 4 * first + 2 + 12 + 0.5f);
+        CHECK(with_ones(x, y, {1, 2, 2, 3, 1}) == wanted);
+    }
+    {
+        const placeholder<float, dyn, 1, 2, 1> x("small");
+        const auto y =
+            conv_transpose<1, window{.size = {1, 3}, .strides = {1, 2}}>(activation::linear, ones_and_halves)("up", x);
+        CHECK(with_ones(x, y, {2, 1, 2, 1}) == floats{0.5f, 0.5f, 1.5f, 1.5f, 1.5f, 2.5f, 2.5f, 5.5f, 3.5f, 3.5f});
+    }
+    {
+        const placeholder<float, dyn, 1, 3, 2> x("row");
+        const auto y = separable_conv<1, window{.size = {1, 2}}, 2>(activation::relu, ones_and_halves)("apart", x);
+        CHECK(trainable_variables("apart")[0].static_shape() == dims{1, 2, 2, 2});
+        // each channel's sum of two pixels, twice by the multiples, then both channels
+        CHECK(with_ones(x, y, {1, 1, 3, 2}) == floats{2 * (0 + 2 + 1 + 3) + 0.5f, 2 * (2 + 4 + 3 + 5) + 0.5f});
+    }
+}
+
+TEST_CASE("layers: the costs of l1 and l2 regularizers, of new variables only") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, 2> x("x");
+    const auto layer = [&](const char* name, const regularizer& by) {
+        return dense<3>(activation::linear,
+                        {.kernel_initializer = constant_initializer(-2), .kernel_regularizer = by})(name, x);
+    };
+    const tensor a = layer("a", l1_regularizer(0.5)), b = layer("b", l2_regularizer(0.25)), c = layer("c", {});
+    {
+        const variable_scope again("shared", {.reuse = reuse::automatic});
+        const tensor first = layer("d", l1_regularizer(1)), second = layer("d", l1_regularizer(1));
+    }
+    const auto costs = g.collection(collections::regularization_losses);
+    REQUIRE(costs.size() == 3);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto cost = [&](std::size_t i) { return s.run(tensor<float>(any_tensor(costs[i]))); };
+    CHECK(cost(0) == Approx(0.5 * 12));      // sum |w|
+    CHECK(cost(1) == Approx(0.25 * 24 / 2)); // sum w^2 / 2
+    CHECK(cost(2) == Approx(12));
 }
 
 } // namespace test_train_layers

@@ -118,4 +118,25 @@ TEST_CASE("losses: gradients") {
     check.check(losses::log_loss(t, p), 1);
 }
 
+TEST_CASE("losses: compute_weighted_loss of elements that are given") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, 2, 2> elements("elements");
+    const tensor weights = constant({{1., 0.}, {2., 0.}});
+    const auto run = [&](const auto& y) { return s.run(y, feed(elements, {{1., 2.}, {3., 4.}})); };
+    CHECK(run(losses::compute_weighted_loss(elements)) == Approx(2.5));
+    CHECK(run(losses::compute_weighted_loss(elements, {.weights = 2})) == Approx(5));
+    CHECK(run(losses::compute_weighted_loss(elements, {.weights = weights})) == Approx(7. / 2));
+    CHECK(run(losses::compute_weighted_loss(elements, {.weights = weights, .reduction = loss_reduction::sum})) ==
+          Approx(7));
+    CHECK(run(losses::compute_weighted_loss(
+              elements, {.weights = weights, .reduction = loss_reduction::sum_over_batch_size})) == Approx(7. / 4));
+    const auto each = losses::compute_weighted_loss<loss_reduction::none>(elements, {.weights = weights});
+    CHECK(op_test::list(run(each)) == std::vector<double>{1, 0, 6, 0});
+    CHECK(g.collection(collections::losses).size() == 6); // each one joins the collection
+    const auto [d] = gradients(losses::compute_weighted_loss(elements, {.weights = weights}), elements);
+    CHECK(op_test::list(run(d)) == std::vector<double>{0.5, 0, 1, 0});
+}
+
 } // namespace test_train_losses

@@ -111,6 +111,7 @@
 
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/cholesky.hpp>
+#include <rill/ops/linalg/cross.hpp>
 #include <rill/ops/linalg/diag.hpp>
 #include <rill/ops/linalg/dot.hpp>
 #include <rill/ops/linalg/einsum.hpp>
@@ -213,6 +214,7 @@
 #include <rill/ops/math/rint.hpp>
 #include <rill/ops/math/round.hpp>
 #include <rill/ops/math/rsqrt.hpp>
+#include <rill/ops/math/scalar_mul.hpp>
 #include <rill/ops/math/segment.hpp>
 #include <rill/ops/math/segment_gather.hpp>
 #include <rill/ops/math/segment_places.hpp>
@@ -249,6 +251,7 @@
 #include <rill/ops/nn/l2_normalize.hpp>
 #include <rill/ops/nn/leaky_relu.hpp>
 #include <rill/ops/nn/log_poisson_loss.hpp>
+#include <rill/ops/nn/log_sigmoid.hpp>
 #include <rill/ops/nn/log_softmax.hpp>
 #include <rill/ops/nn/lrn.hpp>
 #include <rill/ops/nn/moments.hpp>

@@ -199,4 +199,88 @@ private:
     C cell_;
 };
 
+/// A cell whose nodes, those of its zero_state too, are on a device: device_cell(cell, "/cpu:1"). Variables stay where they were made.
+template <class C> class device_cell : public detail::cell_states<device_cell<C>> {
+public:
+    using value_type = typename C::value_type;
+    static constexpr index_t inputs = C::inputs, outputs = C::outputs;
+
+    explicit device_cell(C cell, std::string device) : cell_(std::move(cell)), device_(std::move(device)) {}
+
+    index_t input_size() const { return cell_.input_size(); }
+    index_t output_size() const { return cell_.output_size(); }
+
+    /// Returns the output and the next state.
+    template <graph_operand X, class S>
+    auto operator()(const X& x, const S& state,
+                    const std::source_location& where = std::source_location::current()) const {
+        const device_scope on(device_, where);
+        return cell_(x, state, where);
+    }
+    /// The state with f(h) in place of h.
+    template <class F, class S> auto with_hidden(const F& f, const S& state) const {
+        return cell_.with_hidden(f, state);
+    }
+    template <class B> auto zeros_of(const B& batch, const std::source_location& where) const {
+        const device_scope on(device_, where);
+        return cell_.zeros_of(batch, where);
+    }
+
+private:
+    C cell_;
+    std::string device_;
+};
+
+/// A cell whose output goes through a layer: output kernel + bias, [batch, Out], then the activation. The state is the inner cell's. See
+/// projection_cell.
+template <index_t Out, class C, class A> class projected_cell : public detail::cell_states<projected_cell<Out, C, A>> {
+public:
+    using value_type = typename C::value_type;
+    static constexpr index_t inputs = C::inputs, outputs = Out;
+
+    explicit projected_cell(const std::string& name, C cell, const A& activation, const cell_options& o = {},
+                            const std::source_location& where = std::source_location::current())
+        : projected_cell(variable_scope(name), std::move(cell), activation, o, where) {}
+
+    index_t input_size() const { return cell_.input_size(); }
+    index_t output_size() const { return Out; }
+
+    /// Returns the output and the next state.
+    template <graph_operand X, class S>
+    auto operator()(const X& x, const S& state,
+                    const std::source_location& where = std::source_location::current()) const {
+        const auto [output, next] = cell_(x, state, where);
+        return std::pair(sealed(activation_(matmul(output, kernel, where) + bias)), next);
+    }
+    /// The state with f(h) in place of h.
+    template <class F, class S> auto with_hidden(const F& f, const S& state) const {
+        return cell_.with_hidden(f, state);
+    }
+    template <class B> auto zeros_of(const B& batch, const std::source_location& where) const {
+        return cell_.zeros_of(batch, where);
+    }
+
+private:
+    projected_cell(const variable_scope&, C cell, const A& activation, const cell_options& o,
+                   const std::source_location& where)
+        : cell_(std::move(cell)), activation_(activation),
+          kernel(detail::cell_kernel<value_type, C::outputs, Out>("kernel", {cell_.output_size(), Out},
+                                                                  o.kernel_initializer, where)),
+          bias(detail::cell_variable<value_type, Out>("bias", {Out}, o.bias_initializer, 0, where)) {}
+
+    C cell_;
+    A activation_;
+
+public:
+    variable<value_type, C::outputs, Out> kernel;
+    variable<value_type, Out> bias;
+};
+/// Returns a cell whose outputs go through a layer of Out units: projection_cell<10>("projection", cell). This is TensorFlow's
+/// OutputProjectionWrapper. Variables: kernel [outputs of the cell, Out], bias [Out].
+template <index_t Out, class C, class A = std::remove_const_t<decltype(activation::linear)>>
+auto projection_cell(const std::string& name, const C& cell, const A& activation = {}, const cell_options& options = {},
+                     const std::source_location& where = std::source_location::current()) {
+    return projected_cell<Out, C, A>(name, cell, activation, options, where);
+}
+
 }} // namespace rill::RILL_ABI

@@ -6,9 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/split.hpp>
-#include <rill/ops/array/stack.hpp>
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/nn/clip.hpp>
 #include <rill/train/layers.hpp>
@@ -45,17 +43,12 @@ constexpr index_t times_extent(index_t count, index_t n) { return n == dyn ? dyn
 /// Zeros [batch, units], of a batch that is a number, a std::integral_constant, or a tensor of rank 0.
 template <class T, index_t Units, class B>
 auto zero_rows(index_t units, const B& batch, const std::source_location& where) {
-    if constexpr (typed_operand<B>) {
-        static_assert(extents_of<B>::rank == 0 && is_index_type<value_type_of<B>>,
-                      "zero_state: the batch must be of rank 0, and of int or std::int64_t");
-        using I = value_type_of<B>;
-        const auto shape = stack<0>(sealed(batch), sealed(constant(static_cast<I>(units), where)), where);
-        return tensor<T, dyn, Units>(unchecked, any_tensor(fill(shape, T(0), where)));
-    } else if constexpr (requires { B::value; }) {
+    if constexpr (!extent_argument<B>)
         return tensor<T, B::value, Units>(unchecked, zeros<T>(dims{B::value, units}, where));
-    } else {
-        return tensor<T, dyn, Units>(unchecked, zeros<T>(dims{static_cast<index_t>(batch), units}, where));
-    }
+    else if constexpr (Units == dyn)
+        return zeros<T, dyn, dyn>(batch, units, where);
+    else
+        return zeros<T, dyn, Units>(batch, where);
 }
 
 /// Base of the cells: the forms of zero_state.
@@ -124,6 +117,7 @@ template <index_t In, index_t Units, class T = float, class A = std::remove_cons
 class rnn_cell : public detail::cell_states<rnn_cell<In, Units, T, A>> {
 public:
     using value_type = T;
+    using options_type = cell_options;
     static constexpr index_t inputs = In, outputs = Units;
 
     explicit rnn_cell(const std::string& name, const cell_options& o = {},
@@ -174,6 +168,7 @@ class lstm_cell : public detail::cell_states<lstm_cell<In, Units, T, Projection>
 
 public:
     using value_type = T;
+    using options_type = lstm_options;
     static constexpr index_t inputs = In, outputs = hidden;
 
     explicit lstm_cell(const std::string& name, const lstm_options& o = {},
@@ -262,6 +257,7 @@ class gru_cell : public detail::cell_states<gru_cell<In, Units, T>> {
 
 public:
     using value_type = T;
+    using options_type = cell_options;
     static constexpr index_t inputs = In, outputs = Units;
 
     explicit gru_cell(const std::string& name, const cell_options& o = {},

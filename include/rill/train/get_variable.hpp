@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,8 @@ struct variables_in_scope {
     std::string prefix; // "layer1/"
     rill::reuse reuse = rill::reuse::never;
     any_initializer initializer;
+    std::shared_ptr<std::map<std::string, int>>
+        layers; // the layers without a name that were called in the scope, by label
 };
 
 std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,

@@ -17,6 +17,7 @@ RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::s
     auto inner = detail::make_shared<variables_in_scope>();
     if (const auto& outer = scopes().variables) *inner = *outer;
     inner->prefix += name + "/";
+    inner->layers = detail::make_shared<std::map<std::string, int>>();
     if (options.reuse != reuse::never) inner->reuse = options.reuse;
     if (options.initializer) inner->initializer = options.initializer;
     return inner;

@@ -7,36 +7,23 @@
 
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/math/abs.hpp>
-#include <rill/ops/math/sigmoid.hpp>
-#include <rill/ops/math/tanh.hpp>
 #include <rill/ops/nn/batch_normalization.hpp>
 #include <rill/ops/nn/dropout.hpp>
-#include <rill/ops/nn/elu.hpp>
 #include <rill/ops/nn/embedding_lookup.hpp>
 #include <rill/ops/nn/l2_loss.hpp>
-#include <rill/ops/nn/leaky_relu.hpp>
-#include <rill/ops/nn/softmax.hpp>
 #include <rill/ops/nn/window/avg_pool.hpp>
 #include <rill/ops/nn/window/conv2d_transpose.hpp>
 #include <rill/ops/nn/window/depthwise_conv2d.hpp>
 #include <rill/ops/nn/window/max_pool.hpp>
+#include <rill/train/activation.hpp>
 #include <rill/train/dense.hpp>
+#include <rill/train/unnamed_layer.hpp>
 
 // Layers: objects that are called with a name and a typed tensor. Their variables are made by get_variable below that name, so that a
-// variable_scope says whether a second call shares them. Results are sealed tensors; plans fuse activations with what they follow.
+// variable_scope says whether a second call shares them. Without a name they are "dense", "dense_1" and so on, counted anew in each
+// variable_scope that is opened. Results are sealed tensors; plans fuse activations with what they follow.
 
 namespace rill { inline namespace RILL_ABI {
-
-/// Activations of layers. Any callable of one tensor serves as well.
-namespace activation {
-inline constexpr auto linear = [](const auto& x) { return x; };
-inline constexpr auto relu = [](const auto& x) { return rill::relu(x); };
-inline constexpr auto leaky_relu = [](const auto& x) { return rill::leaky_relu(x, 0.2); };
-inline constexpr auto elu = [](const auto& x) { return rill::elu(x); };
-inline constexpr auto sigmoid = [](const auto& x) { return rill::sigmoid(x); };
-inline constexpr auto tanh = [](const auto& x) { return rill::tanh(x); };
-inline constexpr auto softmax = [](const auto& x) { return rill::softmax(x); };
-} // namespace activation
 
 /// A cost of a variable's size that is added to collections::regularization_losses: l1 * sum |w| + l2 * sum w^2 / 2.
 struct regularizer {
@@ -127,7 +114,8 @@ auto finished_layer(const Y& y, const A& activation, const layer_options& o, con
 } // namespace detail
 
 /// dense<128>(activation::relu): x w + b over the last axis of a tensor with two dimensions or more.
-template <index_t Units, class A> struct dense_layer {
+template <index_t Units, class A> struct dense_layer : detail::unnamed_layer<dense_layer<Units, A>> {
+    using detail::unnamed_layer<dense_layer>::operator();
     static constexpr auto label = "dense";
     A activation;
     layer_options options;
@@ -148,11 +136,12 @@ template <index_t Units, class A> struct dense_layer {
 template <index_t Units, class A = std::remove_const_t<decltype(activation::linear)>>
     requires(!graph_operand<A> && !std::is_convertible_v<A, std::string>)
 dense_layer<Units, A> dense(const A& activation = {}, const layer_options& options = {}) {
-    return {activation, options};
+    return {{}, activation, options};
 }
 
 /// conv<32, window{.size = {5, 5}}>(activation::relu): a convolution of images with 1 to 3 axes, with a filter of the window's size.
-template <index_t Filters, window W, class A> struct conv_layer {
+template <index_t Filters, window W, class A> struct conv_layer : detail::unnamed_layer<conv_layer<Filters, W, A>> {
+    using detail::unnamed_layer<conv_layer>::operator();
     static constexpr auto label = "conv";
     A activation;
     layer_options options;
@@ -175,12 +164,14 @@ template <index_t Filters, window W, class A> struct conv_layer {
 };
 template <index_t Filters, window W, class A = std::remove_const_t<decltype(activation::linear)>>
 conv_layer<Filters, W, A> conv(const A& activation = {}, const layer_options& options = {}) {
-    return {activation, options};
+    return {{}, activation, options};
 }
 
 /// conv_transpose<16, window{.size = {5, 5}, .strides = {2, 2}, .padding = padding::same}>(): a transposed convolution of images [batch, height,
 /// width, channels].
-template <index_t Filters, window W, class A> struct conv_transpose_layer {
+template <index_t Filters, window W, class A>
+struct conv_transpose_layer : detail::unnamed_layer<conv_transpose_layer<Filters, W, A>> {
+    using detail::unnamed_layer<conv_transpose_layer>::operator();
     static constexpr auto label = "conv_transpose";
     A activation;
     layer_options options;
@@ -200,11 +191,13 @@ template <index_t Filters, window W, class A> struct conv_transpose_layer {
 };
 template <index_t Filters, window W, class A = std::remove_const_t<decltype(activation::linear)>>
 conv_transpose_layer<Filters, W, A> conv_transpose(const A& activation = {}, const layer_options& options = {}) {
-    return {activation, options};
+    return {{}, activation, options};
 }
 
 /// separable_conv<64, window{.size = {3, 3}}>(): a depthwise convolution with Multiples filters of each channel, and one of single pixels.
-template <index_t Filters, window W, index_t Multiples, class A> struct separable_conv_layer {
+template <index_t Filters, window W, index_t Multiples, class A>
+struct separable_conv_layer : detail::unnamed_layer<separable_conv_layer<Filters, W, Multiples, A>> {
+    using detail::unnamed_layer<separable_conv_layer>::operator();
     static constexpr auto label = "separable_conv";
     A activation;
     layer_options options;
@@ -228,11 +221,12 @@ template <index_t Filters, window W, index_t Multiples, class A> struct separabl
 template <index_t Filters, window W, index_t Multiples = 1, class A = std::remove_const_t<decltype(activation::linear)>>
 separable_conv_layer<Filters, W, Multiples, A> separable_conv(const A& activation = {},
                                                               const layer_options& options = {}) {
-    return {activation, options};
+    return {{}, activation, options};
 }
 
 /// max_pooling<window{.size = {2, 2}}>(): the layer of max_pool.
-template <window W> struct max_pooling_layer {
+template <window W> struct max_pooling_layer : detail::unnamed_layer<max_pooling_layer<W>> {
+    using detail::unnamed_layer<max_pooling_layer>::operator();
     static constexpr auto label = "max_pooling";
     template <typed_operand X>
     auto operator()(const std::string&, const X& x,
@@ -243,7 +237,8 @@ template <window W> struct max_pooling_layer {
 template <window W> max_pooling_layer<W> max_pooling() { return {}; }
 
 /// average_pooling<window{.size = {2, 2}}>(): the layer of avg_pool.
-template <window W> struct average_pooling_layer {
+template <window W> struct average_pooling_layer : detail::unnamed_layer<average_pooling_layer<W>> {
+    using detail::unnamed_layer<average_pooling_layer>::operator();
     static constexpr auto label = "average_pooling";
     template <typed_operand X>
     auto operator()(const std::string&, const X& x,
@@ -275,7 +270,8 @@ auto flatten(const X& x, const std::source_location& where = std::source_locatio
 }
 
 /// flatten(): the layer.
-struct flatten_layer {
+struct flatten_layer : detail::unnamed_layer<flatten_layer> {
+    using detail::unnamed_layer<flatten_layer>::operator();
     static constexpr auto label = "flatten";
     template <typed_operand X>
     auto operator()(const std::string&, const X& x,
@@ -286,7 +282,8 @@ struct flatten_layer {
 inline flatten_layer flatten() { return {}; }
 
 /// dropout(0.5f, training): the layer of dropout; `training` is a bool or a bool tensor of rank 0.
-template <class R, class Training> struct dropout_layer {
+template <class R, class Training> struct dropout_layer : detail::unnamed_layer<dropout_layer<R, Training>> {
+    using detail::unnamed_layer<dropout_layer>::operator();
     static constexpr auto label = "dropout";
     R rate;
     Training training;
@@ -301,7 +298,7 @@ template <class R, class Training> struct dropout_layer {
 template <class R, class Training>
     requires(std::is_arithmetic_v<R> && is_training_flag<Training>)
 dropout_layer<R, Training> dropout(const R& rate, const Training& training, const dropout_options& options = {}) {
-    return {rate, training, options};
+    return {{}, rate, training, options};
 }
 
 struct batch_normalization_options {
@@ -312,7 +309,9 @@ struct batch_normalization_options {
 /// batch_normalization(training): normalises each channel, the last axis. While training, by the mean and variance of the batch, which its update
 /// ops also add to moving averages; otherwise by these averages. The update ops are in collections::update_ops and run where a step asks for
 /// them: control_dependencies after(g.collection("update_ops")). Variables: gamma, beta, moving_mean, moving_variance.
-template <class Training> struct batch_normalization_layer {
+template <class Training>
+struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_layer<Training>> {
+    using detail::unnamed_layer<batch_normalization_layer>::operator();
     static constexpr auto label = "batch_normalization";
     Training training;
     batch_normalization_options options;
@@ -362,11 +361,13 @@ template <class Training>
     requires is_training_flag<Training>
 batch_normalization_layer<Training> batch_normalization(const Training& training,
                                                         const batch_normalization_options& options = {}) {
-    return {training, options};
+    return {{}, training, options};
 }
 
 /// embedding<1000, 64>(): rows of a table that ids choose, with the variable "embeddings" [Count, Width].
-template <index_t Count, index_t Width, class T> struct embedding_layer {
+template <index_t Count, index_t Width, class T>
+struct embedding_layer : detail::unnamed_layer<embedding_layer<Count, Width, T>> {
+    using detail::unnamed_layer<embedding_layer>::operator();
     static constexpr auto label = "embedding";
     layer_options options;
 
@@ -381,7 +382,7 @@ template <index_t Count, index_t Width, class T> struct embedding_layer {
 };
 template <index_t Count, index_t Width, class T = float>
 embedding_layer<Count, Width, T> embedding(const layer_options& options = {}) {
-    return {options};
+    return {{}, options};
 }
 
 }} // namespace rill::RILL_ABI

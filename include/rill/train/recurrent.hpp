@@ -186,6 +186,46 @@ template <class C, class Steps> auto listed_steps(const Steps& steps, const std:
 
 } // namespace detail
 
+namespace detail {
+
+/// Calls a cell for each of the listed steps, from either end. Returns the outputs in the order of the steps, and the last state.
+template <class C, class X, class S>
+auto unrolled_cell(const C& cell, const std::vector<X>& all, const S& initial, const sequence_lengths& given,
+                   bool reverse, const std::source_location& where) {
+    const auto count = static_cast<index_t>(all.size());
+    tensor<std::int64_t, dyn> lengths;
+    if (given)
+        lengths = tensor<std::int64_t, dyn>(
+            apply_node(sequence_lengths_op{.steps = count}, where, any_tensor(given.value())));
+    const auto step = [&](std::size_t t, const auto& state) {
+        const auto masked = [&](const auto& ends) {
+            const tensor<bool, dyn, 1> present = expand_dims<1>(ends, where) > static_cast<std::int64_t>(t);
+            return masked_step(cell, all[t], present, state, where);
+        };
+        if (given) return masked(lengths);
+        using result = decltype(masked(lengths));
+        const auto [output, next] = cell(all[t], state, where);
+        return result(next, output);
+    };
+    const auto place = [&](std::size_t k) { return reverse ? all.size() - 1 - k : k; };
+    auto [state, output] = step(place(0), initial);
+    std::vector outputs(all.size(), output);
+    for (std::size_t k = 1; k < all.size(); ++k) {
+        const auto [next, y] = step(place(k), state);
+        state = next;
+        outputs[place(k)] = y;
+    }
+    return std::tuple(outputs, state);
+}
+
+/// Returns zeros for the batch of listed steps.
+template <class C, class X>
+auto zeros_beside_steps(const C& cell, const std::vector<X>& all, const std::source_location& where) {
+    return cell.zero_state(extent_of<0>(all[0], where), where);
+}
+
+} // namespace detail
+
 /// static_rnn(cell, unstack<1>(x), initial, {.lengths = n}): a cell's nodes once for each step, over a tuple or a range of steps [batch, inputs].
 /// Returns std::tuple(std::vector of outputs [batch, outputs], last state). Lengths and initial state are those of dynamic_rnn, which has the
 /// same results and a smaller graph.
@@ -193,36 +233,32 @@ template <class C, class Steps, class S>
     requires(!std::is_same_v<S, rnn_options>)
 auto static_rnn(const C& cell, const Steps& steps, const S& initial, const rnn_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
-    const auto all = detail::listed_steps<C>(steps, where);
-    const auto count = static_cast<index_t>(all.size());
-    tensor<std::int64_t, dyn> lengths;
-    if (options.lengths)
-        lengths = tensor<std::int64_t, dyn>(
-            apply_node(sequence_lengths_op{.steps = count}, where, any_tensor(options.lengths.value())));
-    const auto step = [&](std::size_t t, const auto& state) {
-        const auto masked = [&](const auto& ends) {
-            const tensor<bool, dyn, 1> present = expand_dims<1>(ends, where) > static_cast<std::int64_t>(t);
-            return detail::masked_step(cell, all[t], present, state, where);
-        };
-        if (options.lengths) return masked(lengths);
-        using result = decltype(masked(lengths));
-        const auto [output, next] = cell(all[t], state, where);
-        return result(next, output);
-    };
-    auto [state, output] = step(0, initial);
-    std::vector outputs{output};
-    for (std::size_t t = 1; t < all.size(); ++t) {
-        const auto [next, y] = step(t, state);
-        state = next;
-        outputs.push_back(y);
-    }
-    return std::tuple(outputs, state);
+    return detail::unrolled_cell(cell, detail::listed_steps<C>(steps, where), initial, options.lengths, false, where);
 }
 template <class C, class Steps>
 auto static_rnn(const C& cell, const Steps& steps, const rnn_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
     const auto all = detail::listed_steps<C>(steps, where);
-    return static_rnn(cell, all, cell.zero_state(detail::extent_of<0>(all[0], where), where), options, where);
+    return detail::unrolled_cell(cell, all, detail::zeros_beside_steps(cell, all, where), options.lengths, false,
+                                 where);
+}
+
+/// Runs two cells over listed steps: static_bidirectional_rnn(f, b, unstack<1>(x), {.lengths = n}). One goes from the first step to the last. The
+/// other goes from the end of each sequence to its first step. Each step has nodes of its own. Returns std::tuple(std::vector of the outputs of both
+/// side by side [batch, outputs of f + outputs of b], last state of f, last state of b).
+template <class F, class B, class Steps>
+auto static_bidirectional_rnn(const F& forward, const B& backward, const Steps& steps, const rnn_options& options = {},
+                              const std::source_location& where = std::source_location::current()) {
+    const auto all = detail::listed_steps<F>(steps, where);
+    const auto run = [&](const auto& cell, bool reverse) {
+        return detail::unrolled_cell(cell, all, detail::zeros_beside_steps(cell, all, where), options.lengths, reverse,
+                                     where);
+    };
+    const auto [f, f_state] = run(forward, false);
+    const auto [b, b_state] = run(backward, true);
+    std::vector both{concat<1>(f[0], b[0], where)};
+    for (std::size_t t = 1; t < all.size(); ++t) both.push_back(concat<1>(f[t], b[t], where));
+    return std::tuple(both, f_state, b_state);
 }
 
 }} // namespace rill::RILL_ABI

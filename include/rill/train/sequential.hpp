@@ -11,8 +11,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Layers one behind the other. Each is named by its kind below the name of the whole: "dense", "dense_1". A callable of one tensor is a layer too.
-template <class... L> class sequential_layers {
+template <class... L> class sequential_layers : public detail::unnamed_layer<sequential_layers<L...>> {
 public:
+    using detail::unnamed_layer<sequential_layers>::operator();
     static constexpr auto label = "sequential";
     explicit sequential_layers(L... layers) : layers_(std::move(layers)...) {}
 

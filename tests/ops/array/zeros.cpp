@@ -27,3 +27,23 @@ TEST_CASE("zeros: constants") {
 TEST_CASE("zeros: has the place where it was made") {
     CHECK(zeros<float, 2>().where().line() == std::source_location::current().line());
 }
+
+TEST_CASE("zeros: of open extents") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<int> batch("batch");
+    const placeholder<std::int64_t> steps("steps");
+    const auto rows = zeros<float, dyn, 3>(batch);
+    static_assert(std::is_same_v<decltype(zeros<float, dyn, 3>(batch)), tensor<float, dyn, 3>>);
+    const auto value = s.run(rows, feed(batch, 2));
+    CHECK(value.shape(0) == 2);
+    CHECK(std::all_of(value.begin(), value.end(), [](float v) { return v == 0.f; }));
+    CHECK(s.run(rows, feed(batch, 0)).size() == 0);
+    CHECK(s.run(zeros<double, 2, dyn>(5)).shape(1) == 5);
+    const auto table = s.run(zeros<int, dyn, 2, dyn>(4, steps), feed(steps, std::int64_t{3}));
+    CHECK(table.shape(0) == 4);
+    CHECK(table.shape(2) == 3);
+    CHECK_THROWS_WITH(s.run(rows, feed(batch, -1)), contains("an extent is negative"));
+    CHECK_THROWS_AS((zeros<float, dyn, 3>(-1)), rill::error);
+}

@@ -227,6 +227,27 @@ TEST_CASE("matrix_inverse and its kin: matrices that are refused") {
     CHECK_THROWS_WITH(op_test::run(s, cholesky(a), {a}, {negative}), contains("is not positive definite"));
     CHECK_THROWS_WITH(op_test::run(s, cholesky(a), {a}, {missing}), contains("NaN"));
     CHECK_THROWS_WITH(op_test::run(s, inverse, {a}, {drawn<double>({2, 3})}), contains("the matrices are not square"));
+    const auto one_side = drawn<double>({2, 1});
+    CHECK_THROWS_WITH(op_test::run(s, cholesky(a), {a}, {negative}),
+                      contains("cholesky: the matrix of float64 [2, 2]") && contains("node 'cholesky") &&
+                          contains("matrix_inverse.cpp"));
+    CHECK_THROWS_WITH(op_test::run(s, matrix_solve(a, b), {a, b}, {missing, one_side}),
+                      contains("matrix_solve: the matrix of float64 [2, 2] holds a NaN") &&
+                          contains("node 'matrix_solve") && contains("matrix_inverse.cpp"));
+    CHECK_THROWS_WITH(op_test::run(s, matrix_solve(a, b), {a, b}, {drawn<double>({2, 3}), one_side}),
+                      contains("matrix_solve: the matrices are not square") && contains("[2, 3]") &&
+                          contains("node 'matrix_solve"));
+    CHECK_THROWS_WITH(op_test::run(s, cholesky(a), {a}, {drawn<double>({3, 2})}),
+                      contains("cholesky: the matrices are not square") && contains("[3, 2]") &&
+                          contains("node 'cholesky"));
+    // a determinant of NaN is NaN; a triangle with one solves to NaN: both as in TensorFlow
+    CHECK(std::isnan(op_test::reals(op_test::run(s, matrix_determinant(a), {a}, {missing}))[0]));
+    CHECK(std::isnan(op_test::reals(op_test::run(s, std::get<1>(log_matrix_determinant(a)), {a}, {missing}))[0]));
+    const auto lower = op_test::make_array<double>({2, 2}, {1, 0, nan, 1});
+    const auto solved = op_test::reals(
+        op_test::run(s, matrix_triangular_solve(a, b), {a, b}, {lower, op_test::make_array<double>({2, 1}, {1, 1})}));
+    CHECK(solved[0] == 1);
+    CHECK(std::isnan(solved[1]));
     const auto flat = any_placeholder("flat", dtype::float64, {2, 3}), ints = any_placeholder("ints", dtype::int32);
     CHECK_THROWS_WITH(matrix_determinant(flat), contains("the matrices are not square") && contains("[2, 3]"));
     CHECK_THROWS_WITH(matrix_inverse(ints), contains("int32"));

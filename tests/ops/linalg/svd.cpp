@@ -256,6 +256,16 @@ TEST_CASE("qr, svd, self_adjoint_eig: matrices and gradients that are refused") 
     CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {missing}), contains("holds a NaN"));
     const auto below = op_test::make_array<double>({2, 2}, {1, 0, nan, 1});
     CHECK_THROWS_WITH(op_test::run(s, std::get<1>(qr(x)), {x}, {below}), contains("holds a NaN"));
+    CHECK_THROWS_WITH(op_test::run(s, std::get<0>(qr(x)), {x}, {below}),
+                      contains("qr: the matrix of float64 [2, 2] holds a NaN") && contains("node 'qr") &&
+                          contains("svd.cpp"));
+    CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {missing}),
+                      contains("self_adjoint_eig: the matrix of float64 [2, 2] holds a NaN") &&
+                          contains("node 'self_adjoint_eig") && contains("svd.cpp"));
+    CHECK_THROWS_WITH(op_test::run(s, pinv(x), {x}, {missing}),
+                      contains("svd: the matrix of float64 [2, 2] holds a NaN") && contains("svd.cpp"));
+    CHECK_THROWS_WITH(op_test::run(s, std::get<0>(qr(x)), {x}, {op_test::make_array<double>({3}, {1, 2, 3})}),
+                      contains("matrices are expected, of rank 2 or more") && contains("[3]") && contains("node 'qr"));
     CHECK_THROWS_WITH(op_test::run(s, self_adjoint_eigvals(x), {x}, {drawn<double>({2, 3})}),
                       contains("the matrices are not square"));
     const auto broad = any_placeholder("broad", dtype::float64, {2, 3});

@@ -179,6 +179,37 @@ TEST_CASE("segment: sparse segments choose rows first") {
     CHECK(op_test::list(s.run(d)) == floats{.5f, .5f, 0, 0, 1.5f, 1.5f});
 }
 
+TEST_CASE("segment: gradients of sparse segments, to second order") {
+    const std::vector<int> places{2, 0, 2, 3}, ids{0, 0, 1, 1};
+    const auto plain = [&](const auto& end) {
+        return [=](const xt::xarray<double>& x) {
+            xt::xarray<double> y(std::vector<std::size_t>{2, x.shape(1)});
+            for (std::size_t s = 0; s < 2; ++s)
+                for (std::size_t i = 0; i < x.shape(1); ++i) {
+                    double sum = 0;
+                    for (std::size_t k = 0; k < ids.size(); ++k)
+                        if (ids[k] == static_cast<int>(s)) {
+                            const double v = x(static_cast<std::size_t>(places[k]), i);
+                            sum += v * v;
+                        }
+                    y(s, i) = end(sum, 2);
+                }
+            return y;
+        };
+    };
+    // of squares, whose second derivatives are not 0
+    const auto at = [&] { return constant(places); };
+    const auto by = [&] { return constant(ids); };
+    op_test::node<double, 2>([&](const auto& x) { return sealed(sparse_segment_sum(tensor(x * x), at(), by())); },
+                             plain(as_is), {{4, 3}});
+    op_test::node<double, 2>([&](const auto& x) { return sealed(sparse_segment_mean(tensor(x * x), at(), by())); },
+                             plain(over_size), {{4, 3}});
+    op_test::node<double, 2>([&](const auto& x) { return sealed(sparse_segment_sqrt_n(tensor(x * x), at(), by())); },
+                             plain(over_root), {{4, 3}});
+    op_test::node<double, 2>([&](const auto& x) { return sealed(sparse_segment_mean(tensor(x * x), at(), by(), 2)); },
+                             plain(over_size), {{4, 3}});
+}
+
 TEST_CASE("index_count: the largest index of all") {
     const graph_scope here{graph()};
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

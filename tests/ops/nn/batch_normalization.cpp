@@ -86,6 +86,22 @@ TEST_CASE("l2_normalize: squares that leave the range, axes at run time, and the
     CHECK(text(l2_normalize(any_tensor(m), {0, 1})) == text(tensor(l2_normalize(m))));
 }
 
+TEST_CASE("batch_normalization: values, and gradients to all five") {
+    op_test::node<double, 3, 1, 1, 1, 1>(
+        [](const auto& x, const auto& mean, const auto& variance, const auto& offset, const auto& scale) {
+            return sealed(batch_normalization(x, mean, variance, offset, scale, 0.25));
+        },
+        [](const array& x, const array& mean, const array& variance, const array& offset, const array& scale) {
+            array y = x;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const std::size_t k = i % 2;
+                y.flat(i) = (x.flat(i) - mean(k)) / std::sqrt(variance(k) + 0.25) * scale(k) + offset(k);
+            }
+            return y;
+        },
+        {{2, 3, 2}, {2}, {2}, {2}, {2}}, {.in = {{-2, 2}, {-1, 1}, {0.5, 2}, {-1, 1}, {0.5, 2}}, .ulps = 1e3});
+}
+
 TEST_CASE("lrn, l2_normalize, crelu, weighted_cross_entropy, log_poisson_loss: values and gradients") {
     op_test::node<double, 4>(
         [](const auto& x) {

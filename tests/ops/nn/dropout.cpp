@@ -118,4 +118,38 @@ TEST_CASE("dropout: the gradient by the rate, and its op by name") {
     CHECK(make_op("DropoutRate")->equals(*make_op(dropout_rate_op{})));
 }
 
+TEST_CASE("dropout: while training only, by a bool and by a bool that is fed") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn, 100> x("x");
+    placeholder<bool> training("training");
+    placeholder<float> rate("rate");
+    const xt::xtensor<float, 2> at({2, 100}, 3.f);
+    const auto is_dropped = [&](const auto& got) {
+        int zeros = 0;
+        for (const float v : got) {
+            CHECK((v == 0.f || v == 4.f)); // 3 / (1 - 0.25)
+            zeros += v == 0.f;
+        }
+        CHECK(zeros > 10); // 50 of 200, give or take six deviations
+        CHECK(zeros < 90);
+    };
+    const auto is_same = [&](const auto& got) { CHECK(std::count(got.begin(), got.end(), 3.f) == 200); };
+    is_dropped(s.run(dropout(x, 0.25f, true, {.seed = 5}), feed(x, at)));
+    is_same(s.run(dropout(x, 0.25f, false, {.seed = 5}), feed(x, at)));
+    const auto fed = dropout(x, 0.25f, training, {.seed = 5});
+    static_assert(std::is_same_v<std::remove_const_t<decltype(fed)>, tensor<float, dyn, 100>>);
+    is_dropped(s.run(fed, feed(x, at), feed(training, true)));
+    is_same(s.run(fed, feed(x, at), feed(training, false)));
+    const auto both = dropout(x, rate, training);
+    is_dropped(s.run(both, feed(x, at), feed(training, true), feed(rate, 0.25f)));
+    is_same(s.run(both, feed(x, at), feed(training, false), feed(rate, 0.25f)));
+    const auto [d] = gradients(reduce_sum(fed), x);
+    const auto [y, slope] = s.run(std::tuple(fed, d), feed(x, at), feed(training, true));
+    for (std::size_t i = 0; i < y.size(); ++i) CHECK(slope.flat(i) == Approx(y.flat(i) / 3));
+    const auto quiet = s.run(d, feed(x, at), feed(training, false));
+    CHECK(std::count(quiet.begin(), quiet.end(), 1.f) == 200);
+}
+
 } // namespace test_dropout

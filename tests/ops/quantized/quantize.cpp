@@ -191,4 +191,39 @@ TEST_CASE("quantize and its kin: ranges and operands that are refused") {
     CHECK(make_op("QuantizeV2", 1, bytes_of_fields(*make_op(made)))->equals(*make_op(made)));
 }
 
+TEST_CASE("quantized_conv2d, requantize, quantized_relu: a layer in eight bits equals the layer of reals") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, 2, 5, 4, 3> x("x");
+    const placeholder<float, 3, 2, 3, 6> f("f");
+    constexpr window w{.strides = {2, 1}, .padding = padding::same};
+    const tensor wanted = relu(conv2d<w>(x, f));
+    constexpr auto mode = quantize_mode::min_first;
+    const auto [xq, x_low, x_high] = quantize<quint8>(x, -1.f, 1.f, mode);
+    const auto [fq, f_low, f_high] = quantize<quint8>(f, -1.f, 1.f, mode);
+    const auto [sums, low, high] = quantized_conv2d<w>(xq, fq, x_low, x_high, f_low, f_high);
+    const auto [used_low, used_high] = requantization_range(sums, low, high);
+    const auto [bytes, b_low, b_high] = requantize<quint8>(sums, low, high, used_low, used_high);
+    const auto [positive, p_low, p_high] = quantized_relu(bytes, b_low, b_high);
+    const auto got = dequantize(positive, p_low, p_high, mode);
+    static_assert(std::is_same_v<std::remove_const_t<decltype(got)>, tensor<float, 2, 3, 4, 6>>);
+    const auto at = op_test::point_array<float>({-1, 1}, {2, 5, 4, 3}),
+               by = op_test::point_array<float>({-1, 1}, {3, 2, 3, 6}, 3);
+    const std::vector<feed_value> feeds{feed(any_tensor(x), at), feed(any_tensor(f), by)};
+    const auto both = s.run(std::vector<any_tensor>{got, wanted, used_low, used_high}, feeds);
+    const auto value = op_test::reals(both[0]), exact = op_test::reals(both[1]);
+    // 18 products of numbers that are off by a 255th each, and the last rounding
+    const double range = op_test::reals(both[3])[0] - op_test::reals(both[2])[0];
+    double furthest = 0, largest = 0;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        furthest = std::max(furthest, std::abs(value[i] - exact[i]));
+        largest = std::max(largest, exact[i]);
+        CHECK(value[i] >= -range / 255);
+    }
+    CHECK(largest > 1);
+    CHECK(furthest < 18 * 2. / 255 + range / 255);
+    CHECK(furthest > 0); // eight bits
+}
+
 } // namespace test_ops_quantized_quantize

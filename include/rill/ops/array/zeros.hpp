@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include <rill/ops/array/fill.hpp>
+#include <rill/ops/array/indices.hpp>
+#include <rill/ops/array/stack.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -22,6 +26,73 @@ any_tensor zeros(const dims& shape, const std::source_location& where = std::sou
 inline any_tensor zeros(dtype type, const dims& shape,
                         const std::source_location& where = std::source_location::current()) {
     return detail::constant_node(detail::filled_array(type, shape, 0), where);
+}
+
+/// So many extents are open.
+template <int Count, index_t... D> inline constexpr bool has_open_extents = ((D == dyn ? 1 : 0) + ... + 0) == Count;
+/// The extent of an axis: a number of the host, or a tensor of rank 0.
+template <class N>
+concept extent_argument = host_integer<N> || typed_operand<N>;
+
+namespace detail {
+
+template <class N> constexpr void check_extent_argument() {
+    if constexpr (typed_operand<N>)
+        static_assert(extents_of<N>::rank == 0 && is_index_type<value_type_of<N>>,
+                      "zeros: an extent must be of rank 0, and of int or std::int64_t");
+}
+
+/// The element type of a shape: that of the first extent that is a tensor.
+template <class... N> struct extent_type {
+    using type = std::int64_t;
+};
+template <class First, class... N> struct extent_type<First, N...> : extent_type<N...> {};
+template <typed_operand First, class... N> struct extent_type<First, N...> {
+    using type = value_type_of<First>;
+};
+
+/// Returns zeros with the open extents of D in their order.
+template <class T, index_t... D, class... N>
+tensor<T, D...> zeros_with(const std::source_location& where, const N&... open) {
+    (check_extent_argument<N>(), ...);
+    if constexpr ((host_integer<N> && ...)) {
+        const std::array<index_t, sizeof...(N)> given{static_cast<index_t>(open)...};
+        std::size_t next = 0;
+        return {unchecked, zeros<T>(dims{(D == dyn ? given[next++] : D)...}, where)};
+    } else {
+        using I = typename extent_type<N...>::type;
+        const auto one = [&](const auto& n) {
+            if constexpr (typed_operand<std::decay_t<decltype(n)>>)
+                return tensor<I>(sealed(n));
+            else
+                return tensor<I>(sealed(constant(static_cast<I>(n), where)));
+        };
+        const std::array<tensor<I>, sizeof...(N)> given{one(open)...};
+        std::size_t next = 0;
+        const auto extent = [&](index_t d) { return d == dyn ? given[next++] : one(d); };
+        const std::array<tensor<I>, sizeof...(D)> all{extent(D)...}; // in order
+        const auto shape = std::apply([&](const auto&... n) { return stack_at<0>(where, n...); }, all);
+        return {unchecked, any_tensor(fill(shape, T(0), where))};
+    }
+}
+
+} // namespace detail
+
+/// Returns zeros with an extent that is open in the type: zeros<float, dyn, 4>(batch). It is a number, or a tensor of rank 0, such as
+/// shape(x)(0).
+template <element T, index_t... D, extent_argument N>
+    requires(has_open_extents<1, D...>)
+tensor<T, D...> zeros(const N& open, const std::source_location& where = std::source_location::current()) {
+    static_assert(has_zero_and_one<T>, "zeros: the element type is not a number");
+    return detail::zeros_with<T, D...>(where, open);
+}
+/// Returns zeros with two extents that are open: zeros<float, dyn, dyn, 4>(batch, steps).
+template <element T, index_t... D, extent_argument N, extent_argument M>
+    requires(has_open_extents<2, D...>)
+tensor<T, D...> zeros(const N& first, const M& second,
+                      const std::source_location& where = std::source_location::current()) {
+    static_assert(has_zero_and_one<T>, "zeros: the element type is not a number");
+    return detail::zeros_with<T, D...>(where, first, second);
 }
 
 }} // namespace rill::RILL_ABI

@@ -165,6 +165,16 @@ TEST_CASE("conv2d: bias and relu are computed with it") {
     const any_array at = op_test::point_array<float>({-1, 1}, {2, 5, 4, 3}, 5);
     const auto run = [&](const any_tensor& y) { return op_test::run(s, y, {x}, {at}); };
     const auto from = op_test::reals(run(plain));
+    const auto ops_in_step = [&](const any_tensor& y) {
+        std::vector<std::string> ops;
+        for (const auto& e : std::get<1>(s.run_traced(std::vector<any_tensor>{y}, feed(any_tensor(x), at))).entries)
+            if (e.op.starts_with("Conv2D")) ops.push_back(e.op);
+        return ops;
+    };
+    using names = std::vector<std::string>;
+    CHECK(ops_in_step(plain) == names{"Conv2D"});
+    CHECK(ops_in_step(sum) == names{"Conv2DRow"});
+    CHECK(ops_in_step(rectified) == names{"Conv2DRow"});
     const double bias[] = {0.5, -0.25, 0, 1};
     const auto summed = op_test::reals(run(sum)), clipped = op_test::reals(run(rectified));
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -201,6 +211,45 @@ TEST_CASE("conv2d_transpose: values and gradients") {
     one.operator()<window{.strides = {2}, .padding = padding::same}>(cases[0]);
     one.operator()<window{.strides = {2, 2}}>(cases[1]);
     one.operator()<window{.strides = {2, 3}}>(cases[2]);
+}
+
+TEST_CASE("atrous_conv2d: a convolution with dilations") {
+    constexpr window w{.dilations = {2, 2}, .padding = padding::same};
+    op_test::node<double, 4, 4>([](const auto& x, const auto& f) { return atrous_conv2d<2, padding::same>(x, f); },
+                                reference<double>(w, false), {{1, 5, 4, 2}, {3, 2, 2, 2}});
+    static_assert(std::is_same_v<decltype(atrous_conv2d<3>(std::declval<tensor<float, dyn, 9, 9, 2>>(),
+                                                           std::declval<tensor<float, 3, 3, 2, 4>>())),
+                                 tensor<float, dyn, 3, 3, 4>>);
+}
+
+TEST_CASE("conv2d and its kin: windows, channels and paddings that a run refuses, with node and place") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::float32, {dyn, dyn, dyn, dyn}),
+               f = any_placeholder("f", dtype::float32, {dyn, dyn, dyn, dyn});
+    const auto refused = [&](const any_tensor& y, const dims& image, const dims& filter, const char* op,
+                             const char* why) {
+        INFO(op);
+        CHECK_THROWS_WITH(
+            op_test::run(s, y, {x, f}, {any_array(dtype::float32, image), any_array(dtype::float32, filter)}),
+            contains(why) && contains(std::string("node '") + op) && contains("conv2d.cpp") &&
+                contains(to_string(image)) && contains(to_string(filter)));
+    };
+    const char* const channels = "the channels of image and filter differ";
+    refused(conv2d(x, f), {1, 4, 4, 3}, {2, 2, 2, 5}, "conv2d", channels);
+    refused(conv2d(x, f), {1, 3, 4, 2}, {4, 2, 2, 5}, "conv2d", "the window is larger than the image");
+    refused(depthwise_conv2d(x, f), {1, 4, 4, 3}, {2, 2, 2, 5}, "depthwise_conv2d", channels);
+    refused(conv2d_transpose(x, f), {1, 4, 4, 3}, {2, 2, 5, 2}, "conv2d_transpose", channels);
+    const auto image = any_placeholder("image", dtype::float32, {1, 4, 4, 3}),
+               filter = any_placeholder("filter", dtype::float32, {2, 2, 2, 5});
+    const auto shapes = contains("[1, 4, 4, 3]") && contains("[2, 2, 2, 5]") && contains("conv2d.cpp");
+    CHECK_THROWS_WITH(conv2d(image, filter), contains("conv2d: the channels") && shapes);
+    CHECK_THROWS_WITH(depthwise_conv2d(image, filter), contains("depthwise_conv2d: the channels") && shapes);
+    CHECK_THROWS_WITH(conv2d_transpose(image, filter), contains("conv2d_transpose: the channels") && shapes);
+    const auto good = any_placeholder("good", dtype::float32, {2, 2, 3, 5});
+    CHECK_THROWS_WITH(depthwise_conv2d(image, good, {.strides = {0}}),
+                      contains("depthwise_conv2d: a stride must be at least 1"));
 }
 
 TEST_CASE("separable_conv2d: a depthwise convolution and one of pixels") {

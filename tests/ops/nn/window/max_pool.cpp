@@ -102,6 +102,11 @@ TEST_CASE("max_pool and avg_pool: values and gradients, to third order") {
     op_test::node<double, 3>([](const auto& x) { return max_pool<window{.size = {3}, .strides = {2}}>(x); },
                              pooled<double>({.size = {3}, .strides = {2}}, true), {{2, 5, 2}});
     op_test::node<double, 5>(
+        [](const auto& x) {
+            return max_pool<window{.size = {2, 2, 1}, .strides = {1, 2, 2}, .padding = padding::same}>(x);
+        },
+        pooled<double>({.size = {2, 2, 1}, .strides = {1, 2, 2}, .padding = same}, true), {{1, 3, 3, 4, 2}});
+    op_test::node<double, 5>(
         [](const auto& x) { return avg_pool<window{.size = {2, 1, 2}, .padding = padding::same}>(x); },
         pooled<double>({.size = {2, 1, 2}, .padding = same}, false), {{1, 3, 2, 3, 2}});
 }
@@ -222,6 +227,19 @@ TEST_CASE("max_pool: shapes by types, and what is refused") {
         {{.size = {2, 2}, .pads = {{2, 0}, {0, 0}}}, "a window would lie in the padding alone"},
     };
     for (const auto& c : cases) CHECK_THROWS_WITH(max_pool(x, c.w), contains(c.why) && contains("[1, 3, 8, 2]"));
+    CHECK_THROWS_WITH(avg_pool(x, {.size = {2, 2}, .strides = {0}}),
+                      contains("avg_pool: a stride must be at least 1") && contains("[1, 3, 8, 2]"));
+    CHECK_THROWS_WITH(avg_pool(x, {.size = {4, 1}}), contains("avg_pool: the window is larger than the image"));
+    CHECK_THROWS_WITH((extract_image_patches<window{.size = {2, 2}, .strides = {0, 1}}>(x)),
+                      contains("extract_image_patches: a stride must be at least 1") && contains("[1, 3, 8, 2]"));
+    CHECK_THROWS_WITH((extract_image_patches<window{.size = {4, 1}}>(x)),
+                      contains("extract_image_patches: the window is larger than the image"));
+    const auto open = any_placeholder("open", dtype::float32, {dyn, dyn, dyn, 2});
+    const session s(g);
+    CHECK_THROWS_WITH(
+        op_test::run(s, avg_pool(open, {.size = {4, 1}}), {open}, {any_array(dtype::float32, {1, 3, 8, 2})}),
+        contains("the window is larger than the image") && contains("node 'avg_pool") && contains("max_pool.cpp") &&
+            contains("[1, 3, 8, 2]"));
     CHECK_THROWS_WITH(max_pool(any_placeholder("v", dtype::float32, {4, 4}), {.size = {2}}), contains("1 to 3 axes"));
     const op_ptr made = make_op(avg_pool_op(window{.size = {2, 3}, .strides = {1}}));
     CHECK(make_op("AvgPool", 1, bytes_of_fields(*made))->equals(*made));

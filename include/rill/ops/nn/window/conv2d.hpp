@@ -86,6 +86,24 @@ any_tensor conv2d(const X& x, const F& f, const window& w,
     return apply_node(conv2d_op(w), where, x, f);
 }
 
+namespace detail {
+
+constexpr window dilated_by(index_t rate, padding::kind padding) {
+    window w;
+    w.dilations = {rate, rate};
+    w.padding = padding;
+    return w;
+}
+
+} // namespace detail
+
+/// atrous_conv2d<2, padding::same>(x, f): a convolution that looks at every second pixel, a conv2d with dilations.
+template <index_t Rate, padding::kind Padding = padding::valid, graph_operand X, graph_operand F>
+auto atrous_conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
+    static_assert(Rate >= 1, "atrous_conv2d: the rate must be at least 1");
+    return conv2d<detail::dilated_by(Rate, Padding)>(x, f, where);
+}
+
 /// The same over volumes: x [batch, depth, height, width, channels] and f [depth, height, width, channels, outputs].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv3d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
