@@ -197,6 +197,7 @@
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>
 #include <rill/summary/event_writer.ipp>
+#include <rill/train/all_reduce_gradients.ipp>
 #include <rill/train/any_variable.ipp>
 #include <rill/train/bounded_staleness.ipp>
 #include <rill/train/clipping.ipp>
