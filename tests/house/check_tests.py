@@ -28,6 +28,8 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "distributed/processes": "tasks in processes of their own, of all headers",
+                        "distributed/simulated_training": "training in the simulator, with tasks that die",
+                        "distributed/faults": "training by processes that are killed",
                         "distributed/training": "sync_replicas and monitored_session across tasks"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"

@@ -54,6 +54,7 @@ private:
     RILL_INLINE void undo(attempt& a) override;
     attempt_ptr kept(attempt& a) override { return std::make_shared<call>(static_cast<call&&>(a)); }
     std::exception_ptr problem_of(const any_array& value, const collective_call& asked, std::size_t rank) const;
+    std::string awaited() const;
     bool exchange_by_job(index_t rank, any_array value, collective_call asked, async_context& wait);
 
     const std::string engine_;
@@ -122,7 +123,19 @@ RILL_INLINE bool collective_state::exchange(index_t rank, any_array value, colle
         ++given_;
     });
     if (problem) std::rethrow_exception(problem);
+    wait.describe([weak = weak_from_this()] {
+        const auto self = std::static_pointer_cast<collective_state>(weak.lock());
+        return self ? self->awaited() : std::string();
+    });
     return start(std::move(now), wait, out);
+}
+
+RILL_COLD std::string collective_state::awaited() const {
+    const std::lock_guard lock(mutex_);
+    std::string missing;
+    for (std::size_t r = 0; r < values_.size(); ++r)
+        if (values_[r].empty()) missing += (missing.empty() ? "no value yet of rank " : ", ") + std::to_string(r);
+    return missing;
 }
 
 RILL_INLINE bool collective_state::serve(attempt& a) {
