@@ -12,18 +12,13 @@
 #include <utility>
 
 #include <rill/distributed.hpp>
-#include <rill/ops/math/cast.hpp>
-#include <rill/ops/math/gradients.hpp>
-#include <rill/ops/math/reduce_mean.hpp>
-#include <rill/ops/math/square.hpp>
-#include <rill/ops/state/variable.hpp>
 #include <rill/train/adam.hpp>
-#include <rill/train/global_step.hpp>
 #include <rill/train/monitored_session.hpp>
 #include <rill/train/replica_device_setter.hpp>
 #include <rill/train/sync_replicas.hpp>
 
 #include "catch.hpp"
+#include "distributed/line_training.hpp"
 #include "distributed/simulated_cluster.hpp"
 #include "distributed/virtual_thread.hpp"
 #include "io/temporary.hpp"
@@ -37,45 +32,9 @@ using namespace std::chrono_literals;
 using simulator::virtual_cluster;
 using simulator::virtual_thread;
 
-constexpr int workers = 2;
+using namespace line_training;
+
 constexpr std::int64_t steps = 12;
-
-/// A line through points that follow from the step and the replica alone: a step that is repeated computes the same gradients.
-struct model {
-    variable<std::int64_t> step = get_or_create_global_step();
-    variable<float, 2> w{"w", {0.5f, -0.25f}};
-    variable<float> b{"b", 0.f};
-
-    auto loss(int replica) const {
-        const auto x = cast<float>(step) * 0.25f - static_cast<float>(replica);
-        return reduce_mean(square(w * x + b - (x * 2.f + 1.f)));
-    }
-};
-
-using weights = std::tuple<std::int64_t, xt::xtensor<float, 1>, float>;
-
-weights values_of(const session& s, const model& m) { return s.run(std::tuple(m.step, m.w, m.b)); }
-
-/// The weights after all steps of one process that computes the mean of all gradients.
-weights alone() {
-    const graph g;
-    const graph_scope here(g);
-    const model m;
-    tensor<float, 2> w;
-    tensor<float> b;
-    for (int k = 0; k < workers; ++k) {
-        const auto [dw, db] = gradients(m.loss(k), m.w, m.b);
-        w = k == 0 ? tensor<float, 2>(dw) : tensor<float, 2>(w + dw);
-        b = k == 0 ? tensor<float>(db) : tensor<float>(b + db);
-    }
-    constexpr float n = workers;
-    const auto train =
-        adam(0.05f).apply_gradients({{tensor<float, 2>(w / n), m.w}, {tensor<float>(b / n), m.b}}, m.step);
-    const session s;
-    s.run(global_variables_initializer());
-    for (int i = 0; i < steps; ++i) s.run(train);
-    return values_of(s, m);
-}
 
 /// A worker: a server, and a client that trains at it.
 struct worker_process {
@@ -136,7 +95,7 @@ struct training {
 
     /// Kills a task, and starts it again after some time.
     void kill(std::size_t which) {
-        if (ended[0] || ended[1]) return; // whoever has come to the end would not take part again
+        if (reached >= steps - 1) return; // who has come to the end would not take part again
         const bool is_server = which < 2;
         const int task = static_cast<int>(which % 2);
         const auto* const job = is_server ? "ps" : "worker";
@@ -174,7 +133,7 @@ struct training {
 };
 
 TEST_CASE("simulated training: whichever tasks die, the weights are those of one process", "[random]") {
-    const auto wanted = alone();
+    const auto wanted = alone(steps);
     std::array<std::size_t, 4> kills{};
     seeds::each(6, [&](std::uint64_t seed) {
         training t(seed);
