@@ -216,6 +216,7 @@
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
 #include <rill/train/parameter_table.ipp>
+#include <rill/train/prefetched_parameters.ipp>
 #include <rill/train/replica_device_setter.ipp>
 #include <rill/train/replica_index.ipp>
 #include <rill/train/saver.ipp>

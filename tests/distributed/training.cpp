@@ -22,6 +22,7 @@
 #include <rill/train/global_step.hpp>
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/monitored_session.hpp>
+#include <rill/train/prefetched_parameters.hpp>
 #include <rill/train/replica_device_setter.hpp>
 #include <rill/train/sync_replicas.hpp>
 
@@ -260,6 +261,43 @@ TEST_CASE("partitioned_variable: shards on several servers, from which rows cros
     CHECK(crossed >= 2 * looked_up * width * sizeof(float)); // rows, and their gradients
     CHECK(crossed < 3 * looked_up * width * sizeof(float));  // with ids and places, and no table of 1.9 MB
     CHECK(s.run(loss, feed(ids, some)) == 0.f);               // each row has moved by -0.5 twice
+}
+
+TEST_CASE("prefetched_parameters: copies lie at the worker, whose steps compute before any server has answered") {
+    const auto trained = [](bool copies) {
+        local_cluster all({{"ps", 2}, {"worker", 1}});
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on(replica_device_setter(all.spec(), {.worker = "/job:worker/task:0"}));
+        const variable<float, 2> w("w", {0.5f, -0.25f});
+        const variable<float> b("b", 0.f);
+        const variable<int> step("step", 0, {.trainable = false});
+        const placeholder<float, 2> x("x");
+        prefetched_parameters near;
+        const tensor<float, 2> weights = copies ? near(w) : tensor<float, 2>(w);
+        const tensor<float> bias = copies ? near(b) : tensor<float>(b);
+        const tensor<float, 2> value(weights * x + bias);
+        const auto loss = reduce_mean(square(value - 1.f));
+        const operation train =
+            copies ? near.minimize(adam(0.1f), loss, step) : adam(0.1f).minimize(loss, step);
+        const session s({.target = all.at("worker", 0).target()});
+        s.run(global_variables_initializer());
+        s.run(local_variables_initializer());
+        for (int i = 0; i < 6; ++i) {
+            const auto k = static_cast<float>(i);
+            s.run(train, feed(x, xt::xtensor<float, 1>{k * 0.5f - 1.f, 2.f - k}));
+        }
+        CHECK(s.run(step) == 6);
+        if (copies) {
+            CHECK(requested_device(*w.node()) == "/job:ps/task:0");
+            CHECK(requested_device(*weights.node()) == "/job:worker/task:0");
+            CHECK((s.run(weights) == s.run(w))); // the copies are up to date
+        }
+        CHECK(s.partition({value}, {x}).size() == (copies ? 1u : 3u));
+        const auto [wv, bv] = s.run(std::tuple(w, b));
+        return std::vector<float>{wv(0), wv(1), bv};
+    };
+    CHECK(trained(true) == trained(false));
 }
 
 /// A weight on each of two servers, which one worker pulls to a value.
