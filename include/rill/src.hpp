@@ -149,6 +149,7 @@
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/resources/container_set.ipp>
+#include <rill/resources/rank_exchanges.ipp>
 #include <rill/resources/resource_store.ipp>
 #include <rill/resources/variable_state.ipp>
 #include <rill/runtime/absent_value.ipp>
