@@ -60,6 +60,7 @@ struct training {
     explicit training(std::uint64_t seed) : all(seed, {.reset_one_in = 200}) {
         for (int k = 0; k < workers; ++k) start(k);
     }
+    ~training() { *is_over = true; } // what is still to start does not
 
     void start(int k) {
         const auto name = "client" + std::to_string(k) + "." + std::to_string(++lives);
@@ -103,7 +104,8 @@ struct training {
         ++kills[which];
         all.kill(job, task);
         if (!is_server) processes[which - 2].reset();
-        all.world.after(std::chrono::milliseconds(all.world.draws(4000) + 1), [this, job, task, is_server] {
+        all.world.after(std::chrono::milliseconds(all.world.draws(4000) + 1), [this, over = is_over, job, task, is_server] {
+            if (*over) return;
             all.start(job, task);
             if (!is_server) start(task);
         });
@@ -112,7 +114,9 @@ struct training {
     bool run(int faults) {
         for (int i = 0; i < faults; ++i)
             all.world.after(std::chrono::milliseconds(all.world.draws(8000)),
-                            [this] { kill(all.world.draws(4)); });
+                            [this, over = is_over] {
+                                if (!*over) kill(all.world.draws(4));
+                            });
         const auto end = all.world.time.now() + std::chrono::hours(1);
         while (!(ended[0] && ended[1]) && all.world.time.now() < end) {
             for (const auto& p : processes)
@@ -122,6 +126,7 @@ struct training {
         return ended[0] && ended[1];
     }
 
+    const std::shared_ptr<bool> is_over = std::make_shared<bool>(false);
     const io_test::temporary_directory files;
     virtual_cluster all;
     int lives = 0, went_back = 0;
