@@ -10,6 +10,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// The number of elements from which a sum is cut into a piece for each rank, which adds it up.
+inline constexpr index_t pieces_from = 1 << 14;
+
 enum class collective_kind : std::int32_t { all_reduce, all_gather, broadcast_from };
 
 /// What a rank asks of an exchange, beside its value.

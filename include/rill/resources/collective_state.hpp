@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,10 +11,11 @@
 
 #include <rill/core/shape_rules.hpp>
 #include <rill/resources/collective_call.hpp>
-#include <rill/resources/rank_exchanges.hpp>
 #include <rill/resources/waited_resource.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class rank_exchanges;
 
 /// An exchange of values between ranks. Each rank gives one, and waits for those of all others. Then all get the same result, and the next
 /// exchange begins. A rank whose step fails while it waits has given nothing. The ranks are steps that reach this resource, or those of the
@@ -22,15 +24,10 @@ class RILL_EXPORT collective_state final : public waited_resource {
 public:
     static constexpr auto kind = "collective";
 
-    collective_state(std::string name, index_t ranks, const std::string& engine = {})
-        : collective_state(std::move(name), ranks,
-                           engine.empty() ? nullptr : rank_exchanges::of_plugin(engine), engine) {}
-    /// Exchanges by `job`, if it is not null.
-    collective_state(std::string name, index_t ranks, const std::shared_ptr<rank_exchanges>& job,
-                     std::string engine = {})
-        : waited_resource(std::move(name), static_cast<std::size_t>(ranks)), engine_(std::move(engine)),
-          is_by_job_(job), job_(job), values_(static_cast<std::size_t>(ranks)), calls_(values_.size()),
-          owed_(values_.size()) {}
+    /// `engine`: the plug-in that carries the values; empty: none.
+    collective_state(std::string name, index_t ranks, const std::string& engine = {});
+    /// Exchanges by `job`, unless it is null.
+    collective_state(std::string name, index_t ranks, const std::shared_ptr<rank_exchanges>& job, std::string engine);
 
     /// Throws invalid_argument unless there are 1 to 65536 ranks.
     static void check(index_t ranks);
@@ -61,8 +58,8 @@ private:
     const bool is_by_job_;
     const std::weak_ptr<rank_exchanges> job_;
     std::int64_t number_ = 0;            // of the current exchange
-    std::vector<any_array> values_;      // by rank; empty: not given yet
-    std::vector<collective_call> calls_; // what the ranks that have given one ask
+    std::vector<any_array> values_;        // by rank; empty: not given yet
+    std::vector<collective_call> calls_;   // what the ranks that have given one ask
     std::vector<std::exception_ptr> owed_; // by rank: the problem of an exchange that had failed before its turn
     std::size_t given_ = 0, left_ = 0;
     any_array result_; // of the exchange before, until all have it
@@ -73,7 +70,17 @@ private:
 #if RILL_DEFINE
 #include <mutex>
 
+#include <rill/resources/rank_exchanges.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD collective_state::collective_state(std::string name, index_t ranks, const std::string& engine)
+    : collective_state(std::move(name), ranks, engine.empty() ? nullptr : rank_exchanges::of_plugin(engine), engine) {}
+
+RILL_COLD collective_state::collective_state(std::string name, index_t ranks,
+                                             const std::shared_ptr<rank_exchanges>& job, std::string engine)
+    : waited_resource(std::move(name), static_cast<std::size_t>(ranks)), engine_(std::move(engine)), is_by_job_(job),
+      job_(job), values_(static_cast<std::size_t>(ranks)), calls_(values_.size()), owed_(values_.size()) {}
 
 RILL_COLD void collective_state::check(index_t ranks) {
     constexpr index_t most = 1 << 16;

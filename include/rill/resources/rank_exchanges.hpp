@@ -17,9 +17,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The number of elements from which a sum is cut into a piece for each rank, which adds it up.
-inline constexpr index_t pieces_from = 1 << 14;
-
 /// Messages between the ranks of a job, by a library that is no part of rill. One thread makes it, uses it and destroys it.
 class rank_messages {
 public:

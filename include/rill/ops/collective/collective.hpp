@@ -133,6 +133,8 @@ Result exchanged(const Op& op, const X& value, const collective_group& group, co
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
+#include <rill/resources/rank_exchanges.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD collective_options collective_group::checked(const collective_options& given,
