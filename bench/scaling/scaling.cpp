@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far asynchronous training scales with its parameter servers: the channels and responders of a cluster, in one thread and in virtual
-// time, with the costs of messages, of the wire and of updates as they were measured. Prints the tables of docs/scaling.md.
+// How far training scales with its parameter servers, asynchronous and in step: the channels and responders of a cluster, in one thread and in
+// virtual time, with the costs of messages, of the wire and of updates as they were measured. Prints the tables of docs/scaling.md.
 //   scaling_bench            10 to 1,000 workers
 //   scaling_bench --quick    10 and 30 workers, for a test
 #include <algorithm>
@@ -30,6 +30,7 @@ constexpr double latency = 10e-6;    // on the way
 constexpr double wire = 1.7e9;       // each way, for a task
 constexpr double update = 5e9;       // gradients that a server's thread applies
 constexpr double compute = 10e-3;    // of a worker, for a step
+constexpr double slow_part = 0.02, slow_factor = 5; // steps of stragglers, and how much longer they compute
 
 constexpr std::chrono::nanoseconds lasting(double s) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(s * 1e9));
@@ -161,12 +162,23 @@ struct node {
     std::map<std::string, std::shared_ptr<channel>> channels;
     std::map<std::string, answer_function> steps; // of a server: the answers of parts that run, by worker
     std::size_t awaits = 0, done = 0;             // of a worker: values or answers of this step, and steps
+    std::size_t round = 0;                        // of a server in step: the current one
+    std::map<std::string, std::size_t> rounds;    // by worker: that in which it got its values
+    std::vector<std::string> arrived;             // workers whose gradients this round has
+};
+
+/// How replicas train.
+struct training_mode {
+    std::size_t aggregate = 0; // gradients that make a step; 0: asynchronous
+    bool has_stragglers = false;
 };
 
 /// Trains with `workers` replicas and a model of `bytes`, spread over `shards` servers. A step asks each server for its part of the model,
-/// computes, and sends each its gradient, as the parts of a cut run do. Returns the steps of all workers in a second.
+/// computes, and sends each its gradient, as the parts of a cut run do. In step, a server answers once it has enough gradients of a round;
+/// those that come later are dropped.
 struct training {
-    training(std::size_t workers, std::size_t shards, std::size_t bytes) : values(bytes / shards) {
+    training(std::size_t workers, std::size_t shards, std::size_t bytes, const training_mode& how = {})
+        : mode(how), values(bytes / shards) {
         const auto all = std::make_shared<cost_net::shared>();
         for (std::size_t i = 0; i < shards; ++i)
             servers.push_back(std::make_unique<node>(world, all, i, "ps" + std::to_string(i),
@@ -183,22 +195,40 @@ struct training {
     void serve(node& self, const incoming_request& r, const answer_function& reply) {
         if (r.method == wire_method::run_part) { // sends the variables; the gradient will end it
             self.steps[r.caller] = reply;
+            self.rounds[r.caller] = self.round;
             const auto& worker = *replicas[std::stoul(r.caller.substr(6))];
             self.to(worker).call({.method = wire_method::push, .payload = {model()}},
                                  [](const std::exception_ptr&, const wire_answer&) {});
             return;
         }
         reply(nullptr, {});
-        self.task.work(static_cast<double>(values.size()) / update, [&self, who = r.caller] {
-            const auto ends = std::move(self.steps.at(who));
-            ends(nullptr, {});
+        self.task.work(static_cast<double>(values.size()) / update, [this, &self, who = r.caller] {
+            if (mode.aggregate == 0 || self.rounds.at(who) < self.round) return end(self, who);
+            self.arrived.push_back(who);
+            if (self.arrived.size() < mode.aggregate) return;
+            ++self.round; // what arrives from here on is late
+            if (&self == servers[0].get()) ++rounds;
+            self.task.work(static_cast<double>(values.size()) / update,
+                           [&self, all = std::exchange(self.arrived, {})] {
+                               for (const auto& w : all) end(self, w);
+                           });
         });
+    }
+    static void end(node& self, const std::string& who) {
+        const auto ends = std::move(self.steps.at(who));
+        ends(nullptr, {});
+    }
+    /// Returns the time in which a worker computes a step.
+    double compute_time(node& self) const {
+        constexpr double most = 18446744073709551616.0; // 2^64
+        const bool is_slow = mode.has_stragglers && static_cast<double>(self.task.draw()) / most < slow_part;
+        return is_slow ? compute * slow_factor : compute;
     }
 
     void take(node& self, const answer_function& reply) {
         reply(nullptr, {});
         if (--self.awaits > 0) return;
-        world.at(world.now + lasting(compute), [this, &self] {
+        world.at(world.now + lasting(compute_time(self)), [this, &self] {
             self.awaits = servers.size();
             for (const auto& ps : servers)
                 self.to(*ps).call({.method = wire_method::push, .payload = {model()}},
@@ -219,21 +249,26 @@ struct training {
                               });
     }
 
+    /// Returns the steps of all workers in a second; in step, those of the variables.
     double run() {
         for (std::size_t i = 0; i < replicas.size(); ++i) // they do not begin together
             world.at(time_point(lasting(compute * static_cast<double>(i) / static_cast<double>(replicas.size()))),
                      [this, i] { begin(*replicas[i]); });
-        while (steps < 4 * replicas.size()) world.run_one();
-        const auto first = steps;
+        const bool is_sync = mode.aggregate > 0;
+        const auto& count = is_sync ? rounds : steps;
+        const std::size_t each = is_sync ? 1 : replicas.size();
+        while (count < 4 * each) world.run_one();
+        const auto first = count;
         const auto begun = world.now;
-        while (steps < first + 8 * replicas.size()) world.run_one();
-        return static_cast<double>(steps - first) / std::chrono::duration<double>(world.now - begun).count();
+        while (count < first + (is_sync ? 40 : 8) * each) world.run_one();
+        return static_cast<double>(count - first) / std::chrono::duration<double>(world.now - begun).count();
     }
 
+    const training_mode mode;
     const std::vector<char> values;
     cost_world world;
     std::vector<std::unique_ptr<node>> servers, replicas;
-    std::size_t steps = 0;
+    std::size_t steps = 0, rounds = 0;
 };
 
 } // namespace
@@ -257,6 +292,24 @@ int main(int count, char** arguments) {
                 const auto rate = t.run();
                 messages += t.world.messages;
                 std::printf(" %.0f (%.0f %%) |", rate, 100 * rate / (alone * static_cast<double>(n)));
+            }
+            std::printf("\n");
+        }
+    }
+    constexpr std::pair<std::size_t, std::size_t> models[]{{4'000, 1}, {318'000, 8}}; // bytes, servers
+    for (const auto& [bytes, shards] : models) {
+        std::printf("\nIn step, a model of %zu bytes on %zu servers: steps in a second. Stragglers are %g %% of the steps of "
+                    "workers, and take %g times as long\n\n",
+                    bytes, shards, 100 * slow_part, slow_factor);
+        std::printf("| workers | no stragglers | stragglers | 2 %% backups | 5 %% backups | 10 %% backups |\n|---|---|---|---|---|---|\n");
+        for (const auto n : workers) {
+            std::printf("| %zu |", n);
+            for (const int column : {0, 1, 2, 3, 4}) {
+                constexpr std::size_t percent[]{0, 0, 2, 5, 10};
+                const std::size_t backups = (percent[column] * n + 99) / 100;
+                training t(n, shards, bytes, {n - backups, column > 0});
+                std::printf(" %.1f |", t.run());
+                messages += t.world.messages;
             }
             std::printf("\n");
         }

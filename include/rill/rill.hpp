@@ -53,6 +53,7 @@
 #include <rill/train/metrics.hpp>
 #include <rill/train/monitored_session.hpp>
 #include <rill/train/parameter_table.hpp>
+#include <rill/train/prefetched_parameters.hpp>
 #include <rill/train/recurrent.hpp>
 #include <rill/train/recurrent_layer.hpp>
 #include <rill/train/replica_device_setter.hpp>

@@ -149,6 +149,7 @@
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/resources/container_set.ipp>
+#include <rill/resources/rank_exchanges.ipp>
 #include <rill/resources/resource_store.ipp>
 #include <rill/resources/variable_state.ipp>
 #include <rill/runtime/absent_value.ipp>
@@ -197,6 +198,7 @@
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>
 #include <rill/summary/event_writer.ipp>
+#include <rill/train/all_reduce_gradients.ipp>
 #include <rill/train/any_variable.ipp>
 #include <rill/train/bounded_staleness.ipp>
 #include <rill/train/clipping.ipp>
@@ -215,6 +217,7 @@
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
 #include <rill/train/parameter_table.ipp>
+#include <rill/train/prefetched_parameters.ipp>
 #include <rill/train/replica_device_setter.ipp>
 #include <rill/train/replica_index.ipp>
 #include <rill/train/saver.ipp>

@@ -51,7 +51,7 @@ std::string damaged(seeds::draws& draws, std::string t) {
 
 std::string random_meta(seeds::draws& draws) {
     const tensor_meta value{{dtype::float32, dims{3}}, static_cast<std::uint32_t>(draws(3)), draws(20), draws(20)};
-    switch (draws(12)) {
+    switch (draws(14)) {
     case 0: return bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", "", "data"});
     case 1:
         return bytes_of_meta(register_meta{.run = draws(3),
@@ -71,6 +71,8 @@ std::string random_meta(seeds::draws& draws) {
     case 8: return bytes_of_meta(session_meta{.device_count = {{"cpu", 2}}, .progress_timeout = 7});
     case 9: return bytes_of_meta(run_step_meta{draws(3), static_cast<std::uint8_t>(draws(2)), {value}});
     case 10: return bytes_of_meta(devices_meta{{{"/device:CPU:0", "CPU", draws(9)}}});
+    case 11: return bytes_of_meta(fence_meta{draws(3), static_cast<std::uint8_t>(draws(2))});
+    case 12: return bytes_of_meta(resources_meta{{{"/job:ps/replica:0/task:0", "", "q", "Queue", {"0"}}}, {value}});
     default: return random_bytes(draws, 200);
     }
 }
@@ -107,7 +109,7 @@ TEST_CASE("hostile bytes: whoever reads them refuses them, and allocates no more
         reads(names_meta{}), reads(values_meta{}), reads(trace_meta{}), reads(run_meta{});
         reads(run_names{}), reads(sizes_meta{}), reads(offset_meta{}), reads(session_meta{}), reads(opened_meta{}),
             reads(run_step_meta{});
-        reads(devices_meta{});
+        reads(devices_meta{}), reads(fence_meta{}), reads(resources_meta{});
         const std::vector<message_part> payload{message_part(random_bytes(draws, 64)),
                                                 message_part(random_bytes(draws, 64))};
         const dtype types[] = {dtype::float32, dtype::string, dtype::boolean, dtype::int64,
@@ -141,7 +143,7 @@ TEST_CASE("hostile bytes: a server outlives any sequence of messages", "[random]
             m.head.request = draws(6);
             m.head.ack_below = draws(4);
             m.head.time_left = draws(2) ? wire_header::no_deadline : 1 + static_cast<std::uint32_t>(draws(2000));
-            m.head.method = static_cast<std::uint32_t>(draws(14));
+            m.head.method = static_cast<std::uint32_t>(draws(26));
             m.head.credit = static_cast<std::uint32_t>(draws(2) ? draws(5) : ~std::uint64_t(0));
             m.meta = is_honest || draws(50) ? meta : meta + std::string(wire_header::most_meta, '!');
             for (auto n = draws(3); n > 0; --n) m.payload.emplace_back(random_bytes(draws, 100));

@@ -7,13 +7,22 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <rill/distributed.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/state/partitioned_variable.hpp>
+#include <rill/train/bounded_staleness.hpp>
 #include <rill/ops/collective/all_reduce.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/global_step.hpp>
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/monitored_session.hpp>
+#include <rill/train/prefetched_parameters.hpp>
 #include <rill/train/replica_device_setter.hpp>
 #include <rill/train/sync_replicas.hpp>
 
@@ -116,6 +125,280 @@ TEST_CASE("all_reduce: tasks of a cluster, each of which adds up a piece") {
         CHECK(sum(count - 1) == 6.f * static_cast<float>(count - 1));
         CHECK((sum == sums[0]));
     }
+}
+
+constexpr health_options fast{.heartbeat = std::chrono::milliseconds(20),
+                              .slow = std::chrono::milliseconds(100),
+                              .suspect = std::chrono::milliseconds(300),
+                              .dead = std::chrono::milliseconds(1000),
+                              .connect = std::chrono::milliseconds(5000),
+                              .control = std::chrono::milliseconds(5000)};
+
+TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that starts again takes its place") {
+    local_cluster all({{"worker", 2}}, {.health = fast});
+    const std::vector<std::string> tasks{"/job:worker/task:0", "/job:worker/task:1"};
+    struct rank {
+        rank(local_cluster& in, const std::vector<std::string>& tasks, int number)
+            : own(tasks[static_cast<std::size_t>(number)]),
+              sum(all_reduce(x, collective_group({.name = "death", .ranks = 2, .rank = number, .tasks = tasks}))),
+              s({.target = in.at("worker", number).target()}) {}
+        float run(float value) const { return s.run(sum, feed(x, value), {.timeout = long_enough}); }
+        graph g;
+        graph_scope here{g};
+        device_scope own;
+        placeholder<float> x{"x"};
+        tensor<float> sum;
+        session s;
+    };
+    const auto both = [&](const auto& f) { in_threads(2, f); };
+    std::array<float, 2> sums{};
+    std::string problem;
+    both([&](int k) { // values meet at rank 0
+        const rank own(all, tasks, k);
+        sums[static_cast<std::size_t>(k)] = own.run(1.f + static_cast<float>(k));
+        if (k == 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50)); // rank 0 waits in its second step
+            all.kill("worker", 1);
+            return;
+        }
+        try {
+            own.s.run(own.sum, feed(own.x, 5.f), {.timeout = std::chrono::milliseconds(500)});
+        } catch (const error& e) { // no value of rank 1: this task waits for no task, but for a value
+            problem = e.what();
+        }
+    });
+    CHECK(sums == std::array<float, 2>{3.f, 3.f});
+    CHECK_THAT(problem, contains("no value yet of rank 1"));
+    all.restart("worker", 1);
+    both([&](int k) {
+        const rank own(all, tasks, k);
+        sums[static_cast<std::size_t>(k)] = own.run(10.f * static_cast<float>(k + 1));
+    });
+    CHECK(sums == std::array<float, 2>{30.f, 30.f});
+    in_threads(2, [&](int k) { // and where the task dies in which values meet
+        const rank own(all, tasks, k);
+        (void)own.run(1.f);
+        if (k == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            all.kill("worker", 0);
+            return;
+        }
+        try {
+            (void)own.run(5.f);
+        } catch (const unavailable& e) {
+            problem = e.what();
+        }
+    });
+    CHECK_THAT(problem, contains("/job:worker/replica:0/task:0"));
+}
+
+TEST_CASE("bounded_staleness: workers of a cluster, none of which is further ahead than the bound") {
+    constexpr int workers = 3, bound = 2;
+    local_cluster all({{"ps", 1}, {"worker", workers}});
+    std::array<std::atomic<int>, workers> done{};
+    std::atomic<bool> ready{false}, is_near{true};
+    in_threads(workers, [&](int task) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on(
+            replica_device_setter(all.spec(), {.worker = "/job:worker/task:" + std::to_string(task)}));
+        const variable<float> w("w", 1.f);
+        const variable<int> step("step", 0, {.trainable = false});
+        const operation train = bounded_staleness(gradient_descent(0.01f), {.bound = bound, .workers = workers})
+                                    .minimize(square(w), step);
+        const session s({.target = all.at("worker", task).target()});
+        if (task == 0) {
+            s.run(global_variables_initializer());
+            ready = true;
+            ready.notify_all();
+        }
+        ready.wait(false);
+        for (int i = 0; i < steps; ++i) {
+            if (task == 1) std::this_thread::sleep_for(std::chrono::milliseconds(5)); // the slowest
+            s.run(train, {.timeout = long_enough});
+            done[static_cast<std::size_t>(task)] = i + 1;
+            int slowest = steps;
+            for (const auto& d : done) slowest = std::min(slowest, d.load());
+            // this worker's next step may be `bound` ahead of the one that the slowest begins
+            if (i + 1 > slowest + bound + 1) is_near = false;
+        }
+    });
+    CHECK(is_near);
+    const graph g;
+    const graph_scope here(g);
+    const device_scope there("/job:ps");
+    const variable<int> step("step", 0, {.trainable = false});
+    CHECK(session({.target = all.at("ps", 0).target()}).run(step) == workers * steps);
+}
+
+TEST_CASE("partitioned_variable: shards on several servers, from which rows cross and not the table") {
+    constexpr index_t rows = 30'000, width = 16;
+    constexpr std::size_t looked_up = 64;
+    local_cluster all({{"ps", 3}, {"worker", 1}});
+    const graph g;
+    const graph_scope here(g);
+    const device_scope on(replica_device_setter(all.spec()));
+    const partitioned_variable<float, rows, width> table("table", 1.f, {.shards = 3});
+    for (std::size_t k = 0; k < 3; ++k)
+        CHECK(requested_device(*table.shards()[k].node()) == "/job:ps/task:" + std::to_string(k));
+    const placeholder<int, dyn> ids("ids");
+    const auto loss = reduce_sum(gather(table, ids));
+    const auto train = gradient_descent(0.5f).minimize(loss);
+    const session s({.target = all.at("worker", 0).target()});
+    s.run(global_variables_initializer());
+    std::vector<int> some;
+    for (std::size_t i = 0; i < looked_up; ++i) some.push_back(static_cast<int>(i * 431 % rows));
+    CHECK(s.run(loss, feed(ids, some)) == static_cast<float>(looked_up * width));
+    s.run(train, feed(ids, some));
+    const auto bytes = [&] {
+        auto sum = all.at("worker", 0).bytes_sent();
+        for (int k = 0; k < 3; ++k) sum += all.at("ps", k).bytes_sent();
+        return sum;
+    };
+    const auto before = bytes();
+    s.run(train, feed(ids, some));
+    const auto crossed = bytes() - before;
+    CHECK(crossed >= 2 * looked_up * width * sizeof(float)); // rows, and their gradients
+    CHECK(crossed < 3 * looked_up * width * sizeof(float));  // with ids and places, and no table of 1.9 MB
+    CHECK(s.run(loss, feed(ids, some)) == 0.f);               // each row has moved by -0.5 twice
+}
+
+TEST_CASE("prefetched_parameters: copies lie at the worker, whose steps compute before any server has answered") {
+    const auto trained = [](bool copies) {
+        local_cluster all({{"ps", 2}, {"worker", 1}});
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on(replica_device_setter(all.spec(), {.worker = "/job:worker/task:0"}));
+        const variable<float, 2> w("w", {0.5f, -0.25f});
+        const variable<float> b("b", 0.f);
+        const variable<int> step("step", 0, {.trainable = false});
+        const placeholder<float, 2> x("x");
+        prefetched_parameters near;
+        const tensor<float, 2> weights = copies ? near(w) : tensor<float, 2>(w);
+        const tensor<float> bias = copies ? near(b) : tensor<float>(b);
+        const tensor<float, 2> value(weights * x + bias);
+        const auto loss = reduce_mean(square(value - 1.f));
+        const operation train =
+            copies ? near.minimize(adam(0.1f), loss, step) : adam(0.1f).minimize(loss, step);
+        const session s({.target = all.at("worker", 0).target()});
+        s.run(global_variables_initializer());
+        s.run(local_variables_initializer());
+        for (int i = 0; i < 6; ++i) {
+            const auto k = static_cast<float>(i);
+            s.run(train, feed(x, xt::xtensor<float, 1>{k * 0.5f - 1.f, 2.f - k}));
+        }
+        CHECK(s.run(step) == 6);
+        if (copies) {
+            CHECK(requested_device(*w.node()) == "/job:ps/task:0");
+            CHECK(requested_device(*weights.node()) == "/job:worker/task:0");
+            CHECK((s.run(weights) == s.run(w))); // the copies are up to date
+        }
+        CHECK(s.partition({value}, {x}).size() == (copies ? 1u : 3u));
+        const auto [wv, bv] = s.run(std::tuple(w, b));
+        return std::vector<float>{wv(0), wv(1), bv};
+    };
+    CHECK(trained(true) == trained(false));
+}
+
+/// A weight on each of two servers, which one worker pulls to a value.
+struct two_weights {
+    explicit two_weights(local_cluster& all, int worker = 0) : s({.target = all.at("worker", worker).target()}) {}
+    graph g;
+    graph_scope here{g};
+    device_scope on{replica_device_setter(cluster_spec{{"ps", {"a", "b"}}, {"worker", {"c", "d"}}})};
+    variable<float> a{"a", 1.f}, b{"b", 1.f};
+    placeholder<float> to{"to"};
+    operation train = gradient_descent(0.5f).minimize(square(a - to) + square(b - to));
+    session s;
+};
+
+TEST_CASE("sessions of a cluster: one that restores variables keeps others out, and what they had prepared is stale") {
+    local_cluster all({{"ps", 2}, {"worker", 2}});
+    two_weights chief(all);
+    chief.s.run(global_variables_initializer());
+    two_weights other(all, 1);
+    other.s.run(other.train, feed(other.to, 3.f));
+    CHECK(other.s.run(other.a) == 3.f);
+
+    bool is_told = false;
+    std::thread waits([&] { // a step that waits at a server ends, and is waited for
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on("/job:ps/task:0");
+        const fifo_queue<tensor<float>> empty({.capacity = 1, .name = "empty"});
+        const variable<float> a("a", 1.f);
+        const operation late = a.assign(empty.dequeue());
+        const session s({.target = all.at("worker", 1).target()});
+        try {
+            s.run(late, {.timeout = long_enough});
+        } catch (const aborted& e) {
+            is_told = std::string(e.what()).find("restores or initialises") != std::string::npos;
+        }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto core = detail::core_of(chief.s);
+    const std::vector<const detail::node*> variables{chief.a.node(), chief.b.node()};
+    core->keep_others_out(variables);
+    waits.join();
+    CHECK(is_told);
+    CHECK_THROWS_WITH(other.s.run(other.train, feed(other.to, 9.f)), contains("another session restores"));
+    two_weights again(all, 1);
+    CHECK_THROWS_AS(again.s.run(again.a), aborted); // a new one has to wait, too
+    chief.s.run(global_variables_initializer());
+    core->let_others_in();
+    CHECK(again.s.run(again.a) == 1.f);
+    CHECK_THROWS_WITH(other.s.run(other.train, feed(other.to, 9.f)), contains("open another session"));
+    again.s.run(again.train, feed(again.to, 5.f));
+    CHECK(chief.s.run(chief.b) == 5.f);
+
+    core->keep_others_out(variables); // a chief that never comes back: a reset lets others in
+    session::reset(all.at("worker", 0).target());
+    two_weights last(all, 1);
+    CHECK_THROWS_AS(last.s.run(last.a), failed_precondition);
+}
+
+TEST_CASE("saver: queues and random numbers of all tasks of a cluster go on from a checkpoint") {
+    const io_test::temporary_directory files;
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const graph g;
+    const graph_scope here(g);
+    const variable<float> w = [] {
+        const device_scope on("/job:ps");
+        return variable<float>("w", 7.f);
+    }();
+    const auto queue = [] {
+        const device_scope on("/job:ps");
+        return fifo_queue<tensor<float>>({.capacity = 5, .name = "queue"});
+    }();
+    const auto next = queue.dequeue();
+    const tensor<float, 4> noise = [] {
+        const device_scope on("/job:worker");
+        return tensor<float, 4>(random_uniform<float, 4>({.seed = 3}));
+    }();
+    const auto drawn = [&](const session& s) {
+        const auto x = s.run(noise);
+        return std::vector<float>(x.begin(), x.end());
+    };
+    std::vector<float> wanted;
+    {
+        const session s({.target = all.at("worker", 0).target()});
+        s.run(global_variables_initializer());
+        for (const float x : {1.f, 2.f, 3.f}) s.run(queue.enqueue(x));
+        CHECK(s.run(next) == 1.f);
+        (void)drawn(s);
+        save(s, files / "run");
+        wanted = drawn(s);
+    }
+    for (const auto* job : {"ps", "worker"}) {
+        all.kill(job, 0);
+        all.restart(job, 0);
+    }
+    const session s({.target = all.at("worker", 0).target()});
+    load(s, files / "run");
+    CHECK(s.run(w) == 7.f);
+    CHECK(drawn(s) == wanted);
+    CHECK(s.run(next) == 2.f);
+    CHECK(s.run(next) == 3.f);
 }
 
 TEST_CASE("monitored_session: a worker of a cluster waits for the chief, and names what is missing") {

@@ -25,11 +25,15 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
                "distributed/client_links": "distributed/local_cluster", "distributed/run_by_names": "distributed/master",
                "core/byte_units": "distributed/transports", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
-COVERED_BY |= {"core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
+COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
+               "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "distributed/processes": "tasks in processes of their own, of all headers",
                         "distributed/training": "sync_replicas and monitored_session across tasks",
                         "session/random_sessions": "an attack on sessions by threads, of all headers"}
+                        "distributed/simulated_training": "training in the simulator, with tasks that die",
+                        "distributed/faults": "training by processes that are killed",
+                        "distributed/training": "sync_replicas and monitored_session across tasks"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
                for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}

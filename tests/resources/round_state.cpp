@@ -196,6 +196,27 @@ TEST_CASE("round_state: a round that closes waits for the step that leads, and n
     CHECK(again.came());
 }
 
+TEST_CASE("round_state: it tells whom the round waits for") {
+    const auto round = make(3, 4);
+    replica a{round, 0}, b{round, 2};
+    CHECK(round->awaited() == "round 0 has the gradients of 0 of 3 replicas; replicas 0, 1, 2 and 3 have not arrived");
+    CHECK_FALSE(a.arrive());
+    CHECK_FALSE(b.arrive());
+    CHECK(round->awaited() == "round 0 has the gradients of 2 of 3 replicas; replicas 1 and 3 have not arrived");
+    round->leave({.number = 3});
+    CHECK(round->awaited() == "round 0 has the gradients of 2 of 3 replicas; replica 1 has not arrived");
+    replica c{round, 1};
+    CHECK(c.arrive());
+    CHECK_THAT(round->awaited(), contains("a replica updates the variables"));
+    c.end();
+    cancellation session; // replicas without a number are only counted
+    const auto unknown = round->begin({.session = &session});
+    sync_test::pretend_wait wait;
+    any_array out[2];
+    CHECK_FALSE(round->arrive(unknown, nullptr, wait, out));
+    CHECK(round->awaited() == "round 1 has the gradients of 1 of 3 replicas");
+}
+
 TEST_CASE("round_state: bad numbers are refused") {
     CHECK_THROWS_WITH((detail::round_traits{3, 2}.check()), contains("replicas_to_aggregate is 3") && contains("is 2"));
     CHECK_THROWS_AS((detail::round_traits{0, 2}.check()), invalid_argument);

@@ -17,8 +17,8 @@ int usable_processors();
 std::size_t host_memory() noexcept;
 
 /// A shared library by its file name: loaded if the system has it, and never unloaded. Null if it has not, or if programs here
-/// can't load any.
-void* load_library(const char* file) noexcept;
+/// can't load any. `shares_symbols`: libraries that it loads itself see its functions, which Open MPI needs.
+void* load_library(const char* file, bool shares_symbols = false) noexcept;
 
 /// The address of a function of a loaded library, or of one that it needs; null if there is none.
 void* library_function(void* library, const char* name) noexcept;

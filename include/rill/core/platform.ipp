@@ -35,9 +35,9 @@ RILL_INLINE int usable_processors() {
     return all == 0 ? 1 : static_cast<int>(all);
 }
 
-RILL_INLINE void* load_library([[maybe_unused]] const char* file) noexcept {
+RILL_INLINE void* load_library([[maybe_unused]] const char* file, [[maybe_unused]] bool shares_symbols) noexcept {
 #if RILL_DETAIL_DLOPEN
-    return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    return dlopen(file, RTLD_NOW | (shares_symbols ? RTLD_GLOBAL : RTLD_LOCAL));
 #else
     return nullptr;
 #endif

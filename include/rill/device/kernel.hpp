@@ -64,6 +64,9 @@ public:
     /// Returns a callback that completes the op. If the step ends first, it calls `give_up`.
     /// `give_up` returns true if it withdrew the op, without effect. It returns false if the callback has run or is running.
     virtual completion defer(std::function<bool()> give_up = {}) = 0;
+    /// Notes what the op will wait for if it is deferred next, for the message of a step that waits too long. `awaited` may be called until the
+    /// op has completed; what it returns follows the name of the node.
+    virtual void describe(std::function<std::string()> /*awaited*/) {}
 
 protected:
     ~async_context() = default;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/resource.hpp>
 #include <rill/distributed/channel.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/session/session_core.hpp>
@@ -37,6 +38,12 @@ public:
     /// Fails all steps, also later ones, with `cancelled`.
     void close(const std::string& why) noexcept;
     void check_open() const;
+
+    /// Lets the tasks of a run serve this session alone, or all sessions again. Blocks.
+    void fence(const prepared& run, bool closes);
+    /// Returns the state of the resources in all tasks that the session has used. The container begins with the task: "/job:…|container".
+    std::vector<saved_resource> saved_resources();
+    void restore_resource(const saved_resource& saved);
 
     std::vector<session_device> devices();
     /// Returns the parts into which a run is cut.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <rill/distributed/run_by_names.hpp>
+#include <rill/distributed/task_state.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines saved_graph_of
@@ -179,6 +180,34 @@ RILL_COLD void client_session::close(const std::string& why) noexcept {
     to_->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
     for (const auto& [step, call] : steps) // soon, also if the master does not answer
         to_->give_up(call, std::make_exception_ptr(cancelled(why)));
+}
+
+RILL_COLD void client_session::fence(const prepared& run, bool closes) {
+    check_open();
+    if (run.run > 0) call_and_wait(*to_, request(wire_method::fence_run, bytes_of_meta(fence_meta{run.run, closes})));
+}
+
+RILL_COLD std::vector<saved_resource> client_session::saved_resources() {
+    check_open();
+    const auto told = call_and_wait(*to_, request(wire_method::save_state));
+    std::vector<saved_resource> all;
+    for (auto& r : decode_resources(told.meta, told.payload)) {
+        r.what.container = r.task + "|" + r.what.container;
+        all.push_back(std::move(r.what));
+    }
+    return all;
+}
+
+RILL_COLD void client_session::restore_resource(const saved_resource& saved) {
+    check_open();
+    task_resource r{"", saved}; // of a local session: for the task of the master
+    if (const auto bar = saved.container.find('|'); saved.container.starts_with("/job:") && bar != std::string::npos) {
+        r.task = saved.container.substr(0, bar);
+        r.what.container = saved.container.substr(bar + 1);
+    }
+    auto q = request(wire_method::restore_state);
+    q.meta = encode_resources({&r, 1}, q.payload);
+    call_and_wait(*to_, std::move(q));
 }
 
 RILL_COLD std::vector<session_device> client_session::devices() {

@@ -62,6 +62,8 @@ public:
 
     environment& runs_in() const noexcept { return peers_->runs_in(); }
     const session_number& number() const noexcept { return number_; }
+    /// Returns the tasks that the session has used, with their incarnations.
+    std::map<std::string, std::uint64_t> tasks() const;
     /// Returns the devices of all tasks, those of the session's own task first.
     std::vector<session_device> devices() const;
     /// Returns the parts into which a run is cut.

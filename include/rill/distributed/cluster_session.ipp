@@ -93,6 +93,11 @@ RILL_COLD cluster_session::cut_run cluster_session::cut(const graph& g, const pl
     return made;
 }
 
+RILL_COLD std::map<std::string, std::uint64_t> cluster_session::tasks() const {
+    const std::lock_guard lock(mutex_);
+    return incarnations_;
+}
+
 RILL_COLD std::vector<session_device> cluster_session::devices() const {
     const auto where = make_placement(options_, tasks_seen_by(*peers_));
     std::vector<session_device> all;

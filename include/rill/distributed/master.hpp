@@ -20,7 +20,7 @@ public:
     master(std::shared_ptr<peer_channels> peers, std::shared_ptr<worker> own)
         : peers_(std::move(peers)), own_(std::move(own)) {}
 
-    static bool serves(wire_method m) noexcept { return m >= wire_method::create_session; }
+    static bool serves(wire_method m) noexcept { return is_for_master(m); }
     /// Serves a request of a client.
     void handle(const incoming_request& request, const answer_function& reply);
     /// Ends all sessions.
@@ -47,6 +47,9 @@ private:
     void reset(const incoming_request& request, const answer_function& reply);
     void list_devices(const incoming_request& request, const answer_function& reply);
     void cut(const incoming_request& request, const answer_function& reply);
+    void fence(const incoming_request& request, const answer_function& reply);
+    void save_state(const incoming_request& request, const answer_function& reply);
+    void restore_state(const incoming_request& request, const answer_function& reply);
     /// Returns the answer function of a request that keeps its session open until it has ended.
     answer_function begin(const std::shared_ptr<open_session>& in, const answer_function& reply);
     void watch();
@@ -65,4 +68,5 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/master.ipp>
+#include <rill/distributed/master_state.ipp>
 #endif

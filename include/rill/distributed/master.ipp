@@ -82,6 +82,9 @@ RILL_COLD void master::handle(const incoming_request& request, const answer_func
     case wire_method::find_session: check_known(request.session); return reply(nullptr, {});
     case wire_method::reset_cluster: return reset(request, reply);
     case wire_method::list_devices: return list_devices(request, reply);
+    case wire_method::fence_run: return fence(request, reply);
+    case wire_method::save_state: return save_state(request, reply);
+    case wire_method::restore_state: return restore_state(request, reply);
     default: throw unimplemented("method " + std::to_string(static_cast<std::uint32_t>(request.method)));
     }
 }

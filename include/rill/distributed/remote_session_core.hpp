@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,11 @@ public:
     RILL_INLINE any_array variable_value(const node* variable) const override;
     /// Runs the variable's initializer, which is fed the value.
     RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;
-    /// Returns nothing: queues, tables and random counters stay in their tasks.
-    RILL_INLINE std::vector<saved_resource> saved_resources() const override { return {}; }
+    /// Returns the state of queues, tables and random counters in the tasks that the session has used.
+    RILL_INLINE std::vector<saved_resource> saved_resources() const override;
+    RILL_INLINE void restore_resource(const saved_resource& saved) override;
+    RILL_INLINE void keep_others_out(std::span<const node* const> variables) override;
+    RILL_INLINE void let_others_in() override;
 
 private:
     std::shared_ptr<prepared_run> run_of(const plan_key& key) const;
@@ -39,6 +43,7 @@ private:
     mutable std::mutex mutex_;
     mutable run_cache runs_;
     hash_set<std::string> done_once_;
+    client_session::prepared fenced_; // a run in the tasks that others are kept out of
 };
 
 }}} // namespace rill::RILL_ABI::detail

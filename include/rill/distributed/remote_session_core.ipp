@@ -123,6 +123,25 @@ RILL_COLD any_array remote_session_core::variable_value(const node* variable) co
     }
 }
 
+RILL_COLD std::vector<saved_resource> remote_session_core::saved_resources() const {
+    return session_->saved_resources();
+}
+
+RILL_COLD void remote_session_core::restore_resource(const saved_resource& saved) { session_->restore_resource(saved); }
+
+RILL_COLD void remote_session_core::keep_others_out(std::span<const node* const> variables) {
+    plan_key key; // never run: it tells the tasks of the variables
+    for (const auto* v : variables)
+        if (const node* assign = v->owner->initializer(v)) key.targets.push_back(assign);
+    fenced_ = session_->prepare(graph(), key);
+    session_->fence(fenced_, true);
+}
+
+RILL_COLD void remote_session_core::let_others_in() {
+    session_->fence(fenced_, false);
+    session_->release(std::exchange(fenced_, {}));
+}
+
 RILL_COLD void remote_session_core::restore_variable(const node* variable, const any_array& value) {
     const node* assign = variable->owner->initializer(variable);
     if (!assign)

@@ -51,8 +51,20 @@ enum class wire_method : std::uint32_t {
     list_devices = 16,  // of all tasks
     cut_run = 17,       // tell the parts of a run
     // of tasks, at the master of a session
-    find_session = 18 // is the session still open?
+    find_session = 18, // is the session still open?
+    // of clients again
+    fence_run = 19,     // let the tasks of a run serve this session alone, or all again
+    save_state = 20,    // tell the state of resources in all tasks of a session
+    restore_state = 21, // give a resource its state
+    // of the master, at a task
+    fence = 22,          // run steps of one session alone, or of all again
+    save_resources = 23, // tell the state of resources
+    restore_resource = 24
 };
+/// Returns true for methods that the master of a task serves, not its worker.
+constexpr bool is_for_master(wire_method m) noexcept {
+    return m >= wire_method::create_session && m <= wire_method::restore_state;
+}
 std::string_view method_name(wire_method m);
 
 /// The number of a session in all its messages, drawn by its master.

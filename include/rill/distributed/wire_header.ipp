@@ -31,6 +31,12 @@ RILL_COLD std::string_view method_name(wire_method m) {
     case wire_method::list_devices: return "list_devices";
     case wire_method::cut_run: return "cut_run";
     case wire_method::find_session: return "find_session";
+    case wire_method::fence_run: return "fence_run";
+    case wire_method::save_state: return "save_state";
+    case wire_method::restore_state: return "restore_state";
+    case wire_method::fence: return "fence";
+    case wire_method::save_resources: return "save_resources";
+    case wire_method::restore_resource: return "restore_resource";
     }
     return "unknown method";
 }

@@ -184,6 +184,33 @@ template <class Archive> void serialize(Archive& a, run_step_meta& m) {
     a(m.run, m.is_traced, values);
 }
 
+/// Whether tasks serve one session alone. A client names a run: its tasks are meant.
+struct fence_meta {
+    std::uint64_t run = 0;
+    std::uint8_t closes = 0;
+};
+template <class Archive> void serialize(Archive& a, fence_meta& m) { a(m.run, m.closes); }
+
+/// The state of a resource: the names of its arrays, which follow one another.
+struct resource_meta {
+    std::string task, container, name, kind;
+    std::vector<std::string> parts;
+};
+template <class Archive> void serialize(Archive& a, resource_meta& m) {
+    auto parts = list_of<8>(m.parts);
+    a(m.task, m.container, m.name, m.kind, parts);
+}
+/// The state of resources, and the arrays of all of them.
+struct resources_meta {
+    std::vector<resource_meta> all;
+    std::vector<tensor_meta> values;
+};
+template <class Archive> void serialize(Archive& a, resources_meta& m) {
+    auto all = list_of<40>(m.all);
+    auto values = list_of<least_tensor_meta>(m.values);
+    a(all, values);
+}
+
 /// A device of a cluster.
 struct device_meta {
     std::string name, type;

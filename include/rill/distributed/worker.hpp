@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,7 +48,11 @@ public:
     /// Forgets a part. Steps of it that run go on.
     void drop_run(const session_number& session, std::uint64_t run);
     void close_session(const session_number& session);
-    void reset(const std::vector<std::string>& containers) { containers_->reset(containers); }
+    /// Empties containers. A fence falls with them.
+    void reset(const std::vector<std::string>& containers);
+    /// Lets a session replace the state of the task. While the fence is closed, steps of other sessions end with `aborted`, and so do later steps
+    /// of all parts that they have registered before: what those compute is of the state before. `done` is called once no such step runs.
+    void fence(const session_number& by, bool closes, std::function<void()> done);
     /// Returns the devices of the task with their memory. Their names do not name the task.
     static devices_meta devices();
 
@@ -73,6 +79,8 @@ private:
     std::shared_ptr<running_step> begin_step(session_state& in, const session_number& session, const step_meta& meta,
                                              std::span<const any_array> feeds, early_values& early);
     void end_step(session_state& in, std::uint64_t number);
+    /// Returns the problem of a step of another session than the one that has closed the fence; null if there is none.
+    std::exception_ptr fence_problem(const session_number& session) const;
     void end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept;
 
     const std::shared_ptr<peer_channels> peers_;
@@ -82,6 +90,7 @@ private:
     mutable std::mutex mutex_;
     bool closed_ = false;
     std::map<session_number, std::shared_ptr<session_state>> sessions_;
+    std::optional<session_number> fenced_by_;
     bool watches_ = false;
     environment::timer timer_;
 };
@@ -90,5 +99,6 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/worker.ipp>
+#include <rill/distributed/worker_fence.ipp>
 #include <rill/distributed/worker_requests.ipp>
 #endif

@@ -30,6 +30,7 @@ struct worker::registered_part {
     std::shared_ptr<resource_store> resources;
     std::uint32_t edges = 0;
     std::map<std::uint32_t, std::string> sends, receives;
+    bool is_stale = false; // another session has replaced the state since
 
     ~registered_part() {
         run = nullptr;
@@ -53,6 +54,7 @@ struct worker::running_step {
     std::shared_ptr<cancellation> token = std::make_shared<cancellation>();
     std::exception_ptr problem; // of another task; the step ends with it
     early_values early;         // empty once it has begun
+    std::vector<answer_function> awaited; // called at its end
 };
 
 struct worker::session_state {
@@ -246,6 +248,9 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
     const auto part = in.parts.find(meta.run);
     if (part == in.parts.end())
         throw aborted(peers_->self().name + " does not know run " + std::to_string(meta.run) + " of the session");
+    if (part->second->is_stale)
+        throw aborted(peers_->self().name + ": the variables were restored since the session prepared run " +
+                      std::to_string(meta.run) + "; open another session");
     if (in.is_over(meta.step)) throw aborted("the step has failed in another task");
     check_feeds(part->second->key, feeds);
     auto& there = in.steps[meta.step];
@@ -267,6 +272,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                                 std::chrono::steady_clock::time_point deadline, step_trace* trace, completion done) {
     const auto in = find(session);
     if (!in) return done(unknown_session(), {});
+    if (const auto why = fence_problem(session)) return done(why, {});
     std::shared_ptr<running_step> step;
     early_values early;
     std::exception_ptr problem;
@@ -309,12 +315,17 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
 
 RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
     std::shared_ptr<running_step> gone; // destroyed after the lock is released
-    const std::lock_guard lock(in.mutex);
-    if (number >= in.over_below) in.over.insert(number);
-    const auto at = in.steps.find(number);
-    if (at == in.steps.end()) return;
-    gone = std::move(at->second);
-    in.steps.erase(at);
+    std::vector<answer_function> awaited;
+    {
+        const std::lock_guard lock(in.mutex);
+        if (number >= in.over_below) in.over.insert(number);
+        const auto at = in.steps.find(number);
+        if (at == in.steps.end()) return;
+        gone = std::move(at->second);
+        awaited.swap(gone->awaited);
+        in.steps.erase(at);
+    }
+    for (const auto& ended : awaited) ended(nullptr, {});
 }
 
 RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t number,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <rill/core/platform.hpp>
+#include <rill/distributed/task_state.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/passes/place.hpp>
 
@@ -102,6 +103,16 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     case wire_method::status: return reply(nullptr, {.meta = bytes_of_meta(devices())});
     case wire_method::drop_run:
         drop_run(request.session, meta_of<run_meta>(request.meta).run);
+        return reply(nullptr, {});
+    case wire_method::fence:
+        return fence(request.session, meta_of<fence_meta>(request.meta).closes != 0, [reply] { reply(nullptr, {}); });
+    case wire_method::save_resources: {
+        wire_answer a;
+        a.meta = encode_resources(resources_of_task(peers_->self().name, *containers_), a.payload);
+        return reply(nullptr, std::move(a));
+    }
+    case wire_method::restore_resource:
+        for (const auto& r : decode_resources(request.meta, request.payload)) containers_->restore(r.what);
         return reply(nullptr, {});
     default: break;
     }

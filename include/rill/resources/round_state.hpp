@@ -68,6 +68,9 @@ public:
     bool reset(bool closes, async_context& wait, any_array* out);
     /// Returns the number of runs whose gradients were not used.
     std::int64_t dropped() const;
+    /// Returns the current round and those whom it waits for, as text: "round 7 has the gradients of 1 of 3 replicas; replicas 1 and 2 have not
+    /// arrived".
+    std::string awaited() const;
 
 private:
     static constexpr int id_bits = 40; // of an id, for the runs of replicas without a number
@@ -148,7 +151,35 @@ RILL_INLINE bool round_state::arrive(const contribution& c, const step_context* 
                                             ", too; each replica needs a number of its own")));
         if (!detail::contains(arrived_, c.id)) arrived_.push_back(c.id); // a run that failed may come again
     });
+    wait.describe([weak = weak_from_this()] {
+        const auto self = std::static_pointer_cast<round_state>(weak.lock());
+        return self ? self->awaited() : std::string();
+    });
     return start(std::move(now), wait, out);
+}
+
+RILL_COLD std::string round_state::awaited() const {
+    const std::lock_guard lock(mutex_);
+    const auto text = "round " + std::to_string(step_) + " has the gradients of " + std::to_string(arrived_.size()) +
+                      " of " + std::to_string(traits_.aggregate) + " replicas";
+    if (is_closed_) return text + "; the variables are restored";
+    if (is_led_) return text + "; a replica updates the variables";
+    std::vector<std::string> missing;
+    std::size_t numbered = 0; // arrivals of replicas with a number
+    for (index_t k = 0; k < traits_.total; ++k) {
+        if (detail::contains(arrived_, k << id_bits))
+            ++numbered;
+        else if (!left_.contains({k, nullptr}))
+            missing.push_back(std::to_string(k));
+    }
+    if (numbered < arrived_.size() || missing.empty()) return text; // they have no numbers
+    std::string names = missing[0];
+    constexpr std::size_t most = 16;
+    for (std::size_t i = 1; i < missing.size() && i < most; ++i)
+        names += (i + 1 == missing.size() ? " and " : ", ") + missing[i];
+    if (missing.size() > most) names += " and " + std::to_string(missing.size() - most) + " more";
+    const bool is_one = missing.size() == 1;
+    return text + "; replica" + (is_one ? " " : "s ") + names + (is_one ? " has" : " have") + " not arrived";
 }
 
 RILL_INLINE std::size_t round_state::free_line() {

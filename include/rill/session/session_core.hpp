@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <source_location>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ public:
     /// Returns true if a variable has a value in this session.
     virtual bool has_value(const node* variable) const = 0;
 
-    // The interface of savers. A session of a cluster reads and restores variables by runs; it does not reach other state.
+    // The interface of savers. A session of a cluster reads and restores variables by runs.
     /// Returns the value of a variable in the host's memory, shared with the variable where that is possible; empty if it has none.
     virtual any_array variable_value(const node* variable) const;
     /// Gives a variable a value, in place of its initializer or of what it holds.
@@ -50,6 +51,10 @@ public:
     /// Returns the state of queues, tables and random counters.
     virtual std::vector<saved_resource> saved_resources() const;
     virtual void restore_resource(const saved_resource& saved);
+    /// Lets no other session of a cluster run steps in the tasks of variables, until let_others_in(): this one gives them their values. Steps of
+    /// others that run there end with `aborted`, and so do later ones of what they have prepared before. A local session does nothing.
+    virtual void keep_others_out(std::span<const node* const> /*variables*/) {}
+    virtual void let_others_in() {}
 
     /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
     endpoint edge(const std::string& name) const;

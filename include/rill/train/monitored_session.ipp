@@ -65,6 +65,8 @@ struct monitored_session::state {
         const auto& how = options.scaffold;
         if (options.is_chief) {
             std::string restored;
+            const auto core = detail::core_of(*current);
+            core->keep_others_out(detail::saved_variables(g)); // no gradient of the state before reaches that after
             run_all(collections::round_closes); // workers on a server that lives may train: they wait until all is restored
             if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
             if (!restored.empty()) {
@@ -74,6 +76,7 @@ struct monitored_session::state {
                 if (how.init_fn) how.init_fn(*current);
             }
             run_all(collections::round_resets);
+            core->let_others_in();
         } else {
             wait_for_chief();
         }

@@ -83,12 +83,46 @@ TEST_CASE("all_reduce: replicas that train by the means of their gradients keep 
     CHECK(std::abs(std::get<2>(found[0]) - std::get<2>(wanted)) < 1e-5f);
 }
 
+TEST_CASE("all_reduce_gradients: small gradients of one type cross together") {
+    const graph g;
+    const graph_scope here(g);
+    const collective_group one({.name = "test_all_reduce/bundles"});
+    const variable<float, 2, 3> a("a", 1.f);
+    const variable<double> d("d", 2.0);
+    const variable<float> unused("unused", 0.f), b("b", 3.f);
+    const variable<float, (1 << 20)> large("large", 1.f);
+    const variable<float, 4, 2> table("table", 1.f);
+    const auto loss = reduce_sum(a * 2.f) + b * 5.f + reduce_sum(large * 0.5f) +
+                      reduce_sum(gather(table, constant(std::vector<int>{1, 3}))) * 7.f;
+    auto pairs = gradient_descent(1.f).compute_gradients(loss, {a, unused, b, large, table});
+    const auto at_d = gradient_descent(1.0).compute_gradients(square(d), {d});
+    pairs.insert(pairs.begin() + 1, at_d.begin(), at_d.end());
+    const auto bundles = detail::gradient_bundles(pairs);
+    std::vector<std::string> names;
+    for (const auto& k : bundles) names.push_back(detail::name_of_bundle(pairs, k));
+    CHECK(names == std::vector<std::string>{"gradients of 'a' and 1 more", "gradient of 'd'", "gradient of 'large'",
+                                            "gradient of 'table'"});
+    const auto means = all_reduce_gradients(pairs, one);
+    REQUIRE(means.size() == 5);
+    for (std::size_t i = 0; i < means.size(); ++i) CHECK(means[i].variable.node()->name != "unused");
+    const session s;
+    s.run(global_variables_initializer());
+    CHECK(op_test::list(s.run(tensor<float, 2, 3>(means[0].gradient))) == std::vector<float>(6, 2.f));
+    CHECK(s.run(tensor<double>(means[1].gradient)) == 4.0);
+    CHECK(s.run(tensor<float>(means[2].gradient)) == 5.f);
+    CHECK(s.run(tensor<float, (1 << 20)>(means[3].gradient))(17) == 0.5f);
+    CHECK(detail::is_rows(means[4].gradient.end()));
+}
+
 TEST_CASE("all_reduce: what can't be is refused") {
     CHECK_THROWS_WITH(collective_group({.ranks = 2, .rank = 2}), contains("the rank is 2") && contains("there are 2") &&
                                                                      contains("all_reduce.cpp"));
     CHECK_THROWS_AS(collective_group({.ranks = 0}), invalid_argument);
     CHECK_THROWS_WITH(collective_group({.ranks = 2, .tasks = {"/job:worker/task:0"}}),
                       contains("1 tasks are named, and there are 2 ranks"));
+    CHECK_THROWS_WITH(collective_group({.ranks = 2, .engine = "mpi"}), contains("the job tells the ranks"));
+    CHECK_THROWS_WITH(collective_group({.engine = "no_such_engine"}),
+                      contains("librill_no_such_engine.so") && contains("docs/clusters.md"));
     const graph g;
     const graph_scope here(g);
     const collective_group one({.name = "test_all_reduce/one"});
@@ -100,9 +134,11 @@ TEST_CASE("all_reduce: what can't be is refused") {
     for (const char* name : {all_reduce_op::name, all_gather_op::name}) CHECK(find_op(name));
     broadcast_from_op root;
     root.root = 3;
+    root.tensor = "w";
     CHECK(make_op("CollectiveBroadcast", 1, bytes_of_fields(*make_op(root)))->equals(*make_op(root)));
     collective_op made;
     made.ranks = 4;
+    made.engine = "mpi";
     CHECK(make_op("Collective", 1, bytes_of_fields(*make_op(made)))->equals(*make_op(made)));
 }
 

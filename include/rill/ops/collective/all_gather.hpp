@@ -24,9 +24,10 @@ struct all_gather_op : detail::collective_user {
     using domain_type = domains::any;
     using compiled_types = types::common;
 
+    static void fields(auto& op, auto& visit) { visit("tensor", op.tensor); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return detail::collective_kernel(r, true, detail::joined_values);
+        return detail::collective_kernel(r, {detail::collective_kind::all_gather, 0, tensor, detail::joined_values});
     }
 };
 

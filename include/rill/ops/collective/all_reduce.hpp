@@ -30,33 +30,36 @@ struct all_reduce_op : detail::collective_user {
     using domain_type = domains::real;
     using compiled_types = types::numbers;
 
+    static void fields(auto& op, auto& visit) { visit("tensor", op.tensor); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         check_rank(in);
         return {in[2]};
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return detail::collective_kernel(r, false, detail::sum_of_values<T>);
+        return detail::collective_kernel(
+            r, {detail::collective_kind::all_reduce, 0, tensor, detail::sum_of_values<T>});
     }
 };
 
 namespace detail {
 
-/// The number of elements from which a value is cut into a piece for each rank: every rank adds up one.
-inline constexpr index_t pieces_from = 1 << 14;
-
+/// `called`: the name that the ranks compare; empty: that of the value.
 template <class T>
-any_tensor all_reduced(const any_tensor& x, const collective_group& group, const std::source_location& where) {
+any_tensor all_reduced(const any_tensor& x, const collective_group& group, const std::source_location& where,
+                       const std::string& called = {}) {
     require_kernel<all_reduce_op, T>();
+    all_reduce_op op;
+    op.tensor = called.empty() ? name_of(x.end()) : called;
     const auto shape = type_of(x.end()).shape;
     if (group.tasks().size() < 2 || !shape.complete() || shape.size() < pieces_from)
-        return exchange_at_first(all_reduce_op{}, x, group, where);
+        return exchange_at_first(op, x, group, where);
     const tensor<T, dyn> flat(unchecked, reshape(x, dims{shape.size()}, where));
-    std::vector<tensor<T, dyn>> sums;
+    std::vector<tensor<T, dyn>> sums; // each rank adds up a piece
     for (index_t r = 0; r < group.ranks(); ++r) {
         const tensor<T, dyn> piece =
             flat(slice_range{r * shape.size() / group.ranks(), (r + 1) * shape.size() / group.ranks()});
-        sums.push_back({unchecked, exchange_at(group.tasks()[static_cast<std::size_t>(r)], all_reduce_op{}, piece, group,
-                                               where)});
+        sums.push_back(
+            {unchecked, exchange_at(group.tasks()[static_cast<std::size_t>(r)], op, piece, group, where)});
     }
     return reshape(any_tensor(concat(sums, 0, where)), shape, where);
 }

@@ -18,19 +18,19 @@ struct broadcast_from_op : detail::collective_user {
     using compiled_types = types::common;
     index_t root = 0; // the rank
 
-    static void fields(auto& op, auto& visit) { visit("root", op.root); }
+    static void fields(auto& op, auto& visit) {
+        visit("root", op.root);
+        visit("tensor", op.tensor);
+    }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         check_rank(in);
         if (root < 0) throw invalid_argument("the rank is " + std::to_string(root) + "; ranks are numbered from 0");
         return {in[2]};
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return detail::collective_kernel(r, false, [at = root](std::span<const any_array> values) {
-            if (static_cast<std::size_t>(at) >= values.size())
-                throw invalid_argument("rank " + std::to_string(at) + " of " + std::to_string(values.size()) +
-                                       ", numbered from 0");
-            return values[static_cast<std::size_t>(at)];
-        });
+        return detail::collective_kernel(
+            r, {detail::collective_kind::broadcast_from, root, tensor,
+                [at = root](std::span<const any_array> values) { return values[static_cast<std::size_t>(at)]; }});
     }
 };
 

@@ -50,8 +50,8 @@ public:
     stage next();
     /// Removes and returns at most `most` of the ready stages that `wanted` accepts.
     std::vector<stage> take(std::size_t most, const std::function<bool(const stage&)>& wanted);
-    /// Registers a deferred op of a stage, and returns the callback that completes it.
-    completion defer(stage p, std::function<bool()> give_up);
+    /// Registers a deferred op of a stage, and returns the callback that completes it. `awaited` tells what it waits for.
+    completion defer(stage p, std::function<bool()> give_up, std::function<std::string()> awaited = {});
     /// Handles the completions that have come; if none has, waits for one. Returns false if the step has to leave its thread: `resume` is
     /// called once when it can go on, possibly before this function returns. Throws if the step is cancelled, its deadline is over, or
     /// nothing has come for as long as `progress_timeout`.
@@ -89,6 +89,7 @@ private:
         std::uint64_t ticket; // a second completion for the same ticket is ignored
         stage of;
         std::function<bool()> give_up;
+        std::function<std::string()> awaited;
     };
 
     void listen();

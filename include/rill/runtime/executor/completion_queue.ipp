@@ -32,14 +32,15 @@ RILL_COLD void completion_queue::arrivals::wake() {
     if (std::exchange(awaited, false)) resume();
 }
 
-RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give_up) {
+RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give_up,
+                                             std::function<std::string()> awaited) {
     if (!arrivals_) {
         arrivals_ = std::make_shared<arrivals>();
         arrivals_->resume = resume_;
         if (!resume_) arrivals_->event = context_.env().make_signal();
         if (context_.trace) arrivals_->clock = &context_.trace->to;
     }
-    started_.push_back({++last_, p, std::move(give_up)});
+    started_.push_back({++last_, p, std::move(give_up), std::move(awaited)});
     return
         [ticket = last_, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
             if (const auto to = into.lock()) // null: the step has ended
@@ -143,7 +144,10 @@ RILL_COLD void completion_queue::check_limits() {
 
 RILL_COLD std::string completion_queue::waited_for() const {
     std::string text;
-    for (const auto& s : started_) text += (text.empty() ? "" : ", ") + s.of.of->place_of_stage(s.of.number);
+    for (const auto& s : started_) {
+        text += (text.empty() ? "" : ", ") + s.of.of->place_of_stage(s.of.number);
+        if (s.awaited) text += " (" + s.awaited() + ")";
+    }
     return text;
 }
 

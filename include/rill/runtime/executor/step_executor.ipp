@@ -34,13 +34,15 @@ public:
     completion defer(std::function<bool()> give_up) override {
         used_ = true;
         if (run_.context_->trace) run_.begin_wait(stage_);
-        return run_.events_->defer({&run_, stage_}, std::move(give_up));
+        return run_.events_->defer({&run_, stage_}, std::move(give_up), std::move(awaited_));
     }
+    void describe(std::function<std::string()> awaited) override { awaited_ = std::move(awaited); }
 
 private:
     step_executor& run_;
     std::size_t stage_;
     bool used_ = false;
+    std::function<std::string()> awaited_;
 };
 
 /// A run of a node's bodies, and the nested run of the current one.
