@@ -78,8 +78,10 @@ void write_checkpoint_file(const std::string& path, std::vector<named_array> arr
 std::string checkpoint_bytes(std::vector<named_array> arrays, const checkpoint_write_options& how);
 /// Removes a checkpoint's directory; the manifest goes first.
 void remove_checkpoint(const std::string& path, file_system& files);
-/// Removes what interrupted saves have left in a directory. No save may be running in it.
-void remove_unfinished(const std::string& directory, file_system& files);
+/// Returns true if a name is "<base>-<step, 10 digits or more>-<8 hexadecimal digits>".
+bool is_checkpoint_name(std::string_view name, std::string_view base);
+/// Removes what interrupted saves of "<directory>/<base>" have left. No save of that prefix may be running; those of others may.
+void remove_unfinished(const std::string& directory, const std::string& base, file_system& files);
 
 } // namespace detail
 

@@ -28,6 +28,9 @@ inline file_system& files_of(const checkpoint_write_options& how) {
     return how.files ? *how.files : file_system::real();
 }
 
+/// Returns what the unfinished file LATEST is named after: savers of other prefixes write one of their own.
+inline std::string hint_owner(const std::string& base) { return base + "-LATEST"; }
+
 inline void write_all(file_system& files, const std::string& path, std::string_view bytes) {
     const auto to = files.create(path);
     to->append(bytes);
@@ -69,7 +72,9 @@ RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<na
         throw;
     }
     try_to([&] { // a hint for people and for programs that list no directories; it may be stale
-        replace_file(files, joined_path(directory, "LATEST"), [&](output_file& to) { to.append(name + "\n"); });
+        replace_file(
+            files, joined_path(directory, "LATEST"), [&](output_file& to) { to.append(name + "\n"); },
+            hint_owner(base_of(prefix)));
     });
     return path;
 }
@@ -102,16 +107,40 @@ RILL_COLD void remove_checkpoint(const std::string& path, file_system& files) {
     files.remove(path);
 }
 
-RILL_COLD void remove_unfinished(const std::string& directory, file_system& files) {
+/// Returns the part of a checkpoint's name before step and id; empty if it is not such a name.
+inline std::string_view base_of_checkpoint(std::string_view name) {
+    constexpr auto none = std::string_view::npos;
+    const auto id = name.rfind('-'), step = id == none || id == 0 ? none : name.rfind('-', id - 1);
+    if (step == none || name.size() - id != 9 || id - step < 11) return {};
+    const auto digits = name.substr(step + 1, id - step - 1);
+    if (digits.find_first_not_of("0123456789") != none || name.find_first_not_of("0123456789abcdef", id + 1) != none)
+        return {};
+    return name.substr(0, step);
+}
+
+RILL_COLD bool is_checkpoint_name(std::string_view name, std::string_view base) {
+    return !base.empty() && base_of_checkpoint(name) == base;
+}
+
+RILL_COLD void remove_unfinished(const std::string& directory, const std::string& base, file_system& files) {
     if (!files.exists(directory)) return;
-    for (const auto& name : files.list(directory))
-        if (name.starts_with(unfinished_prefix)) {
-            const auto path = joined_path(directory, name);
-            try_to([&] { // a directory, or the file of a single-file checkpoint
+    const std::string begin = unfinished_prefix, hint = hint_owner(base) + "-", file = base + "-";
+    const auto has_number_after = [](std::string_view name, std::string_view before) {
+        return name.starts_with(before) && name.size() > before.size() &&
+               name.find_first_not_of("0123456789", before.size()) == std::string_view::npos;
+    };
+    for (const auto& name : files.list(directory)) {
+        if (!name.starts_with(begin)) continue;
+        const auto of = std::string_view(name).substr(begin.size());
+        const auto path = joined_path(directory, name);
+        if (is_checkpoint_name(of, base))
+            try_to([&] {
                 for (const auto& part : files.list(path)) files.remove(joined_path(path, part));
             });
-            try_to([&] { files.remove(path); });
-        }
+        else if (!has_number_after(of, hint) && !has_number_after(of, file)) // the hint, or a single-file checkpoint
+            continue;
+        try_to([&] { files.remove(path); });
+    }
 }
 
 } // namespace detail
@@ -241,10 +270,7 @@ RILL_COLD std::vector<checkpoint_info> checkpoints_in(const std::string& directo
     if (!files.exists(directory)) return all;
     for (const auto& name : files.list(directory)) {
         const auto path = detail::joined_path(directory, name);
-        // "<base>-<10 digits or more>-<8 digits>"
-        const auto id = name.rfind('-'),
-                   step = id == std::string::npos || id == 0 ? std::string::npos : name.rfind('-', id - 1);
-        if (name[0] == '.' || step == std::string::npos || name.size() - id != 9 || id - step < 11) continue;
+        if (name[0] == '.' || detail::base_of_checkpoint(name).empty()) continue;
         try {
             all.push_back(checkpoint_reader(path, files).info());
         } catch (const error& problem) {

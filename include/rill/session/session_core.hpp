@@ -48,6 +48,10 @@ public:
     /// Returns the state of queues, tables and random counters.
     virtual std::vector<saved_resource> saved_resources() const;
     virtual void restore_resource(const saved_resource& saved);
+    /// Throws invalid_argument if the value does not fit the variable that is there, and changes nothing.
+    virtual void check_variable(const node* variable, const any_array& value) const;
+    /// Throws what restore_resource would throw, and changes nothing.
+    virtual void check_resource(const saved_resource& saved) const;
 
     /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
     endpoint edge(const std::string& name) const;

@@ -45,6 +45,9 @@ public:
     /// Adds the trace of a step under a tag: TensorBoard shows times and memory in the graph.
     void add_run_metadata(const std::string& tag, const step_trace& trace, std::int64_t step);
 
+    /// Marks that a run goes on from a step, and writes it: TensorBoard drops what earlier writers have written of this step and later ones.
+    void start(std::int64_t step);
+
     /// Writes what is kept in memory.
     void flush();
     const std::string& path() const noexcept;

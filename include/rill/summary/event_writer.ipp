@@ -116,14 +116,15 @@ struct event_writer::state {
         path = detail::joined_path(directory, name);
         file = files.create(path);
         kept = detail::tf_record(detail::event_bytes(time, 0, detail::event_file_version, "brain.Event:2"));
-        if (options.start_step != 0) {
-            detail::wire_writer log;
-            constexpr std::uint64_t start = 1;
-            log.field(1, start);
-            kept +=
-                detail::tf_record(detail::event_bytes(time, options.start_step, detail::event_session_log, log.out));
-        }
+        if (options.start_step != 0) start(options.start_step);
         flush();
+    }
+
+    void start(std::int64_t step) {
+        detail::wire_writer log;
+        constexpr std::uint64_t start = 1; // of SessionLog's statuses
+        log.field(1, start);
+        kept += detail::tf_record(detail::event_bytes(now(), step, detail::event_session_log, log.out));
     }
 
     void flush() {
@@ -187,6 +188,12 @@ RILL_COLD void event_writer::add_run_metadata(const std::string& tag, const step
     tagged.field(1, tag);
     tagged.field(2, detail::run_metadata_bytes(trace));
     state_->add(step, detail::event_run_metadata, tagged.out);
+}
+
+RILL_COLD void event_writer::start(std::int64_t step) {
+    const std::lock_guard lock(state_->mutex);
+    state_->start(step);
+    state_->flush();
 }
 
 RILL_COLD void event_writer::flush() {

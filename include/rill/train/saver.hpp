@@ -74,6 +74,8 @@ public:
 
     /// Returns the paths of the checkpoints that this saver has written and kept, oldest first.
     std::vector<std::string> last_checkpoints() const;
+    /// Returns the file system that the saver writes to.
+    file_system& files() const;
 
 private:
     struct state;
@@ -105,9 +107,11 @@ namespace detail {
 std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given = {});
 /// Returns the values of variables under their names. Throws failed_precondition with the names of those that have none.
 std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables);
-/// Gives variables the values of a file. Throws before it changes anything.
+/// Gives variables the values of a file, and resources their saved states. All is compared before anything is changed: throws
+/// invalid_argument with everything that does not fit.
 void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables,
-                       const std::vector<named_array>& values, const restore_options& how);
+                       const std::vector<named_array>& values, const restore_options& how,
+                       const std::vector<saved_resource>& resources = {});
 
 } // namespace detail
 

@@ -63,10 +63,21 @@ RILL_COLD std::vector<named_array> variable_values(const session& s, const std::
 }
 
 RILL_COLD void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables,
-                                 const std::vector<named_array>& values, const restore_options& how) {
+                                 const std::vector<named_array>& values, const restore_options& how,
+                                 const std::vector<saved_resource>& resources) {
     std::map<std::string, const any_array*> there;
     for (const auto& v : values) there[v.name] = &v.value;
     std::vector<std::string> missing, extra, differing, unknown;
+    std::string unfit; // state that is there, and of another kind than the saved one
+    const auto try_fit = [&](const auto& check) {
+        try {
+            check();
+        } catch (const invalid_argument& problem) {
+            unfit += "; " + std::string(problem.what());
+        } catch (const failed_precondition& problem) { // a table that is filled from a file
+            unfit += "; " + std::string(problem.what());
+        }
+    };
     std::vector<std::pair<const node*, const any_array*>> found;
     std::map<std::string, std::string> renamed = how.rename;
     for (const auto* n : variables) {
@@ -83,17 +94,22 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
         if (at->second->type() != n->outputs[0])
             differing.push_back(n->name + " (here " + to_string(n->outputs[0]) + ", there " +
                                 to_string(at->second->type()) + ")");
+        else
+            try_fit([&, value = at->second] { core_of(s)->check_variable(n, *value); });
         found.emplace_back(n, at->second);
         there.erase(at);
     }
     if (!how.allow_extra)
         for (const auto& [name, value] : there) extra.push_back(name);
     for (const auto& [name, other] : renamed) unknown.push_back(name);
-    if (!missing.empty() || !extra.empty() || !differing.empty() || !unknown.empty())
+    for (const auto& r : resources) try_fit([&] { core_of(s)->check_resource(r); });
+    if (!missing.empty() || !extra.empty() || !differing.empty() || !unknown.empty() || !unfit.empty())
         throw invalid_argument("restore: '" + source + "' is not of this graph's variables" +
                                listed("missing in the file", missing) + listed("only in the file", extra) +
-                               listed("of other types", differing) + listed("renamed, but no variables", unknown));
+                               listed("of other types", differing) + listed("renamed, but no variables", unknown) +
+                               unfit);
     for (const auto& [n, value] : found) core_of(s)->restore_variable(n, *value);
+    for (const auto& r : resources) core_of(s)->restore_resource(r);
 }
 
 // Resources are saved as "@session:<kind>:<container>:<name>:<part>" (or "@process:…"); ':' and '%' within are written as "%3a" and "%25".
@@ -157,9 +173,8 @@ inline void restore_from(const session& s, const checkpoint_reader& from, const 
     const auto resources = take_resources(values);
     restore_options rest = how;
     if (!given.empty()) rest.allow_extra = true;
-    restore_variables(s, from.info().path, saved_variables(s.graph(), given), values, rest);
-    if (!given.empty()) return;
-    for (const auto& r : resources) core_of(s)->restore_resource(r);
+    restore_variables(s, from.info().path, saved_variables(s.graph(), given), values, rest,
+                      given.empty() ? resources : std::vector<saved_resource>());
 }
 
 inline std::vector<named_array> all_state(const session& s, const std::vector<any_tensor>& given) {
@@ -202,7 +217,8 @@ struct saver::state {
         const auto directory = detail::directory_of(prefix);
         {
             const std::lock_guard lock(mutex);
-            if (known.insert(prefix).second) adopt(directory, detail::base_of(prefix));
+            if (!known.contains(prefix)) adopt(directory, detail::base_of(prefix));
+            known.insert(prefix);
         }
         const auto path = detail::write_checkpoint(prefix, std::move(arrays), {.step = step, .files = options.files});
         const std::lock_guard lock(mutex);
@@ -226,13 +242,12 @@ struct saver::state {
         return path;
     }
 
-    /// Counts the newest checkpoints that an earlier run has left as this saver's own.
+    /// Removes what an interrupted run has left, and counts the newest checkpoints of earlier runs as this saver's own.
     void adopt(const std::string& directory, const std::string& base) {
+        detail::remove_unfinished(directory, base, files());
         auto there = checkpoints_in(directory, files());
-        std::erase_if(there, [&](const auto& c) {
-            const auto name = detail::base_of(c.path);
-            return name.substr(0, name.rfind('-', name.rfind('-') - 1)) != base;
-        });
+        std::erase_if(there,
+                      [&](const auto& c) { return !detail::is_checkpoint_name(detail::base_of(c.path), base); });
         if (options.max_to_keep > 0)
             there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
         for (const auto& c : there) kept.push_front({c.path, c.time}); // they come newest first
@@ -312,6 +327,8 @@ RILL_COLD std::vector<std::string> saver::last_checkpoints() const {
     for (const auto& w : state_->kept) all.push_back(w.path);
     return all;
 }
+
+RILL_COLD file_system& saver::files() const { return state_->files(); }
 
 RILL_COLD void save(const session& s, const std::string& path) {
     detail::write_checkpoint_file(path, detail::all_state(s, {}), {});
