@@ -174,10 +174,7 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
     const std::size_t part = is_differentiable(type->type) && name[0] == 'c' ? size / 2 : size;
     if (order == '>' && part > 1)
         for (std::size_t i = 0; i < data.size(); i += part) std::reverse(to + i, to + i + part);
-    if (type->type == dtype::boolean)
-        for (std::size_t i = 0; i < data.size(); ++i)
-            if (to[i] != 0 && to[i] != 1)
-                throw data_loss("the bool at byte " + std::to_string(begin + i) + " is neither 0 nor 1");
+    if (type->type == dtype::boolean) check_bools(data, begin);
     return value;
 }
 

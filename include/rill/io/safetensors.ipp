@@ -242,12 +242,8 @@ inline std::vector<named_array> safetensors_arrays(const input_file& file) {
     for (auto& e : entries) {
         any_array value(e.type, e.shape);
         file.read_at(first + e.begin, value.mutable_data(), static_cast<std::size_t>(e.end - e.begin));
-        if (e.type == dtype::boolean) // other bytes than 0 and 1 are no bool
-            if (const auto bytes = bytes_of_numbers(value); bytes.find_first_not_of(std::string_view("\0\1", 2)) != bytes.npos)
-                throw data_loss(of_tensor(
-                    e.name, "the bool at byte " +
-                                std::to_string(first + e.begin + bytes.find_first_not_of(std::string_view("\0\1", 2))) +
-                                " is neither 0 nor 1"));
+        if (e.type == dtype::boolean)
+            with_prefix("tensor '" + e.name + "'", [&] { check_bools(bytes_of_numbers(value), first + e.begin); });
         all.push_back({std::move(e.name), std::move(value)});
     }
     return all;

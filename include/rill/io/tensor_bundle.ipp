@@ -312,6 +312,7 @@ inline any_array read_bundle_entry(const input_file& file, const bundle_entry& e
     any_array value(e.type, e.shape);
     file.read_at(e.offset, value.mutable_data(), static_cast<std::size_t>(e.size));
     check(detail::crc32c(bytes_of_numbers(value)));
+    if (e.type == dtype::boolean) check_bools(bytes_of_numbers(value), e.offset);
     return value;
 }
 

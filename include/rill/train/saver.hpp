@@ -19,6 +19,7 @@ struct saver_options {
     double keep_every_n_hours = 0;          // one of each such interval stays for ever; 0: none
     std::vector<any_tensor> variables = {}; // only these; empty: all, and queues, tables and random counters
     file_system* files = nullptr;           // null: the real one
+    int shards = 1;                         // files that a checkpoint is spread over
 };
 
 struct restore_options {
@@ -105,6 +106,10 @@ namespace detail {
 
 /// Returns the variables that a saver saves: those given, or all of a graph but local ones.
 std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given = {});
+/// Returns where the shards of partitioned variables lie in their tables, by the names of the shards.
+std::map<std::string, array_slice> partition_slices(const graph& g);
+/// Returns a number that changes with the nodes of a graph: their names, ops, types and operands.
+std::uint64_t graph_digest(const graph& g);
 /// Returns the values of variables under their names. Throws failed_precondition with the names of those that have none.
 std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables);
 /// Gives variables the values of a file, and resources their saved states. All is compared before anything is changed: throws

@@ -4,6 +4,7 @@
 #include <rill/train/saver.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <deque>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include <rill/core/hash.hpp>
 #include <rill/core/log.hpp>
 #include <rill/io/npy.hpp>
 #include <rill/io/safetensors.hpp>
@@ -37,6 +39,61 @@ RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::ve
     for (const auto* n : g.nodes())
         if (n->op->role() == op_role::variable && !local.contains(n)) all.push_back(n);
     return all;
+}
+
+/// Takes a whole number and the mark behind it away from a text. Returns -1 if there is none.
+inline index_t take_number(std::string_view& text, std::string_view mark) {
+    index_t n = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (problem != std::errc() || !text.starts_with(mark)) return -1;
+    text.remove_prefix(mark.size());
+    return n;
+}
+
+RILL_COLD std::map<std::string, array_slice> partition_slices(const graph& g) {
+    std::map<std::string, array_slice> all;
+    for (const auto& [collection, members] : g.state().collections()) {
+        std::string_view how = collection;
+        if (!how.starts_with(collections::partitions)) continue;
+        how.remove_prefix(std::string_view(collections::partitions).size());
+        const bool in_turn = how.starts_with("mod:");
+        how.remove_prefix(how.find(':') + 1);
+        const index_t rows = take_number(how, ":"), shards = take_number(how, ":");
+        if (rows < 1 || shards < 1) continue;
+        for (const auto& e : members) {
+            const std::string& name = e.from->name;
+            const auto part = name.rfind("/part_");
+            std::string_view number = std::string_view(name).substr(part == std::string::npos ? name.size() : part + 6);
+            const index_t k = take_number(number, "");
+            if (k < 0 || k >= shards || !number.empty()) continue; // a name that was made unique: saved as it is
+            const dims& own = type_of(e).shape;
+            dims shape = own;
+            shape[0] = rows;
+            all[name] = {.of = name.substr(0, part),
+                         .shape = shape,
+                         .axis = 0,
+                         .start = in_turn ? k : k * (rows / shards) + std::min(k, rows % shards),
+                         .extent = own[0],
+                         .step = in_turn ? shards : 1};
+        }
+    }
+    return all;
+}
+
+RILL_COLD std::uint64_t graph_digest(const graph& g) {
+    std::uint64_t digest = 0;
+    const auto add = [&](std::uint64_t part) { digest = hash_combine(digest, part); };
+    for (const auto* n : g.nodes()) {
+        add(hash_bytes(n->name));
+        add(hash_bytes(n->op->name()));
+        for (const auto& t : n->outputs) add(hash_bytes(to_string(t)));
+        for (const auto& e : n->inputs) {
+            add(hash_bytes(e.from->name));
+            add(static_cast<std::uint64_t>(e.port));
+        }
+    }
+    return digest;
 }
 
 inline std::string listed(const char* what, const std::vector<std::string>& names) {
@@ -169,9 +226,19 @@ inline std::vector<saved_resource> take_resources(std::vector<named_array>& from
 
 inline void restore_from(const session& s, const checkpoint_reader& from, const std::vector<any_tensor>& given,
                          const restore_options& how) {
-    auto values = from.read_all();
-    const auto resources = take_resources(values);
     restore_options rest = how;
+    auto slices = partition_slices(s.graph());
+    std::set<std::string> tables;
+    for (auto& [name, part] : slices) {
+        tables.insert(part.of);
+        if (const auto other = how.rename.find(part.of); other != how.rename.end()) part.of = other->second;
+    }
+    for (const auto& table : tables) rest.rename.erase(table);
+    std::erase_if(slices, [&](const auto& s) { // an older checkpoint has the shards themselves
+        return from.has(s.first) || rest.rename.contains(s.first);
+    });
+    auto values = from.read_all(slices);
+    const auto resources = take_resources(values);
     if (!given.empty()) rest.allow_extra = true;
     restore_variables(s, from.info().path, saved_variables(s.graph(), given), values, rest,
                       given.empty() ? resources : std::vector<saved_resource>());
@@ -213,15 +280,17 @@ struct saver::state {
     file_system& files() const { return options.files ? *options.files : file_system::real(); }
 
     /// Writes a checkpoint and removes the oldest ones.
-    std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step) {
+    std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step, const graph& of) {
         const auto directory = detail::directory_of(prefix);
         {
             const std::lock_guard lock(mutex);
             if (!known.contains(prefix)) adopt(directory, detail::base_of(prefix));
             known.insert(prefix);
         }
-        const auto path = detail::write_checkpoint(prefix, std::move(arrays), {.step = step, .files = options.files});
+        const auto how = how_to_write(prefix, step, of);
+        const auto path = detail::write_checkpoint(prefix, std::move(arrays), how);
         const std::lock_guard lock(mutex);
+        last_id[prefix] = detail::hex_of(how.id);
         kept.push_back({path, detail::seconds_now()});
         if (options.max_to_keep <= 0) return path;
         const auto most =
@@ -242,21 +311,38 @@ struct saver::state {
         return path;
     }
 
+    /// Returns the options of a checkpoint of a graph, with what its manifest tells of it.
+    checkpoint_write_options how_to_write(const std::string& prefix, std::int64_t step, const graph& of) {
+        checkpoint_write_options how{.step = step,
+                                     .files = options.files,
+                                     .shards = options.shards,
+                                     .id = detail::draw_checkpoint_id(),
+                                     .slices = detail::partition_slices(of)};
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(detail::graph_digest(of)));
+        how.metadata["graph"] = digits;
+        const std::lock_guard lock(mutex);
+        if (const auto last = last_id.find(prefix); last != last_id.end()) how.metadata["previous"] = last->second;
+        return how;
+    }
+
     /// Removes what an interrupted run has left, and counts the newest checkpoints of earlier runs as this saver's own.
     void adopt(const std::string& directory, const std::string& base) {
         detail::remove_unfinished(directory, base, files());
         auto there = checkpoints_in(directory, files());
         std::erase_if(there,
                       [&](const auto& c) { return !detail::is_checkpoint_name(detail::base_of(c.path), base); });
+        if (!there.empty()) last_id[detail::joined_path(directory, base)] = there.front().id;
         if (options.max_to_keep > 0)
             there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
         for (const auto& c : there) kept.push_front({c.path, c.time}); // they come newest first
     }
 
     const saver_options options;
-    std::mutex mutex; // for kept, known, next_forever
+    std::mutex mutex; // for kept, known, last_id, next_forever
     std::deque<written> kept;
     std::set<std::string> known; // prefixes
+    std::map<std::string, std::string> last_id; // of the newest checkpoint, by prefix
     double next_forever;
     std::mutex writer_mutex; // for writer
     std::thread writer;
@@ -275,17 +361,17 @@ RILL_COLD saver::~saver() {
 }
 
 RILL_COLD std::string saver::save(const session& s, const std::string& prefix, const checkpoint_step& step) {
-    return state_->write(prefix, detail::all_state(s, state_->options.variables), step.in(s));
+    return state_->write(prefix, detail::all_state(s, state_->options.variables), step.in(s), s.graph());
 }
 
 RILL_COLD void saver::save_later(const session& s, const std::string& prefix, const checkpoint_step& step) {
     wait();
     const std::lock_guard lock(state_->writer_mutex);
     if (state_->writer.joinable()) state_->writer.join(); // of another thread's call, meanwhile
-    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s),
+    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s), g = s.graph(),
                                   arrays = detail::all_state(s, state_->options.variables)]() mutable {
         try {
-            of->write(prefix, std::move(arrays), number);
+            of->write(prefix, std::move(arrays), number, g);
         } catch (...) {
             const std::lock_guard problem_lock(of->problem_mutex);
             of->problem = std::current_exception();
@@ -331,7 +417,7 @@ RILL_COLD std::vector<std::string> saver::last_checkpoints() const {
 RILL_COLD file_system& saver::files() const { return state_->files(); }
 
 RILL_COLD void save(const session& s, const std::string& path) {
-    detail::write_checkpoint_file(path, detail::all_state(s, {}), {});
+    detail::write_checkpoint_file(path, detail::all_state(s, {}), {.slices = detail::partition_slices(s.graph())});
 }
 
 RILL_COLD void load(const session& s, const std::string& path, const restore_options& how) {
