@@ -91,7 +91,7 @@ COVERED_BY |= {f"ops/sync/{op}": "train/bounded_staleness" for op in ("clock_adv
 COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collective/all_gather", "ops/collective/broadcast_from",
                                                                   "ops/collective/collective", "train/all_reduce_gradients")}
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow", "faults")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 
