@@ -170,7 +170,7 @@ named_array rows(const std::string& name, index_t start, index_t n, index_t step
         for (const float scale : {1.f, 10.f}) values.push_back(scale * static_cast<float>(start + i * step));
     return {name, array_of<float>({n, 2}, values)};
 }
-array_slice slice_of(index_t start, index_t n, index_t step) { return {"t", dims{7, 2}, 0, start, n, step}; }
+saved_slice slice_of(index_t start, index_t n, index_t step) { return {"t", dims{7, 2}, 0, start, n, step}; }
 
 } // namespace test_checkpoint
 
@@ -204,7 +204,7 @@ TEST_CASE("checkpoint: slices are one array, read whole or in other slices") {
         CHECK(equal(two[1].value, rows("", 1, 3, 2).value));
         CHECK(from.read_all().size() == 1);
         for (const auto& wrong : {slice_of(5, 3, 1), slice_of(-1, 2, 1), slice_of(0, 2, 0), slice_of(0, 4, 3),
-                                  array_slice{"t", dims{8, 2}, 0, 0, 1, 1}, array_slice{"t", dims{7, 2}, 2, 0, 1, 1}})
+                                  saved_slice{"t", dims{8, 2}, 0, 0, 1, 1}, saved_slice{"t", dims{7, 2}, 2, 0, 1, 1}})
             CHECK_THROWS_AS(from.read_slice(wrong), invalid_argument);
         CHECK_THROWS_AS(from.read_slice({"u", dims{7, 2}, 0, 0, 1, 1}), not_found);
     }
@@ -216,7 +216,7 @@ TEST_CASE("checkpoint: slices are one array, read whole or in other slices") {
 TEST_CASE("checkpoint: slices that are missing or there twice are data_loss") {
     using test_checkpoint::rows, test_checkpoint::slice_of;
     model_files files;
-    const auto refused = [&](const std::vector<named_array>& arrays, const std::map<std::string, array_slice>& slices,
+    const auto refused = [&](const std::vector<named_array>& arrays, const std::map<std::string, saved_slice>& slices,
                              const std::string& why) {
         const auto path = detail::write_checkpoint("run/m", arrays, {.files = &files, .slices = slices});
         CHECK_THROWS_WITH(checkpoint_reader(path, files).read("t"), contains("tensor 't'") && contains(why));

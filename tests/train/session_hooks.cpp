@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/session_hooks.hpp>
 
+#include <chrono>
+#include <cstdio>
 #include <limits>
+#include <string>
+#include <thread>
+
+#if defined(__unix__)
+#include <unistd.h>
+#endif
 
 #include <rill/core/log.hpp>
 #include <rill/io/tf_record.hpp>
@@ -13,6 +21,7 @@
 
 #include "catch.hpp"
 #include "io/model_files.hpp"
+#include "io/temporary.hpp"
 
 using namespace rill;
 
@@ -79,3 +88,58 @@ TEST_CASE("session_hooks: summaries and checkpoints when they are due, and at th
     for (const auto& c : checkpoints_in("run", files)) steps.push_back(c.step);
     CHECK(steps == std::vector<std::int64_t>{8, 7, 4});
 }
+
+TEST_CASE("session_hooks: a checkpoint each so much time") {
+    io_test::model_files files;
+    const graph g;
+    const graph_scope here(g);
+    const variable<float> w("w", 1.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const auto keep = std::make_shared<saver>(saver_options{.max_to_keep = 0, .files = &files});
+    const auto hook = checkpoint_saver_hook("run", {.time = std::chrono::milliseconds(20)}, keep);
+    bool stop = false;
+    hook->after_create_session(s);
+    const auto run = [&](std::int64_t step) {
+        hook->after_run(step_info(s, step, stop), {});
+        keep->wait();
+        return checkpoints_in("run", files).size();
+    };
+    CHECK(run(1) == 0); // the time begins with the first step
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    CHECK(run(2) == 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    CHECK(run(3) == 2);
+    CHECK(checkpoints_in("run", files)[0].step == 3);
+    hook->end(s);
+    CHECK(checkpoints_in("run", files).size() == 2); // the last step is saved already
+}
+
+#if defined(__unix__)
+TEST_CASE("session_hooks: the bar of a known number of steps grows to its end") {
+    const io_test::temporary_directory files;
+    const graph g;
+    const graph_scope here(g);
+    const tensor<float> loss = constant(0.5f);
+    const session s(g);
+    set_log_sink([](log_level, std::string_view) {});
+    const auto text = [&] {
+        std::fflush(stderr);
+        const int kept = dup(2);
+        std::FILE* const to = std::fopen((files / "bar").c_str(), "w");
+        REQUIRE(to);
+        dup2(fileno(to), 2);
+        test_session_hooks::drive(s, *logging_hook({{"loss", loss}}, {.steps = 5}, 10), 0, 10,
+                                  [](const any_tensor&) { return io_test::array_of<float>({}, {0.5f}); });
+        std::fflush(stderr);
+        dup2(kept, 2);
+        close(kept);
+        std::fclose(to);
+        return detail::read_whole(file_system::real(), files / "bar", 10000);
+    }();
+    set_log_sink({});
+    const std::string none(27, '.'), half(12, '.');
+    CHECK(text == "\r[###" + none + "] step 1, loss = 0.5" + "\r[" + std::string(18, '#') + half +
+                      "] step 6, loss = 0.5");
+}
+#endif

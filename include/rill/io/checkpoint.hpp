@@ -26,7 +26,7 @@ struct checkpoint_info {
 };
 
 /// Where an array lies in a larger one: elements start, start + step, … along an axis, and all along the others.
-struct array_slice {
+struct saved_slice {
     std::string of = {}; // the name of the larger array
     dims shape = {};     // of the larger array
     int axis = 0;
@@ -47,7 +47,7 @@ struct checkpoint_write_options {
     int shards = 1;               // files that the arrays are spread over, by size
     std::string id = {};          // 16 bytes; empty: drawn
     /// Of arrays that are parts of larger ones, by their names. A checkpoint holds the larger ones.
-    std::map<std::string, array_slice> slices = {};
+    std::map<std::string, saved_slice> slices = {};
 };
 
 struct merge_options {
@@ -76,10 +76,10 @@ public:
     /// is wrong or a slice is missing.
     any_array read(const std::string& name) const;
     /// Reads a part of an array, from those slices that hold it. Throws invalid_argument if the array has another shape.
-    any_array read_slice(const array_slice& part) const;
+    any_array read_slice(const saved_slice& part) const;
     /// Reads all arrays, and checks that the bytes between them are zero. `slices` are read in place of the arrays that they are of, under
     /// the names that they have there.
-    std::vector<named_array> read_all(const std::map<std::string, array_slice>& slices = {}) const;
+    std::vector<named_array> read_all(const std::map<std::string, saved_slice>& slices = {}) const;
 
 private:
     friend std::string merge_checkpoints(const std::vector<std::string>& paths, const std::string& prefix,

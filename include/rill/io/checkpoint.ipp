@@ -218,7 +218,7 @@ RILL_COLD void remove_unfinished(const std::string& directory, const std::string
 namespace detail {
 
 /// Calls f(i, k) for each element of an axis that is element i of one slice and element k of another.
-template <class F> void each_shared(const array_slice& a, const array_slice& b, const F& f) {
+template <class F> void each_shared(const saved_slice& a, const saved_slice& b, const F& f) {
     for (index_t i = 0; i < a.extent; ++i) {
         const index_t from_b = a.start + i * a.step - b.start;
         if (from_b >= 0 && from_b % b.step == 0 && from_b / b.step < b.extent) f(i, from_b / b.step);
@@ -350,7 +350,7 @@ struct checkpoint_reader::state {
                                    [&] { return detail::read_tensor(*shards[e.shard].file, e); });
     }
     /// Puts a part of an array together from the slices that hold it, along their axis.
-    any_array read_part(entry_range of, const array_slice& wanted) const {
+    any_array read_part(entry_range of, const saved_slice& wanted) const {
         const auto& e = of.front();
         const auto refuse = [&](const std::string& why) { throw data_loss(detail::of_tensor(e.name, why)); };
         // The slices have as many elements as are wanted, or nothing is allocated.
@@ -376,13 +376,13 @@ struct checkpoint_reader::state {
         }
         return whole;
     }
-    static array_slice all_of(const detail::index_entry& e) {
+    static saved_slice all_of(const detail::index_entry& e) {
         return {e.name, e.type.shape, e.slice.axis, 0, e.type.shape[e.slice.axis], 1};
     }
     any_array read(entry_range of) const {
         return of.front().is_slice ? read_part(of, all_of(of.front())) : read(of.front());
     }
-    any_array read(entry_range of, const array_slice& part) const {
+    any_array read(entry_range of, const saved_slice& part) const {
         const auto& e = of.front();
         if (part.axis < 0 || part.axis >= part.shape.rank || e.type.shape != part.shape || part.start < 0 ||
             part.extent < 1 || part.step < 1 || part.start >= part.shape[part.axis] ||
@@ -470,12 +470,12 @@ RILL_COLD any_array checkpoint_reader::read(const std::string& name) const {
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] { return state_->read(found); });
 }
 
-RILL_COLD any_array checkpoint_reader::read_slice(const array_slice& part) const {
+RILL_COLD any_array checkpoint_reader::read_slice(const saved_slice& part) const {
     const auto found = state_->need(part.of);
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] { return state_->read(found, part); });
 }
 
-RILL_COLD std::vector<named_array> checkpoint_reader::read_all(const std::map<std::string, array_slice>& slices) const {
+RILL_COLD std::vector<named_array> checkpoint_reader::read_all(const std::map<std::string, saved_slice>& slices) const {
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] {
         for (std::size_t i = 0; i < state_->shards.size(); ++i) state_->check_gaps(i);
         std::multimap<std::string, std::string> parts_of;

@@ -40,7 +40,7 @@ struct index_entry {
     std::uint64_t offset = 0, length = 0;
     std::vector<std::uint32_t> sums = {}; // one for each MiB
     bool is_slice = false;
-    array_slice slice = {}; // without name and shape
+    saved_slice slice = {}; // without name and shape
     std::size_t shard = 0;
 
     tensor_type own_type() const;
@@ -87,7 +87,7 @@ double seconds_now();
 struct shard_place {
     std::string id; // of the checkpoint
     std::uint16_t flags = 0, shard = 0, shards = 1;
-    const std::map<std::string, array_slice>* slices = nullptr; // null: there are none
+    const std::map<std::string, saved_slice>* slices = nullptr; // null: there are none
     /// Gives what stands behind the index; null: nothing.
     std::function<std::string(const shard_header&)> more = nullptr;
 };

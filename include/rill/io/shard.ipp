@@ -123,7 +123,7 @@ inline std::string index_bytes(const std::vector<index_entry>& entries) {
 }
 
 /// Returns the entry of an array that is to be written: whole, or a slice of a larger one.
-inline index_entry entry_of(const named_array& a, const std::map<std::string, array_slice>* slices) {
+inline index_entry entry_of(const named_array& a, const std::map<std::string, saved_slice>* slices) {
     index_entry e{.name = a.name, .type = a.value.type()};
     if (slices)
         if (const auto at = slices->find(a.name); at != slices->end()) {

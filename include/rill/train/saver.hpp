@@ -107,7 +107,7 @@ namespace detail {
 /// Returns the variables that a saver saves: those given, or all of a graph but local ones.
 std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given = {});
 /// Returns where the shards of partitioned variables lie in their tables, by the names of the shards.
-std::map<std::string, array_slice> partition_slices(const graph& g);
+std::map<std::string, saved_slice> partition_slices(const graph& g);
 /// Returns a number that changes with the nodes of a graph: their names, ops, types and operands.
 std::uint64_t graph_digest(const graph& g);
 /// Returns the values of variables under their names. Throws failed_precondition with the names of those that have none.

@@ -51,8 +51,8 @@ inline index_t take_number(std::string_view& text, std::string_view mark) {
     return n;
 }
 
-RILL_COLD std::map<std::string, array_slice> partition_slices(const graph& g) {
-    std::map<std::string, array_slice> all;
+RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
+    std::map<std::string, saved_slice> all;
     for (const auto& [collection, members] : g.state().collections()) {
         std::string_view how = collection;
         if (!how.starts_with(collections::partitions)) continue;

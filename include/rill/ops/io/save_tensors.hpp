@@ -34,7 +34,7 @@ private:
 template <graph_operand X>
 operation save_tensors(const X& path, const std::vector<std::pair<std::string, any_tensor>>& tensors,
                        const std::source_location& where = std::source_location::current()) {
-    detail::require_kernel<save_tensors_op, void>();
+    require_kernel<save_tensors_op, void>();
     std::vector<std::string> names;
     for (const auto& [name, tensor] : tensors) names.push_back(name);
     const auto edge = detail::seal(path);
