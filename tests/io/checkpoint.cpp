@@ -110,6 +110,8 @@ TEST_CASE("checkpoint: what an interrupted save has left goes by its prefix, oth
         files.make_directory(directory);
         files.put(directory + "/shard-00000-of-00001.dat", "half");
     }
+    files.make_directory("run/model-0000000003-0123abcd"); // a removal has begun: its manifest is gone
+    files.put("run/model-0000000003-0123abcd/shard-00000-of-00001.dat", "half");
     for (const char* name : {".tmp-model-LATEST-17", ".tmp-model-123", ".tmp-other-LATEST-17", ".tmp-modelling-123"})
         files.put(std::string("run/") + name, "half");
     const std::string kept = detail::base_of(latest_checkpoint("run", files));
@@ -117,10 +119,9 @@ TEST_CASE("checkpoint: what an interrupted save has left goes by its prefix, oth
     CHECK(files.list("run") == std::vector<std::string>{".tmp-model-2-0000000009-0123abcd", ".tmp-modelling-123",
                                                         ".tmp-other-LATEST-17", "LATEST", kept});
     detail::remove_unfinished("nowhere", "model", files);
-    CHECK(detail::is_checkpoint_name("model-2-0000000009-0123abcd", "model-2"));
-    CHECK_FALSE(detail::is_checkpoint_name("model-2-0000000009-0123abcd", "model"));
-    CHECK_FALSE(detail::is_checkpoint_name("model-000000009-0123abcd", "model"));
-    CHECK_FALSE(detail::is_checkpoint_name("model-0000000009-0123abcx", "model"));
+    CHECK(detail::base_of_checkpoint("model-2-0000000009-0123abcd") == "model-2");
+    for (const char* name : {"model-000000009-0123abcd", "model-0000000009-0123abcx", "model-0000000009", "-", "", "LATEST"})
+        CHECK(detail::base_of_checkpoint(name).empty());
 }
 
 TEST_CASE("checkpoint: a manifest names files of its own directory, or is refused") {

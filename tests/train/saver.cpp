@@ -515,7 +515,7 @@ TEST_CASE("saver: G18: each operation of a save that removes an old checkpoint f
             CHECK(checkpoints_in("run", files)[0].step == 4);
             saver again({.max_to_keep = 2, .files = &files}); // nothing is left once another run has saved
             again.save(s, "run/m", 5);
-            for (const auto& name : files.list("run")) CHECK(name[0] != '.');
+            CHECK(files.list("run").size() == 3); // LATEST and two checkpoints
         }
         CHECK(operations > 15);
     }
@@ -578,7 +578,7 @@ TEST_CASE("saver: G20: killed before any operation of a save, the last committed
         test_saver::large_model m;
         saver next({.max_to_keep = 2});
         next.save(m.s, directory + "/m", 4);
-        CHECK(test_saver::unfinished_in(directory).empty());
+        CHECK(file_system::real().list(directory).size() == 3); // LATEST and two checkpoints
         CHECK(checkpoints_in(directory)[0].step == 4);
         if (!killed) {
             CHECK(k > 15);
@@ -620,7 +620,7 @@ TEST_CASE("saver: G20: two savers in one directory, killed at any moment, lose n
         const auto all = checkpoints_in(here.path());
         for (const char* base : {"a", "b"}) {
             const auto of = std::count_if(all.begin(), all.end(), [&](const auto& c) {
-                return detail::is_checkpoint_name(detail::base_of(c.path), base);
+                return detail::base_of_checkpoint(detail::base_of(c.path)) == base;
             });
             CHECK(of >= 2);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -117,9 +118,14 @@ void write_checkpoint_file(const std::string& path, std::vector<named_array> arr
 std::string checkpoint_bytes(std::vector<named_array> arrays, const checkpoint_write_options& how);
 /// Removes a checkpoint's directory; the manifest goes first.
 void remove_checkpoint(const std::string& path, file_system& files);
-/// Returns true if a name is "<base>-<step, 10 digits or more>-<8 hexadecimal digits>".
-bool is_checkpoint_name(std::string_view name, std::string_view base);
-/// Removes what interrupted saves of "<directory>/<base>" have left. No save of that prefix may be running; those of others may.
+/// Returns the base of a name "<base>-<step, 10 digits or more>-<8 hexadecimal digits>"; empty for other names.
+std::string_view base_of_checkpoint(std::string_view name);
+/// Makes a checkpoint's directory: `fill(directory, names)` writes the shards, adds the name of each before it is made, and returns the
+/// manifest. After an error nothing is left. Returns the path.
+std::string
+commit_checkpoint(const std::string& prefix, std::int64_t step, const std::string& id, file_system& files,
+                  const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill);
+/// Removes what interrupted saves and removals of "<directory>/<base>" have left. No save of that prefix may be running; those of others may.
 void remove_unfinished(const std::string& directory, const std::string& base, file_system& files);
 
 } // namespace detail
@@ -128,4 +134,6 @@ void remove_unfinished(const std::string& directory, const std::string& base, fi
 
 #if !RILL_COMPILED
 #include <rill/io/checkpoint.ipp>
+#include <rill/io/checkpoint_merge.ipp>
+#include <rill/io/checkpoint_write.ipp>
 #endif

@@ -78,6 +78,8 @@ struct read_manifest {
     explicit read_manifest(std::string_view bytes);
 };
 
+/// Returns the name of a shard's file.
+std::string shard_name(std::size_t i, std::size_t n);
 std::string hex_of(std::string_view bytes);
 std::string draw_checkpoint_id();
 /// Returns the seconds since 1970.

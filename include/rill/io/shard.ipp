@@ -66,6 +66,10 @@ RILL_COLD tensor_type index_entry::own_type() const {
     return own;
 }
 
+RILL_COLD std::string shard_name(std::size_t i, std::size_t n) {
+    return sharded_filename("shard", static_cast<int>(i), static_cast<int>(n)) + ".dat";
+}
+
 RILL_COLD std::string hex_of(std::string_view bytes) {
     std::string text;
     for (const char c : bytes) {

@@ -283,7 +283,8 @@ inline void check_bundle_places(const std::vector<std::pair<std::string, bundle_
         if (e.size > 0) order.push_back(&each);
     }
     std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-        return std::pair(a->second.shard, a->second.offset) < std::pair(b->second.shard, b->second.offset);
+        return std::tie(a->second.shard, a->second.offset, a->first) <
+               std::tie(b->second.shard, b->second.offset, b->first);
     });
     for (std::size_t i = 1; i < order.size(); ++i)
         if (const auto &a = order[i - 1]->second, &b = order[i]->second;

@@ -124,4 +124,5 @@ void restore_variables(const session& s, const std::string& source, const std::v
 
 #if !RILL_COMPILED
 #include <rill/train/saver.ipp>
+#include <rill/train/saver_values.ipp>
 #endif
