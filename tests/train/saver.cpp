@@ -25,6 +25,7 @@
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/table/hash_table.hpp>
 #include <rill/train/adam.hpp>
+#include <rill/train/any_variable.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
@@ -344,6 +345,32 @@ TEST_CASE("saver: a partitioned variable is one tensor of a checkpoint, restored
         CHECK(two.is_filled());
         for (const auto& c : checkpoints_in("run", files)) detail::remove_checkpoint(c.path, files);
     }
+}
+
+TEST_CASE("saver: slots of a partitioned variable go with its rows") {
+    io_test::model_files files;
+    struct program : test_saver::table<> {
+        std::vector<any_tensor> slots;
+
+        explicit program(int shards) : table(shards, partition_strategy::mod) {
+            for (const auto& shard : t.shards())
+                slots.push_back(any_variable(shard.node()->name + "/m", dtype::float32, type_of(shard.end()).shape,
+                                             static_cast<float>(slots.size()), {.trainable = false}));
+            s.run(global_variables_initializer());
+        }
+    };
+    const program three(3), two(2);
+    const auto path = saver({.files = &files}).save(three.s, "run/m", 1);
+    CHECK(checkpoint_reader(path, files).tensors().size() == 2); // t and t/m
+    saver({.files = &files}).restore(two.s, path);
+    const auto column = [&](std::size_t k) {
+        const any_array all = two.s.run(two.slots[k]);
+        std::vector<float> values;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); i += 2) values.push_back(all.elements<float>()[i]);
+        return values;
+    };
+    CHECK(column(0) == std::vector<float>{0, 2, 1, 0}); // rows 0, 2, 4, 6 were in shards 0, 2, 1, 0
+    CHECK(column(1) == std::vector<float>{1, 0, 2});
 }
 
 TEST_CASE("saver: shards of different savers are merged, and old checkpoints with shards as tensors restored") {

@@ -62,6 +62,7 @@ RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
             const index_t k = take_number(number, "");
             if (k < 0 || k >= shards || !number.empty()) continue; // a name that was made unique: saved as it is
             const dims& own = type_of(e).shape;
+            if (own.rank < 1) continue;
             dims shape = own;
             shape[0] = rows;
             all[name] = {.of = name.substr(0, part),
@@ -71,6 +72,16 @@ RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
                          .extent = own[0],
                          .step = in_turn ? shards : 1};
         }
+    }
+    if (all.empty()) return all;
+    const auto shards = all;
+    for (const auto* n : g.nodes()) { // optimizers' slots "t/part_0/m" lie in "t/m" as the shard does in "t"
+        const auto slash = n->name.rfind('/');
+        if (n->op->role() != op_role::variable || slash == std::string::npos) continue;
+        const auto of = shards.find(n->name.substr(0, slash));
+        if (of == shards.end() || n->outputs[0].shape != of->second.own_shape()) continue;
+        auto& slot = all[n->name] = of->second;
+        slot.of += n->name.substr(slash);
     }
     return all;
 }
