@@ -61,10 +61,12 @@ RILL_COLD void refuse_resource(std::int64_t number, std::uint32_t incarnation, c
 
 RILL_INLINE std::vector<named_array> resource::saved_parts() const { return {}; }
 
-RILL_INLINE void resource::restore_parts(std::span<const named_array> parts) { check_parts(parts); }
+RILL_INLINE void resource::restore_parts(std::span<const named_array>) {
+    throw invalid_argument("a checkpoint can't hold the state of a " + described());
+}
 
 RILL_INLINE void resource::check_parts(std::span<const named_array>) const {
-    throw invalid_argument("a checkpoint can't hold the state of a " + described());
+    if (saved_parts().empty()) throw invalid_argument("a checkpoint can't hold the state of a " + described());
 }
 
 RILL_COLD resource::~resource() {
