@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <rill/core/log.hpp>
+#include <rill/core/text_file.hpp>
 #include <rill/io/summary_messages.hpp>
 #include <rill/io/tf_record.hpp>
 #include <rill/io/wire.hpp>
@@ -247,7 +248,7 @@ TEST_CASE("monitored_session: a scaffold says how it begins: initializer, functi
     const io_test::temporary_directory here;
     for (const bool resumed : {false, true}) {
         test_monitored_session::training t;
-        const variable<float> mine("mine", 1.f), set("set", 0.f);
+        const variable<float> mine("mine", 1.f, {.collections = {}}), set("set", 0.f); // only `init` gives mine a value
         const variable<float> local("local", 0.f, {.trainable = false, .local = true});
         const operation init = group(global_variables_initializer(), mine.assign(5.f));
         int calls = 0;

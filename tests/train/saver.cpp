@@ -277,17 +277,10 @@ template <index_t Rows = 7> struct table {
         s.run(global_variables_initializer());
     }
     void fill() {
-        std::vector<int> all(Rows);
-        xt::xtensor<float, 2> rows = xt::zeros<float>({static_cast<std::size_t>(Rows), std::size_t(2)});
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            all[i] = static_cast<int>(i);
-            rows(i, 0) = static_cast<float>(i);
-            rows(i, 1) = 10 * static_cast<float>(i);
-        }
         const auto count = static_cast<index_t>(t.shards().size());
         for (index_t k = 0; k < count; ++k) {
-            const auto mine = s.run(t.shards()[static_cast<std::size_t>(k)]);
-            xt::xtensor<float, 2> part = mine;
+            const auto& shard = t.shards()[static_cast<std::size_t>(k)];
+            xt::xtensor<float, 2> part = s.run(shard);
             for (std::size_t j = 0; j < part.shape()[0]; ++j) {
                 const index_t first = k * (Rows / count) + std::min(k, Rows % count);
                 const auto row = t.strategy() == partition_strategy::mod ? static_cast<index_t>(j) * count + k
@@ -295,7 +288,7 @@ template <index_t Rows = 7> struct table {
                 part(j, 0) = static_cast<float>(row);
                 part(j, 1) = 10 * static_cast<float>(row);
             }
-            s.run(t.shards()[static_cast<std::size_t>(k)].assign(part));
+            s.run(shard.assign(part));
         }
     }
     bool is_filled() {

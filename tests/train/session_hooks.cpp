@@ -138,8 +138,8 @@ TEST_CASE("session_hooks: the bar of a known number of steps grows to its end") 
         return detail::read_whole(file_system::real(), files / "bar", 10000);
     }();
     set_log_sink({});
-    const std::string none(27, '.'), half(12, '.');
-    CHECK(text == "\r[###" + none + "] step 1, loss = 0.5" + "\r[" + std::string(18, '#') + half +
+    const std::string first(27, '.'), second(12, '.');
+    CHECK(text == "\r[###" + first + "] step 1, loss = 0.5" + "\r[" + std::string(18, '#') + second +
                       "] step 6, loss = 0.5");
 }
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/io/read_file.hpp>
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/host_array.hpp>
 #include <rill/expr/constant.hpp>
 #include <rill/ops/io/read_file.hpp>
 
@@ -51,6 +52,7 @@ operation save_tensors(const X& path, const std::vector<std::pair<std::string, a
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
+#include <rill/core/shape_rules.hpp>
 #include <rill/io/checkpoint.hpp>
 
 namespace rill { inline namespace RILL_ABI {
