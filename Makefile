@@ -95,6 +95,8 @@ soak:
 	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
+	RILL_CRASHES=2000 RILL_FLIP_BYTES=65536 build/dev-gcc/tests/rill_tests_io "checkpoint: G*"
+	RILL_KILLS=1000 build/dev-gcc/tests/rill_tests_train "saver: G20*"
 
 # Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600. FUZZ_SEED= takes the rounds from that seed on.
 FUZZ_SECONDS ?= 60

@@ -7,8 +7,13 @@
 
 #include <benchmark/benchmark.h>
 
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/ops/summary/histogram_summary.hpp>
+#include <rill/ops/summary/image_summary.hpp>
+#include <rill/ops/summary/scalar_summary.hpp>
 #include <rill/summary/event_writer.hpp>
+#include <rill/summary/merged_summaries.hpp>
 #include <rill/train/initializers.hpp>
 #include <rill/train/saver.hpp>
 
@@ -68,6 +73,24 @@ void restore_all(benchmark::State& state) {
 }
 BENCHMARK(restore_all)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+/// Weights in the format of safetensors, to compare with its own library: bench/peers/savers.py.
+void save_as_safetensors(benchmark::State& state) {
+    const model m;
+    detail::make_directories(file_system::real(), directory);
+    for (auto _ : state) save_safetensors(m.s, directory + "/w.safetensors");
+    count_bytes(state);
+}
+BENCHMARK(save_as_safetensors)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void load_from_safetensors(benchmark::State& state) {
+    const model m;
+    detail::make_directories(file_system::real(), directory);
+    save_safetensors(m.s, directory + "/w.safetensors");
+    for (auto _ : state) load_safetensors(m.s, directory + "/w.safetensors");
+    count_bytes(state);
+}
+BENCHMARK(load_from_safetensors)->Unit(benchmark::kMillisecond)->UseRealTime();
+
 /// How long save_later holds up its caller, with nothing being written before.
 void pause(benchmark::State& state) {
     const model m;
@@ -104,6 +127,47 @@ void scalar(benchmark::State& state) {
     for (auto _ : state) log.scalar("loss", 0.5, ++step);
 }
 BENCHMARK(scalar)->Unit(benchmark::kNanosecond);
+
+void histogram_of_10000(benchmark::State& state) {
+    event_writer log(directory + "/logs");
+    const xt::xtensor<float, 1> values = xt::linspace<float>(-1.f, 1.f, 10000);
+    std::int64_t step = 0;
+    for (auto _ : state) log.histogram("w", values, ++step);
+}
+BENCHMARK(histogram_of_10000)->Unit(benchmark::kMicrosecond);
+
+void image_of_64_by_64(benchmark::State& state) {
+    event_writer log(directory + "/logs");
+    const xt::xtensor<float, 3> picture = xt::ones<float>({64, 64, 3});
+    std::int64_t step = 0;
+    for (auto _ : state) log.image("filters", picture, ++step);
+}
+BENCHMARK(image_of_64_by_64)->Unit(benchmark::kMicrosecond);
+
+/// Steps of a small model. Argument: how many of its summaries each step computes and writes: none, or three scalars, a histogram and a picture.
+void step_with_summaries(benchmark::State& state) {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 64, 64> w("w", 0.5f);
+    const operation step(w.assign_add(1.f).node());
+    const tensor<float> sum = reduce_sum(w);
+    for (const char* name : {"a", "b", "c"}) scalar_summary(name, sum);
+    histogram_summary("w", w);
+    image_summary("picture", w);
+    const auto merged = merged_summaries();
+    const session s(g);
+    s.run(global_variables_initializer());
+    event_writer log(directory + "/logs");
+    std::int64_t number = 0;
+    for (auto _ : state) {
+        ++number;
+        if (state.range(0) == 0)
+            s.run(step);
+        else
+            log.add(std::get<0>(s.run(std::tuple(merged, step))), number);
+    }
+}
+BENCHMARK(step_with_summaries)->Arg(0)->Arg(5)->Unit(benchmark::kMicrosecond);
 
 void graph_of_50000_nodes(benchmark::State& state) {
     const graph g;

@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
         log.scalar("loss/each", now, i);
     }
     const auto [value, trace] = s.run_traced(loss, feed(x, xt::ones<float>({16, 8})));
-    log.add_run_metadata("step 200", trace, 200);
+    log.add_run_metadata("step 200", trace, 200, s.graph());
     log.flush();
     std::printf("loss %g -> %g (%g), written to %s\n", static_cast<double>(first), static_cast<double>(now),
                 static_cast<double>(value), log.path().c_str());

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
 
     event_writer log(directory);
     log.add_graph(s.graph());
-    log.add_run_metadata("training step", trace, 1);
+    log.add_run_metadata("training step", trace, 1, s.graph());
     trace.write_chrome(directory + "/step.json");
     write_dot(s.graph(), directory + "/graph.dot");
 

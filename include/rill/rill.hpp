@@ -26,6 +26,7 @@
 #include <rill/ops/control/print.hpp>
 #include <rill/ops/image/image_adjustments.hpp>
 #include <rill/ops/math/add_check_numerics.hpp>
+#include <rill/ops/math/confusion_matrix.hpp>
 #include <rill/ops/state/partitioned_variable.hpp>
 #include <rill/ops/state/writes.hpp>
 #include <rill/summary/event_writer.hpp>

@@ -108,6 +108,8 @@
 #include <rill/graph/serialization/serialization.ipp>
 #include <rill/io/byte_stream.ipp>
 #include <rill/io/checkpoint.ipp>
+#include <rill/io/checkpoint_merge.ipp>
+#include <rill/io/checkpoint_write.ipp>
 #include <rill/io/csv_record.ipp>
 #include <rill/io/example.ipp>
 #include <rill/io/file_system.ipp>
@@ -221,6 +223,7 @@
 #include <rill/train/replica_device_setter.ipp>
 #include <rill/train/replica_index.ipp>
 #include <rill/train/saver.ipp>
+#include <rill/train/saver_values.ipp>
 #include <rill/train/session_hooks.ipp>
 #include <rill/train/start_queue_runners.ipp>
 #include <rill/train/sync_replicas.ipp>

@@ -38,6 +38,19 @@ TEST_CASE("resource: found by its number as long as it lives, and as what it is"
         CHECK_THROWS_WITH(resource_as<lamp>(none), contains("nothing that is there"));
 }
 
+struct shelf : resource {
+    std::string described() const override { return "shelf of oak"; }
+    std::vector<named_array> saved_parts() const override { return {{"books", any_array(dtype::int32, dims{})}}; }
+};
+
+TEST_CASE("resource: one that saves nothing takes no state, and one that saves some is asked by its own check") {
+    lamp none;
+    CHECK(none.saved_parts().empty());
+    CHECK_THROWS_WITH(none.check_parts({}), contains("can't hold the state of a lamp of glass"));
+    CHECK_THROWS_WITH(none.restore_parts({}), contains("can't hold the state of a lamp of glass"));
+    shelf().check_parts({}); // its restore_parts says more
+}
+
 TEST_CASE("resource: a handle belongs to one task") {
     const auto task = detail::draw_incarnation(), other = detail::draw_incarnation();
     CHECK(task != other);

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TensorBoard reads what examples/tensorboard writes: both of its loaders, and its HTTP answers. check_tensorboard.py PROGRAM"""
+"""TensorBoard reads what examples/tensorboard writes: its loader in Python, the one in its data server where that is installed, and its HTTP
+answers with either. check_tensorboard.py PROGRAM"""
 import json
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -51,33 +54,50 @@ def check_multiplexer(directory):
     check(all_runs.Graph(run) is not None, "the graph")
 
 
-def check_http(directory):
+def check_http(directory, load_fast):
     board = program.TensorBoard()
-    board.configure(argv=[None, "--logdir", str(directory), "--port", "0", "--load_fast", "false"])
+    board.configure(argv=[None, "--logdir", str(directory), "--port", "0", "--load_fast", load_fast])
     address = board.launch()
 
-    def get(path):
-        with urllib.request.urlopen(address + path) as answer:
+    def get(path, **query):
+        with urllib.request.urlopen(address + path + ("?" + urllib.parse.urlencode(query) if query else "")) as answer:
             return answer.read()
 
-    for _ in range(60):
-        tags = json.loads(get("data/plugin/scalars/tags"))
-        if tags and "loss" in next(iter(tags.values())):
+    def say(what):
+        return f"{what} by HTTP, --load_fast {load_fast}"
+
+    def tags_of(plugin):
+        return next(iter(json.loads(get(f"data/plugin/{plugin}/tags")).values()), {})
+
+    for _ in range(120):  # until all of the file is read
+        if "loss" in tags_of("scalars") and "picture" in tags_of("images") and "notes" in str(get("data/plugin/text/tags")):
             break
-        import time
         time.sleep(0.5)
-    run = next(iter(tags))
-    check(len(json.loads(get(f"data/plugin/scalars/scalars?tag=loss/each&run={run}"))) > 100, "scalars by HTTP")
-    check(json.loads(get(f"data/plugin/histograms/histograms?tag=w&run={run}")), "histograms by HTTP")
-    pictures = json.loads(get(f"data/plugin/images/images?tag=picture&run={run}&sample=0"))
-    check(get("data/plugin/images/individualImage?" + pictures[0]["query"]).startswith(b"\x89PNG"), "a picture by HTTP")
-    check(b"identity" in get(f"data/plugin/text/text?tag=notes&run={run}"), "text by HTTP")
-    check(b"layer/w" in get(f"data/plugin/graphs/graph?run={run}&conceptual=false"), "the graph by HTTP")
+    run = next(iter(json.loads(get("data/plugin/scalars/tags"))))
+    check(len(json.loads(get("data/plugin/scalars/scalars", tag="loss/each", run=run))) > 100, say("scalars"))
+    check(json.loads(get("data/plugin/histograms/histograms", tag="w", run=run)), say("histograms"))
+    pictures = json.loads(get("data/plugin/images/images", tag="picture", run=run, sample=0))
+    check(get("data/plugin/images/individualImage?" + pictures[0]["query"]).startswith(b"\x89PNG"), say("a picture"))
+    check(b"identity" in get("data/plugin/text/text", tag="notes", run=run), say("text"))
+    check(b"layer/w" in get("data/plugin/graphs/graph", run=run, conceptual="false"), say("the graph"))
+    metadata = get("data/plugin/graphs/run_metadata", tag="step 200", run=run)
+    check(b"loss/matmul" in metadata and b"device:CPU:0" in metadata, say("the traced step"))
+    check(b"DT_FLOAT" in metadata, say("the types of its outputs"))
+
+
+def has_data_server():
+    try:
+        import tensorboard_data_server
+    except ImportError:
+        return False
+    return tensorboard_data_server.server_binary() is not None
 
 
 with tempfile.TemporaryDirectory() as directory:
     subprocess.run([sys.argv[1], directory], check=True)
     check_accumulator(directory)
     check_multiplexer(directory)
-    check_http(directory)
-print("tensorboard reads all kinds")
+    check_http(directory, "false")
+    if has_data_server():
+        check_http(directory, "true")
+print("tensorboard reads all kinds" + ("" if has_data_server() else "; its data server is not installed"))

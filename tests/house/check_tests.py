@@ -29,11 +29,10 @@ COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resou
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "distributed/processes": "tasks in processes of their own, of all headers",
-                        "distributed/training": "sync_replicas and monitored_session across tasks",
-                        "session/random_sessions": "an attack on sessions by threads, of all headers"}
                         "distributed/simulated_training": "training in the simulator, with tasks that die",
                         "distributed/faults": "training by processes that are killed",
-                        "distributed/training": "sync_replicas and monitored_session across tasks"}
+                        "distributed/training": "sync_replicas and monitored_session across tasks",
+                        "session/random_sessions": "an attack on sessions by threads, of all headers"}
 # one test file for a family of ops
 COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/conv2d"
                for op in ("window_op", "convolution_op", "conv2d_transpose", "depthwise_conv2d")}
@@ -105,6 +104,7 @@ SLEEPS = {"distributed/hostile_bytes": "sockets of strangers, which say nothing 
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
 # programs: public TensorFlow programs, which use headers of all rooms
 NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "programs", "rare", "sanitizers", "saved", "tensorflow")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "nvcc", "rare", "saved", "tensorflow", "faults")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 

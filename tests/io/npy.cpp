@@ -63,6 +63,9 @@ TEST_CASE("npy: hostile files are refused, pickles always") {
     refused("{'descr': '<U4', 'fortran_order': False, 'shape': (1,)}", "abcd", "'<U4'");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "abcd", "the shape [2]");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "abcdx", "5 bytes of float32 [1]");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "abcdx", "from byte 65 on");
+    refused("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "abcd", "at byte 44: True or False");
+    refused("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", std::string("\0\2", 2), "the bool at byte 66");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 16)}", "abcd",
             "more than the bytes");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "abcd", "an extent");

@@ -57,6 +57,51 @@ TEST_CASE("event_writer: events of all kinds, after the version and the start of
     CHECK(other.path() != path);
 }
 
+TEST_CASE("event_writer: a run that goes on from a step, told later") {
+    io_test::model_files files;
+    event_writer log("logs", {.files = &files});
+    log.scalar("loss", 0.5, 1);
+    log.start(7);
+    const auto& bytes = files.contents(log.path()); // it is written at once
+    CHECK(test_event_writer::kinds(bytes) == std::vector<int>{3, 5, 7});
+    wire_reader last(detail::tf_records(bytes).back());
+    std::int64_t step = 0;
+    while (!last.empty())
+        if (const auto f = last.next_field(); f.number == 2) step = static_cast<std::int64_t>(f.value);
+    CHECK(step == 7);
+}
+
+TEST_CASE("event_writer: run metadata tell devices and the types of outputs") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, 3> x("x");
+    const tensor<float, dyn, 3> y = [&] {
+        const device_scope second("/device:cpu:1");
+        return tensor<float, dyn, 3>(x + 1.f);
+    }();
+    const step_trace trace{{{.node = "x", .op = "Placeholder", .begin = 0, .end = 1000},
+                            {.node = y.node()->name, .op = "Add", .begin = 1000, .end = 5000, .bytes = 24},
+                            {.node = "elsewhere", .op = "Mul", .begin = 1000, .end = 5000, .task = "/job:ps/replica:0/task:1"}}};
+    const auto fields_of = [](std::string_view bytes, int number) {
+        std::vector<std::string> all;
+        for (wire_reader from(bytes); !from.empty();)
+            if (const auto f = from.next_field(); f.number == number) all.emplace_back(f.bytes);
+        return all;
+    };
+    const auto devices = fields_of(fields_of(detail::run_metadata_bytes(trace, &g), 1).at(0), 1);
+    REQUIRE(devices.size() == 3);
+    CHECK(fields_of(devices[0], 1).at(0) == "/job:localhost/replica:0/task:0/device:CPU:0");
+    CHECK(fields_of(devices[1], 1).at(0) == "/job:localhost/replica:0/task:0/device:CPU:1");
+    CHECK(fields_of(devices[2], 1).at(0) == "/job:ps/replica:0/task:1/device:CPU:0");
+    const auto node = fields_of(devices[1], 2).at(0);
+    const auto output = fields_of(fields_of(node, 7).at(0), 3).at(0);
+    CHECK(output.substr(0, 2) == std::string("\x08\x01", 2)); // float32
+    CHECK(fields_of(fields_of(output, 2).at(0), 2).size() == 2); // two axes
+    const auto plain = fields_of(fields_of(detail::run_metadata_bytes(trace), 1).at(0), 1);
+    CHECK(plain.size() == 2); // without the graph: by task
+    CHECK(fields_of(fields_of(plain[0], 2).at(1), 7).empty());
+}
+
 TEST_CASE("event_writer: a graph has names, edges, devices and shapes") {
     const graph g;
     const graph_scope here(g);

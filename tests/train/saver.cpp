@@ -11,6 +11,8 @@
 #include <unistd.h>
 #endif
 
+#include <rill/core/log.hpp>
+#include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/square.hpp>
@@ -19,12 +21,15 @@
 #include <rill/ops/queue/priority_queue.hpp>
 #include <rill/ops/queue/random_shuffle_queue.hpp>
 #include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/state/partitioned_variable.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/table/hash_table.hpp>
 #include <rill/train/adam.hpp>
+#include <rill/train/any_variable.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
+#include "io/decorated_files.hpp"
 #include "io/model_files.hpp"
 #include "io/temporary.hpp"
 
@@ -157,6 +162,232 @@ TEST_CASE("saver: what does not fit is refused in one message, and nothing is ch
                       contains("is no variable"));
 }
 
+TEST_CASE("saver: a queue, a table or a shared variable of another type is refused before anything is changed") {
+    const io_test::temporary_directory here;
+    {
+        const graph g;
+        const graph_scope scope(g);
+        const variable<float, 2> a("a", 1.f), extra("extra", 1.f);
+        const variable<float> shared("shared", 5.f, {.shared_name = "test_saver_shared"});
+        const fifo_queue<tensor<int>> q({.capacity = 4});
+        const hash_table<std::string, float> table;
+        const session s(g);
+        s.run(global_variables_initializer());
+        s.run(q.enqueue(constant(7)));
+        s.run(table.insert(constant("x"), constant(7.f)));
+        save(s, here / "m");
+        session::reset("", {""}); // the shared variable goes
+    }
+    const graph g;
+    const graph_scope scope(g);
+    const variable<float, 2> a("a", 10.f);
+    const variable<float> shared("shared", 50.f, {.shared_name = "test_saver_shared"});
+    const fifo_queue<tensor<float>> q({.capacity = 4});
+    const hash_table<std::string, std::int64_t> table;
+    const tensor<int> length = q.size();
+    const tensor<std::int64_t> found = table.find(constant("y"), std::int64_t(0));
+    const session s(g);
+    s.run(global_variables_initializer());
+    s.run(q.enqueue(constant(0.5f)));
+    s.run(table.insert(constant("y"), constant(std::int64_t(3))));
+    CHECK_THROWS_WITH(load(s, here / "m"),
+                      contains("only in the file: 'extra'") && contains("component 0 is float32 [], not int32 []") &&
+                          contains("values are int64, not float32"));
+    CHECK_THROWS_AS(load(s, here / "m", {.allow_extra = true}), invalid_argument);
+    CHECK(s.run(a)(0) == 10);
+    CHECK(s.run(shared) == 50);
+    CHECK(s.run(length) == 1);
+    CHECK(s.run(found) == 3);
+    {
+        const graph other; // which has the shared name as another type
+        const graph_scope in(other);
+        const variable<double> taken("taken", 1., {.shared_name = "test_saver_taken"});
+        const session first(other);
+        first.run(global_variables_initializer());
+        const graph g2;
+        const graph_scope in2(g2);
+        const variable<float> b("b", 1.f);
+        const variable<float> wrong("wrong", 2.f, {.shared_name = "test_saver_taken"});
+        detail::write_checkpoint_file(
+            here / "n", {{"b", io_test::array_of<float>({}, {3})}, {"wrong", io_test::array_of<float>({}, {4})}}, {});
+        const session second(g2);
+        second.run(b.initializer());
+        CHECK_THROWS_WITH(load(second, here / "n"), contains("the variable is float64 [], the saved value is float32 []"));
+        CHECK(second.run(b) == 1);
+    }
+    session::reset("", {""});
+}
+
+TEST_CASE("saver: what an interrupted run has left is removed, another live saver's is not") {
+    io_test::model_files files;
+    const graph g;
+    const graph_scope scope(g);
+    const variable<float> w("w", 1.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    saver other({.files = &files});
+    other.save(s, "run/other", 1);
+    const std::string mine = "run/.tmp-m-0000000007-0123abcd", others = "run/.tmp-other-0000000007-0123abcd";
+    for (const auto& directory : {mine, others}) {
+        files.make_directory(directory);
+        files.put(directory + "/shard-00000-of-00001.dat", "half");
+    }
+    files.put("run/.tmp-m-LATEST-12345", "half");
+    saver keep({.files = &files});
+    keep.save(s, "run/m", 1);
+    CHECK_FALSE(files.exists(mine));
+    CHECK_FALSE(files.exists("run/.tmp-m-LATEST-12345"));
+    CHECK(files.exists(others + "/shard-00000-of-00001.dat"));
+    CHECK(checkpoints_in("run", files).size() == 2);
+}
+
+TEST_CASE("saver: a checkpoint tells its graph and the one before") {
+    io_test::model_files files;
+    const graph g;
+    const graph_scope scope(g);
+    const variable<float> w("w", 1.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    saver keep({.files = &files});
+    const auto told = [&](const std::string& path) { return checkpoint_reader(path, files).info(); };
+    const auto first = told(keep.save(s, "run/m", 1)), second = told(keep.save(s, "run/m", 2));
+    CHECK(first.metadata.count("previous") == 0);
+    CHECK(second.metadata.at("previous") == first.id);
+    CHECK(second.metadata.at("graph") == first.metadata.at("graph"));
+    const auto grown = w.assign_add(1.f);
+    const auto third = told(saver({.files = &files}).save(s, "run/m", 3)); // a later run
+    CHECK(third.metadata.at("previous") == second.id);
+    CHECK(third.metadata.at("graph") != first.metadata.at("graph"));
+    CHECK(told(keep.save(s, "run/n", 1)).metadata.count("previous") == 0);
+}
+
+namespace test_saver {
+
+/// A table whose row i is {i, 10 i}, over so many shards.
+template <index_t Rows = 7> struct table {
+    graph g;
+    graph_scope here{g};
+    partitioned_variable<float, Rows, 2> t;
+    placeholder<int, dyn> ids{"ids"};
+    tensor<float, dyn, 2> rows;
+    session s{g};
+
+    explicit table(int shards, partition_strategy strategy)
+        : t("t", 0.f, {.shards = shards, .strategy = strategy}), rows(gather(t, ids)) {
+        s.run(global_variables_initializer());
+    }
+    void fill() {
+        const auto count = static_cast<index_t>(t.shards().size());
+        for (index_t k = 0; k < count; ++k) {
+            const auto& shard = t.shards()[static_cast<std::size_t>(k)];
+            xt::xtensor<float, 2> part = s.run(shard);
+            for (std::size_t j = 0; j < part.shape()[0]; ++j) {
+                const index_t first = k * (Rows / count) + std::min(k, Rows % count);
+                const auto row = t.strategy() == partition_strategy::mod ? static_cast<index_t>(j) * count + k
+                                                                         : first + static_cast<index_t>(j);
+                part(j, 0) = static_cast<float>(row);
+                part(j, 1) = 10 * static_cast<float>(row);
+            }
+            s.run(shard.assign(part));
+        }
+    }
+    bool is_filled() {
+        std::vector<int> all(Rows);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+        const auto got = s.run(rows, feed(ids, all));
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (got(i, 0) != static_cast<float>(i) || got(i, 1) != 10 * static_cast<float>(i)) return false;
+        return true;
+    }
+};
+
+} // namespace test_saver
+
+TEST_CASE("saver: a partitioned variable is one tensor of a checkpoint, restored with another number of shards") {
+    io_test::model_files files;
+    for (const auto strategy : {partition_strategy::mod, partition_strategy::div}) {
+        test_saver::table<> three(3, strategy);
+        three.fill();
+        CHECK(three.is_filled());
+        const auto path = saver({.files = &files, .shards = 2}).save(three.s, "run/m", 1);
+        const checkpoint_reader from(path, files);
+        REQUIRE(from.tensors().size() == 1);
+        CHECK(from.tensors()[0] == std::pair<std::string, tensor_type>("t", {dtype::float32, dims{7, 2}}));
+        CHECK(from.read("t").elements<float>()[13] == 60);
+        for (const auto other : {partition_strategy::mod, partition_strategy::div})
+            for (const int shards : {3, 2, 1, 7}) {
+                test_saver::table<> to(shards, other);
+                CHECK_FALSE(to.is_filled());
+                saver({.files = &files}).restore(to.s, path);
+                CHECK(to.is_filled());
+            }
+        const graph g;
+        const graph_scope here(g);
+        const variable<float, 7, 2> whole("t", 0.f); // not partitioned
+        const variable<float, 7, 2> renamed("u", 0.f);
+        const session s(g);
+        saver({.files = &files}).restore(s, path, {.allow_missing = true});
+        CHECK(s.run(whole)(6, 1) == 60);
+        test_saver::table<8> larger(2, strategy);
+        CHECK_THROWS_WITH(saver({.files = &files}).restore(larger.s, path),
+                          contains("missing in the file: 't/part_0', 't/part_1'") && contains("only in the file: 't'"));
+        // a checkpoint that has the table under another name
+        const auto old = detail::write_checkpoint("run/old", {{"old", from.read("t")}}, {.step = 1, .files = &files});
+        test_saver::table<> two(2, strategy);
+        saver({.files = &files}).restore(two.s, old, {.rename = {{"t", "old"}}});
+        CHECK(two.is_filled());
+        for (const auto& c : checkpoints_in("run", files)) detail::remove_checkpoint(c.path, files);
+    }
+}
+
+TEST_CASE("saver: slots of a partitioned variable go with its rows") {
+    io_test::model_files files;
+    struct program : test_saver::table<> {
+        std::vector<any_tensor> slots;
+
+        explicit program(int shards) : table(shards, partition_strategy::mod) {
+            for (const auto& shard : t.shards())
+                slots.push_back(any_variable(shard.node()->name + "/m", dtype::float32, type_of(shard.end()).shape,
+                                             static_cast<float>(slots.size()), {.trainable = false}));
+            s.run(global_variables_initializer());
+        }
+    };
+    const program three(3), two(2);
+    const auto path = saver({.files = &files}).save(three.s, "run/m", 1);
+    CHECK(checkpoint_reader(path, files).tensors().size() == 2); // t and t/m
+    saver({.files = &files}).restore(two.s, path);
+    const auto column = [&](std::size_t k) {
+        const any_array all = two.s.run(two.slots[k]);
+        std::vector<float> values;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); i += 2) values.push_back(all.elements<float>()[i]);
+        return values;
+    };
+    CHECK(column(0) == std::vector<float>{0, 2, 1, 0}); // rows 0, 2, 4, 6 were in shards 0, 2, 1, 0
+    CHECK(column(1) == std::vector<float>{1, 0, 2});
+}
+
+TEST_CASE("saver: shards of different savers are merged, and old checkpoints with shards as tensors restored") {
+    io_test::model_files files;
+    test_saver::table<> two(2, partition_strategy::mod);
+    two.fill();
+    std::vector<std::string> parts;
+    std::vector<named_array> plain;
+    for (const auto& shard : two.t.shards()) {
+        saver some({.variables = {shard}, .files = &files});
+        parts.push_back(some.save(two.s, "ps/" + detail::base_of(shard.node()->name), 4));
+        plain.push_back({shard.node()->name, two.s.run(any_tensor(shard))});
+    }
+    CHECK_THROWS_WITH(checkpoint_reader(parts[0], files).read("t"), contains("4 of 7 elements"));
+    const auto whole = merge_checkpoints(parts, "run/m", {.files = &files});
+    test_saver::table<> three(3, partition_strategy::div);
+    saver({.files = &files}).restore(three.s, whole);
+    CHECK(three.is_filled());
+    const auto old = detail::write_checkpoint("run/m", plain, {.step = 9, .files = &files});
+    test_saver::table<> again(2, partition_strategy::mod);
+    saver({.files = &files}).restore(again.s, old);
+    CHECK(again.is_filled());
+}
+
 TEST_CASE("saver: queues of other orders, with elements of different shapes, and tables") {
     const io_test::temporary_directory here;
     struct program {
@@ -270,13 +501,116 @@ TEST_CASE("saver: max_to_keep counts what an earlier run has left, one of each i
     CHECK(checkpoints_in("run", files).size() == 5);
 }
 
+TEST_CASE("saver: G18: each operation of a save that removes an old checkpoint fails in turn") {
+    const graph g;
+    const graph_scope scope(g);
+    const variable<float> w("w", 1.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    std::vector<std::string> lines;
+    set_log_sink([&](log_level, std::string_view line) { lines.emplace_back(line); });
+    for (const int problem : {ENOSPC, EIO, EROFS}) {
+        std::size_t operations = 1;
+        for (std::size_t k = 1; k <= operations; ++k) {
+            io_test::model_files files;
+            saver keep({.max_to_keep = 2, .files = &files});
+            keep.save(s, "run/m", 1);
+            keep.save(s, "run/m", 2);
+            files.fail(k, problem);
+            const auto before = files.calls();
+            bool failed = false;
+            try {
+                keep.save(s, "run/m", 3);
+            } catch (const error& e) {
+                failed = true;
+                CHECK_THAT(e.what(), contains("run"));
+            }
+            operations = std::max(operations, files.calls() - before);
+            files.fail(0, 0);
+            const auto there = checkpoints_in("run", files);
+            REQUIRE(there.size() >= 2);
+            CHECK(there[0].step == (failed ? 2 : 3));
+            for (const auto& c : there) CHECK(checkpoint_reader(c.path, files).read_all().size() == 1);
+            keep.save(s, "run/m", 4);
+            CHECK(checkpoints_in("run", files)[0].step == 4);
+            saver again({.max_to_keep = 2, .files = &files}); // nothing is left once another run has saved
+            again.save(s, "run/m", 5);
+            CHECK(files.list("run").size() == 3); // LATEST and two checkpoints
+        }
+        CHECK(operations > 15);
+    }
+    set_log_sink({});
+    CHECK(lines.size() > 0); // a checkpoint that could not be removed is told
+}
+
 #if defined(__unix__)
-TEST_CASE("saver: G20: killed at any moment of a save, the last committed checkpoint is whole, with two savers in one "
-          "directory") {
+namespace test_saver {
+
+/// A session with a large variable, without threads: it runs in a child process.
+struct large_model {
+    graph g;
+    graph_scope scope{g};
+    variable<float, 50000> w{"w", 1.f};
+    session s{g, {.inter_op_threads = 0, .intra_op_threads = 0}};
+
+    large_model() { s.run(global_variables_initializer()); }
+};
+
+std::vector<std::string> unfinished_in(const std::string& directory) {
+    std::vector<std::string> all;
+    for (const auto& name : file_system::real().list(directory))
+        if (name.starts_with(".tmp-")) all.push_back(name);
+    return all;
+}
+
+} // namespace test_saver
+
+TEST_CASE("saver: G20: killed before any operation of a save, the last committed checkpoint is whole and the next run cleans up") {
+    const io_test::temporary_directory here;
+    for (int k = 1;; ++k) {
+        REQUIRE(k < 200);
+        const std::string directory = here / std::to_string(k);
+        const pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            int left = -1;
+            io_test::decorated_files files(
+                [&](const char*, const std::string&) {
+                    if (left > 0 && --left == 0) std::raise(SIGKILL);
+                },
+                file_system::real(), false);
+            test_saver::large_model m;
+            saver keep({.max_to_keep = 2, .files = &files});
+            keep.save(m.s, directory + "/m", 1);
+            keep.save(m.s, directory + "/m", 2);
+            left = k;
+            keep.save(m.s, directory + "/m", 3); // which removes the first one
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        CHECK((killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0)));
+        const auto there = checkpoints_in(directory);
+        REQUIRE(there.size() >= 2);
+        CHECK(there[0].step >= 2);
+        for (const auto& c : there) CHECK(checkpoint_reader(c.path).read_all().size() == 1);
+        test_saver::large_model m;
+        saver next({.max_to_keep = 2});
+        next.save(m.s, directory + "/m", 4);
+        CHECK(file_system::real().list(directory).size() == 3); // LATEST and two checkpoints
+        CHECK(checkpoints_in(directory)[0].step == 4);
+        if (!killed) {
+            CHECK(k > 15);
+            break;
+        }
+    }
+}
+
+TEST_CASE("saver: G20: two savers in one directory, killed at any moment, lose nothing that was committed") {
     const io_test::temporary_directory here;
     const char* const asked = std::getenv("RILL_KILLS");
     const int kills = asked ? std::atoi(asked) : 4;
-    const std::vector<named_array> arrays{{"w", io_test::array_of<float>({50000}, std::vector<float>(50000, 1.f))}};
     for (int i = 0; i < kills; ++i) {
         int ready[2];
         REQUIRE(pipe(ready) == 0);
@@ -285,9 +619,11 @@ TEST_CASE("saver: G20: killed at any moment of a save, the last committed checkp
             const pid_t child = fork();
             REQUIRE(child >= 0);
             if (child == 0) {
-                for (std::int64_t step = 0;; ++step) {
-                    detail::write_checkpoint(here / base, arrays, {.step = step});
-                    if (step == 0 && write(ready[1], "x", 1) != 1) _exit(1);
+                test_saver::large_model m;
+                saver keep({.max_to_keep = 2});
+                for (std::int64_t step = 100 * i;; ++step) {
+                    keep.save(m.s, here / base, step);
+                    if (step == 100 * i + 1 && write(ready[1], "x", 1) != 1) _exit(1);
                 }
             }
             savers.push_back(child);
@@ -302,10 +638,17 @@ TEST_CASE("saver: G20: killed at any moment of a save, the last committed checkp
         close(ready[0]);
         close(ready[1]);
         const auto all = checkpoints_in(here.path());
-        REQUIRE(all.size() >= 2);
+        for (const char* base : {"a", "b"}) {
+            const auto of = std::count_if(all.begin(), all.end(), [&](const auto& c) {
+                return detail::base_of_checkpoint(detail::base_of(c.path)) == base;
+            });
+            CHECK(of >= 2);
+        }
         for (const auto& c : all) CHECK(checkpoint_reader(c.path).read_all().size() == 1);
-        detail::remove_unfinished(here.path(), file_system::real());
-        for (const auto& c : all) detail::remove_checkpoint(c.path, file_system::real());
     }
+    const test_saver::large_model m; // the next run of each
+    for (const char* base : {"a", "b"}) saver({.max_to_keep = 2}).save(m.s, here / base, 100000);
+    CHECK(test_saver::unfinished_in(here.path()).empty());
+    CHECK(checkpoints_in(here.path()).size() == 4);
 }
 #endif

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/session_hooks.hpp>
 
+#include <chrono>
+#include <cstdio>
 #include <limits>
+#include <string>
+
+#if defined(__unix__)
+#include <unistd.h>
+#endif
 
 #include <rill/core/log.hpp>
 #include <rill/io/tf_record.hpp>
@@ -13,6 +20,7 @@
 
 #include "catch.hpp"
 #include "io/model_files.hpp"
+#include "io/temporary.hpp"
 #include "virtual_environment.hpp"
 
 using namespace rill;
@@ -108,3 +116,32 @@ TEST_CASE("session_hooks: due by the clock of an environment") {
     CHECK(steps == std::vector<std::int64_t>{8, 7, 4}); // an hour is three steps
     CHECK(lines == std::vector<std::string>(2, "global_step/sec: 0.000833333"));
 }
+
+#if defined(__unix__)
+TEST_CASE("session_hooks: the bar of a known number of steps grows to its end") {
+    const io_test::temporary_directory files;
+    const graph g;
+    const graph_scope here(g);
+    const tensor<float> loss = constant(0.5f);
+    const session s(g);
+    set_log_sink([](log_level, std::string_view) {});
+    const auto text = [&] {
+        std::fflush(stderr);
+        const int kept = dup(2);
+        std::FILE* const to = std::fopen((files / "bar").c_str(), "w");
+        REQUIRE(to);
+        dup2(fileno(to), 2);
+        test_session_hooks::drive(s, *logging_hook({{"loss", loss}}, {.steps = 5}, 10), 0, 10,
+                                  [](const any_tensor&) { return io_test::array_of<float>({}, {0.5f}); });
+        std::fflush(stderr);
+        dup2(kept, 2);
+        close(kept);
+        std::fclose(to);
+        return detail::read_whole(file_system::real(), files / "bar", 10000);
+    }();
+    set_log_sink({});
+    const std::string first(27, '.'), second(12, '.');
+    CHECK(text == "\r[###" + first + "] step 1, loss = 0.5" + "\r[" + std::string(18, '#') + second +
+                      "] step 6, loss = 0.5");
+}
+#endif

@@ -52,6 +52,9 @@ public:
     RILL_INLINE virtual std::vector<named_array> saved_parts() const;
     /// Takes the state that `saved_parts` has returned. Throws invalid_argument if it does not fit, and changes nothing then.
     RILL_INLINE virtual void restore_parts(std::span<const named_array> parts);
+    /// Throws what `restore_parts` would throw for this state, and changes nothing: a restore checks all resources first. By default it refuses
+    /// resources that save nothing.
+    RILL_INLINE virtual void check_parts(std::span<const named_array> parts) const;
     /// Fails all waiters, because the container is reset.
     virtual void abandon() noexcept {}
 

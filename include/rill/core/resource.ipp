@@ -65,6 +65,10 @@ RILL_INLINE void resource::restore_parts(std::span<const named_array>) {
     throw invalid_argument("a checkpoint can't hold the state of a " + described());
 }
 
+RILL_INLINE void resource::check_parts(std::span<const named_array>) const {
+    if (saved_parts().empty()) throw invalid_argument("a checkpoint can't hold the state of a " + described());
+}
+
 RILL_COLD resource::~resource() {
     if (number_ == 0) return;
     auto& table = detail::the_resource_table();

@@ -35,6 +35,8 @@ inline constexpr const char* table_initializers = "table_initializer";
 inline constexpr const char* replica_leaves = "replica_leaves"; // run when this replica has come to its end
 inline constexpr const char* round_closes = "round_closes";     // run before variables are restored
 inline constexpr const char* round_resets = "round_resets";     // and after
+/// Begins the collections of the shards of a table: "partitions:<mod or div>:<rows>:<shards>:<name of the first shard>".
+inline constexpr const char* partitions = "partitions:";
 } // namespace collections
 
 /// The description of a node to add, with all scopes applied.

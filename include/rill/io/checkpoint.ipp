@@ -4,12 +4,15 @@
 #include <rill/io/checkpoint.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstddef>
+#include <map>
+#include <span>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/crc32c.hpp>
 #include <rill/core/log.hpp>
+#include <rill/core/memory_space.hpp>
 #include <rill/io/shard.hpp>
 #include <rill/io/wire.hpp>
 
@@ -17,151 +20,208 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Calls f and drops its error: for clean-up, where an earlier error is the one to report.
-template <class F> void try_to(const F& f) noexcept {
-    try {
-        f();
-    } catch (...) {}
-}
-
-inline file_system& files_of(const checkpoint_write_options& how) {
-    return how.files ? *how.files : file_system::real();
-}
-
-inline void write_all(file_system& files, const std::string& path, std::string_view bytes) {
-    const auto to = files.create(path);
-    to->append(bytes);
-    to->sync();
-    to->close();
-}
-
-RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<named_array> arrays,
-                                       const checkpoint_write_options& how) {
-    auto& files = files_of(how);
-    const std::string directory = directory_of(prefix), id = draw_checkpoint_id();
-    make_directories(files, directory);
-    char step[32];
-    std::snprintf(step, sizeof step, "-%010lld-", static_cast<long long>(how.step));
-    const std::string name = base_of(prefix) + step + hex_of(id).substr(0, 8);
-    const std::string unfinished = joined_path(directory, unfinished_prefix + name),
-                      path = joined_path(directory, name);
-    const std::string shard_name = "shard-00000-of-00001.dat", shard_path = joined_path(unfinished, shard_name);
-    const std::string manifest_path = joined_path(unfinished, manifest_name), manifest_beside = manifest_path + ".tmp";
-    bool renamed = false;
-    try {
-        files.make_directory(unfinished);
-        const auto to = files.create(shard_path);
-        const auto shard = write_shard(*to, id, arrays, 0, [](const shard_header&) { return std::string(); });
-        to->sync();
-        to->close();
-        write_all(files, manifest_beside, manifest_bytes(how, id, seconds_now(), shard_name, shard));
-        files.rename(manifest_beside, manifest_path);
-        files.sync_directory(unfinished);
-        files.rename(unfinished, path);
-        renamed = true;
-        files.sync_directory(directory);
-    } catch (...) {
-        const std::string& there = renamed ? path : unfinished;
-        for (const auto& file :
-             {joined_path(there, manifest_name), joined_path(there, std::string(manifest_name) + ".tmp"),
-              joined_path(there, shard_name), there})
-            try_to([&] { files.remove(file); });
-        throw;
+/// Calls f(i, k) for each element of an axis that is element i of one slice and element k of another.
+template <class F> void each_shared(const saved_slice& a, const saved_slice& b, const F& f) {
+    for (index_t i = 0; i < a.extent; ++i) {
+        const index_t from_b = a.start + i * a.step - b.start;
+        if (from_b >= 0 && from_b % b.step == 0 && from_b / b.step < b.extent) f(i, from_b / b.step);
     }
-    try_to([&] { // a hint for people and for programs that list no directories; it may be stale
-        replace_file(files, joined_path(directory, "LATEST"), [&](output_file& to) { to.append(name + "\n"); });
-    });
-    return path;
 }
 
-RILL_COLD void write_checkpoint_file(const std::string& path, std::vector<named_array> arrays,
-                                     const checkpoint_write_options& how) {
-    auto& files = files_of(how);
-    const std::string id = draw_checkpoint_id();
-    make_directories(files, directory_of(path));
-    replace_file(files, path, [&](output_file& to) {
-        write_shard(to, id, arrays, flag_manifest_follows,
-                    [&](const shard_header& h) { return manifest_bytes(how, id, seconds_now(), "", h); });
-    });
-}
-
-RILL_COLD std::string checkpoint_bytes(std::vector<named_array> arrays, const checkpoint_write_options& how) {
-    memory_output to;
-    const std::string id = draw_checkpoint_id();
-    write_shard(to, id, arrays, flag_manifest_follows,
-                [&](const shard_header& h) { return manifest_bytes(how, id, seconds_now(), "", h); });
-    return std::move(to.all);
-}
-
-RILL_COLD void remove_checkpoint(const std::string& path, file_system& files) {
-    if (const auto manifest = joined_path(path, manifest_name); files.exists(manifest)) {
-        files.remove(manifest);
-        files.sync_directory(path);
+/// Copies element i along an axis to element k of an array that is alike along the other axes.
+inline void copy_along(int axis, const any_array& from, index_t i, any_array& to, index_t k) {
+    const dims& shape = from.shape();
+    index_t outer = 1, inner = 1;
+    for (int a = 0; a < shape.rank; ++a) (a < axis ? outer : inner) *= a == axis ? 1 : shape[a];
+    const auto bytes = static_cast<std::size_t>(inner) * size_of(from.dtype());
+    const auto* source = static_cast<const std::byte*>(from.data()) + static_cast<std::size_t>(i) * bytes;
+    auto* target = static_cast<std::byte*>(to.mutable_data()) + static_cast<std::size_t>(k) * bytes;
+    for (index_t o = 0; o < outer; ++o) {
+        copy_elements(from.dtype(), source, target, inner);
+        source += static_cast<std::size_t>(shape[axis]) * bytes;
+        target += static_cast<std::size_t>(to.shape()[axis]) * bytes;
     }
-    for (const auto& name : files.list(path)) files.remove(joined_path(path, name));
-    files.remove(path);
-}
-
-RILL_COLD void remove_unfinished(const std::string& directory, file_system& files) {
-    if (!files.exists(directory)) return;
-    for (const auto& name : files.list(directory))
-        if (name.starts_with(unfinished_prefix)) {
-            const auto path = joined_path(directory, name);
-            try_to([&] { // a directory, or the file of a single-file checkpoint
-                for (const auto& part : files.list(path)) files.remove(joined_path(path, part));
-            });
-            try_to([&] { files.remove(path); });
-        }
 }
 
 } // namespace detail
 
 struct checkpoint_reader::state {
+    struct shard {
+        std::string name; // of its file
+        std::unique_ptr<input_file> file;
+        std::uint64_t end = 0; // of the arrays
+    };
+    using entry_range = std::span<const detail::index_entry>;
+
     checkpoint_info info;
     std::string path;
-    std::unique_ptr<input_file> file;
-    std::vector<detail::index_entry> entries;
-    std::uint64_t end = 0; // of the arrays
+    std::vector<shard> shards;
+    std::vector<detail::index_entry> entries; // of all shards, by name and start
 
-    const detail::index_entry* find(const std::string& name) const {
-        const auto at = std::lower_bound(entries.begin(), entries.end(), name,
-                                         [](const auto& e, const auto& n) { return e.name < n; });
-        return at == entries.end() || at->name != name ? nullptr : &*at;
+    /// Returns the entries of a name: one of a whole array, or its slices; none if there is no such array.
+    entry_range find(std::string_view name) const {
+        const auto [first, last] = std::equal_range(
+            entries.begin(), entries.end(), name, [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+        return {first, last};
     }
-    /// Checks header, index and manifest. `manifest_text` is empty if the manifest is in the file itself.
-    void open(std::string manifest_text) {
-        if (file->size() < detail::shard_header_size) throw data_loss("it ends within its header");
+    entry_range need(const std::string& name) const {
+        const auto found = find(name);
+        if (found.empty()) throw not_found("checkpoint '" + path + "' has no tensor '" + name + "'");
+        return found;
+    }
+    /// Returns the file system's path of a shard, for messages.
+    std::string shard_path(std::size_t i) const { return shards[i].name.empty() ? path : shards[i].name; }
+
+    /// Returns the header of a file, whose lengths fit it.
+    static detail::shard_header header_of(const input_file& file) {
+        if (file.size() < detail::shard_header_size) throw data_loss("it ends within its header");
         std::string header(detail::shard_header_size, '\0');
-        file->read_at(0, header.data(), header.size());
-        const auto h = detail::shard_header::read(header);
-        const bool follows = h.flags & detail::flag_manifest_follows;
-        if (h.file_length != file->size())
+        file.read_at(0, header.data(), header.size());
+        auto h = detail::shard_header::read(header);
+        if (h.file_length != file.size())
             throw data_loss("it should be " + std::to_string(h.file_length) + " bytes, and is " +
-                            std::to_string(file->size()));
+                            std::to_string(file.size()));
         if (h.index_length > detail::index_limit || h.index_offset > h.file_length ||
-            h.index_length > h.file_length - h.index_offset || follows == !manifest_text.empty())
+            h.index_length > h.file_length - h.index_offset)
             throw data_loss("its header is inconsistent");
-        const std::uint64_t behind = h.index_offset + h.index_length, rest = h.file_length - behind;
-        if (follows ? rest > detail::manifest_limit : rest != 0) throw data_loss("bytes follow its index");
-        if (follows) {
-            manifest_text.resize(static_cast<std::size_t>(rest));
-            file->read_at(behind, manifest_text.data(), manifest_text.size());
-        }
-        const detail::read_manifest m(manifest_text);
-        if (m.id != h.id || m.index_offset != h.index_offset || m.index_length != h.index_length ||
-            m.index_sum != h.index_sum)
+        const std::uint64_t rest = h.file_length - h.index_offset - h.index_length;
+        if (h.flags & detail::flag_manifest_follows ? rest > detail::manifest_limit : rest != 0)
+            throw data_loss("bytes follow its index");
+        return h;
+    }
+    /// Takes the next shard, whose header was read.
+    void add(const std::string& name, std::unique_ptr<input_file> file, const detail::shard_header& h,
+             const detail::read_manifest& m) {
+        const auto i = shards.size();
+        const auto& committed = m.shards[i];
+        if (m.id != h.id || committed.index_offset != h.index_offset || committed.index_length != h.index_length ||
+            committed.index_sum != h.index_sum || h.shard != i || h.shards != m.shards.size())
             throw data_loss("manifest and shard belong to different checkpoints");
         std::string index(h.index_length, '\0');
         file->read_at(h.index_offset, index.data(), index.size());
         if (detail::crc32c(index) != h.index_sum) throw data_loss("the checksum of its index is wrong");
-        entries = detail::read_index(index, h.index_offset);
-        end = h.index_offset;
+        auto more = detail::with_prefix("index from byte " + std::to_string(h.index_offset) + " on",
+                                        [&] { return detail::read_index(index, h.index_offset); });
+        for (auto& e : more) {
+            e.shard = i;
+            entries.push_back(std::move(e));
+        }
+        shards.push_back({name, std::move(file), h.index_offset});
+    }
+    void open_file(std::unique_ptr<input_file> file) {
+        const auto h = header_of(*file);
+        if (!(h.flags & detail::flag_manifest_follows)) throw data_loss("it is a shard, and its manifest is missing");
+        const std::uint64_t at = h.index_offset + h.index_length;
+        std::string text(static_cast<std::size_t>(h.file_length - at), '\0');
+        file->read_at(at, text.data(), text.size());
+        const detail::read_manifest m(text);
+        if (m.shards.size() != 1) throw data_loss("its manifest names several shards");
+        add({}, std::move(file), h, m);
         info = m.info;
+        check_entries();
     }
-    const detail::index_entry& need(const std::string& name) const {
-        if (const auto* e = find(name)) return *e;
-        throw not_found("checkpoint '" + path + "' has no tensor '" + name + "'");
+    void open_directory(const std::string& directory, const std::string& manifest, file_system& files) {
+        const detail::read_manifest m(manifest);
+        for (const auto& s : m.shards) {
+            if (s.name.empty() || s.name.find('/') != std::string::npos || s.name[0] == '.')
+                throw data_loss("its manifest names the file '" + s.name + "'");
+            auto file = files.open(detail::joined_path(directory, s.name));
+            detail::with_prefix("'" + s.name + "'", [&] {
+                const auto h = header_of(*file);
+                if (h.flags & detail::flag_manifest_follows) throw data_loss("it is a checkpoint of its own");
+                add(s.name, std::move(file), h, m);
+            });
+        }
+        info = m.info;
+        check_entries();
     }
+    /// Throws data_loss if two shards have an array of one name which are not slices of the same.
+    void check_entries() {
+        std::sort(entries.begin(), entries.end());
+        for (std::size_t i = 1; i < entries.size(); ++i) {
+            const auto &a = entries[i - 1], &b = entries[i];
+            if (a.name == b.name && !(a.is_slice && b.is_slice && a.type == b.type && a.slice.axis == b.slice.axis &&
+                                      a.slice.start < b.slice.start))
+                throw data_loss(detail::of_tensor(b.name, "it is there twice, in '" + shard_path(a.shard) + "' and '" +
+                                                              shard_path(b.shard) + "'"));
+        }
+    }
+
+    any_array read(const detail::index_entry& e) const {
+        if (shards[e.shard].name.empty()) return detail::read_tensor(*shards[e.shard].file, e);
+        return detail::with_prefix("'" + shards[e.shard].name + "'",
+                                   [&] { return detail::read_tensor(*shards[e.shard].file, e); });
+    }
+    /// Puts a part of an array together from the slices that hold it, along their axis.
+    any_array read_part(entry_range of, const saved_slice& wanted) const {
+        const auto& e = of.front();
+        const auto refuse = [&](const std::string& why) { throw data_loss(detail::of_tensor(e.name, why)); };
+        // The slices have as many elements as are wanted, or nothing is allocated.
+        index_t there = 0;
+        for (const auto& part : of) detail::each_shared(part.slice, wanted, [&](index_t, index_t) { ++there; });
+        if (there != wanted.extent)
+            refuse("its slices hold " + std::to_string(there) + " of " + std::to_string(wanted.extent) +
+                   " elements along axis " + std::to_string(wanted.axis));
+        any_array whole(e.type.type, wanted.own_shape());
+        std::vector<bool> seen(static_cast<std::size_t>(wanted.extent));
+        for (const auto& part : of) {
+            bool is_needed = false;
+            detail::each_shared(part.slice, wanted, [&](index_t, index_t) { is_needed = true; });
+            if (!is_needed) continue;
+            const any_array from = read(part);
+            detail::each_shared(part.slice, wanted, [&](index_t i, index_t to) {
+                if (seen[static_cast<std::size_t>(to)])
+                    refuse("two slices hold element " + std::to_string(wanted.start + to * wanted.step) +
+                           " along axis " + std::to_string(wanted.axis));
+                seen[static_cast<std::size_t>(to)] = true;
+                detail::copy_along(wanted.axis, from, i, whole, to);
+            });
+        }
+        return whole;
+    }
+    static saved_slice all_of(const detail::index_entry& e) {
+        return {e.name, e.type.shape, e.slice.axis, 0, e.type.shape[e.slice.axis], 1};
+    }
+    any_array read(entry_range of) const {
+        return of.front().is_slice ? read_part(of, all_of(of.front())) : read(of.front());
+    }
+    any_array read(entry_range of, const saved_slice& part) const {
+        const auto& e = of.front();
+        if (part.axis < 0 || part.axis >= part.shape.rank || e.type.shape != part.shape || part.start < 0 ||
+            part.extent < 1 || part.step < 1 || part.start >= part.shape[part.axis] ||
+            part.extent - 1 > (part.shape[part.axis] - 1 - part.start) / part.step)
+            throw invalid_argument(detail::of_tensor(
+                e.name, "a slice of " + std::to_string(part.extent) + " from " + std::to_string(part.start) +
+                            " on along axis " + std::to_string(part.axis) + " of " + to_string(part.shape) +
+                            " is asked for, it is " + to_string(e.type)));
+        if (e.is_slice && e.slice.axis == part.axis) return read_part(of, part);
+        const any_array whole = read(of);
+        any_array cut(e.type.type, part.own_shape());
+        for (index_t i = 0; i < part.extent; ++i)
+            detail::copy_along(part.axis, whole, part.start + i * part.step, cut, i);
+        return cut;
+    }
+    /// Throws data_loss if a byte between the arrays of a shard is not zero.
+    void check_gaps(std::size_t i) const {
+        std::uint64_t at = detail::shard_header_size;
+        const auto check_zeros = [&](std::uint64_t end) {
+            std::string gap(static_cast<std::size_t>(end - at), '\1');
+            shards[i].file->read_at(at, gap.data(), gap.size());
+            if (gap.find_first_not_of('\0') != std::string::npos)
+                throw data_loss("'" + shard_path(i) + "': a byte between the tensors, from " + std::to_string(at) +
+                                " on, is not zero");
+        };
+        for (const auto& e : entries) // the order of names is that of offsets
+            if (e.shard == i) {
+                check_zeros(e.offset);
+                at = e.offset + e.length;
+            }
+        check_zeros(shards[i].end);
+    }
+
+private:
+    static std::string_view key_of(const detail::index_entry& e) { return e.name; }
+    static std::string_view key_of(std::string_view name) { return name; }
 };
 
 RILL_COLD checkpoint_reader::checkpoint_reader(const std::string& path, file_system& files)
@@ -171,16 +231,10 @@ RILL_COLD checkpoint_reader::checkpoint_reader(const std::string& path, file_sys
         auto& s = *state_;
         s.path = path;
         const std::string manifest_path = detail::joined_path(path, detail::manifest_name);
-        std::string manifest_text, shard_path = path;
-        if (files.exists(manifest_path)) {
-            manifest_text = detail::read_whole(files, manifest_path, detail::manifest_limit);
-            const detail::read_manifest m(manifest_text);
-            if (m.shard_name.empty() || m.shard_name.find('/') != std::string::npos || m.shard_name[0] == '.')
-                throw data_loss("its manifest names the file '" + m.shard_name + "'");
-            shard_path = detail::joined_path(path, m.shard_name);
-        }
-        s.file = files.open(shard_path);
-        s.open(std::move(manifest_text));
+        if (files.exists(manifest_path))
+            s.open_directory(path, detail::read_whole(files, manifest_path, detail::manifest_limit), files);
+        else
+            s.open_file(files.open(path));
         s.info.path = path;
     });
 }
@@ -190,8 +244,7 @@ RILL_COLD checkpoint_reader::checkpoint_reader(std::unique_ptr<state> s) : state
 RILL_COLD checkpoint_reader checkpoint_reader::from_bytes(std::string_view bytes) {
     auto made = std::make_unique<state>();
     made->path = "bytes in memory";
-    made->file = std::make_unique<detail::memory_input>(bytes);
-    detail::with_prefix("checkpoint in memory", [&] { made->open({}); });
+    detail::with_prefix("checkpoint in memory", [&] { made->open_file(std::make_unique<detail::memory_input>(bytes)); });
     return checkpoint_reader(std::move(made));
 }
 
@@ -202,36 +255,43 @@ RILL_COLD const checkpoint_info& checkpoint_reader::info() const noexcept { retu
 
 RILL_COLD std::vector<std::pair<std::string, tensor_type>> checkpoint_reader::tensors() const {
     std::vector<std::pair<std::string, tensor_type>> all;
-    for (const auto& e : state_->entries) all.emplace_back(e.name, e.type);
+    for (const auto& e : state_->entries)
+        if (all.empty() || all.back().first != e.name) all.emplace_back(e.name, e.type);
     return all;
 }
 
-RILL_COLD std::uint64_t checkpoint_reader::bytes(const std::string& name) const { return state_->need(name).length; }
-
-RILL_COLD bool checkpoint_reader::has(const std::string& name) const { return state_->find(name) != nullptr; }
-
-RILL_COLD any_array checkpoint_reader::read(const std::string& name) const {
-    const auto& e = state_->need(name);
-    return detail::with_prefix("checkpoint '" + state_->path + "'",
-                               [&] { return detail::read_tensor(*state_->file, e); });
+RILL_COLD std::uint64_t checkpoint_reader::bytes(const std::string& name) const {
+    std::uint64_t sum = 0;
+    for (const auto& e : state_->need(name)) sum += e.length;
+    return sum;
 }
 
-RILL_COLD std::vector<named_array> checkpoint_reader::read_all() const {
+RILL_COLD bool checkpoint_reader::has(const std::string& name) const { return !state_->find(name).empty(); }
+
+RILL_COLD any_array checkpoint_reader::read(const std::string& name) const {
+    const auto found = state_->need(name);
+    return detail::with_prefix("checkpoint '" + state_->path + "'", [&] { return state_->read(found); });
+}
+
+RILL_COLD any_array checkpoint_reader::read_slice(const saved_slice& part) const {
+    const auto found = state_->need(part.of);
+    return detail::with_prefix("checkpoint '" + state_->path + "'", [&] { return state_->read(found, part); });
+}
+
+RILL_COLD std::vector<named_array> checkpoint_reader::read_all(const std::map<std::string, saved_slice>& slices) const {
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] {
+        for (std::size_t i = 0; i < state_->shards.size(); ++i) state_->check_gaps(i);
+        std::multimap<std::string, std::string> parts_of;
+        for (const auto& [name, part] : slices) parts_of.emplace(part.of, name);
         std::vector<named_array> all;
-        std::uint64_t at = detail::shard_header_size;
-        const auto check_zeros = [&](std::uint64_t end) {
-            std::string gap(static_cast<std::size_t>(end - at), '\1');
-            state_->file->read_at(at, gap.data(), gap.size());
-            if (gap.find_first_not_of('\0') != std::string::npos)
-                throw data_loss("a byte between the tensors, from " + std::to_string(at) + " on, is not zero");
-        };
-        for (const auto& e : state_->entries) {
-            check_zeros(e.offset);
-            all.push_back({e.name, detail::read_tensor(*state_->file, e)});
-            at = e.offset + e.length;
+        for (const auto& [name, type] : tensors()) {
+            const auto found = state_->find(name);
+            const auto [first, last] = parts_of.equal_range(name);
+            const bool fits = first != last && slices.at(first->second).shape == type.shape;
+            if (!fits) all.push_back({name, state_->read(found)});
+            for (auto part = first; fits && part != last; ++part)
+                all.push_back({part->second, state_->read(found, slices.at(part->second))});
         }
-        check_zeros(state_->end);
         return all;
     });
 }
@@ -241,10 +301,7 @@ RILL_COLD std::vector<checkpoint_info> checkpoints_in(const std::string& directo
     if (!files.exists(directory)) return all;
     for (const auto& name : files.list(directory)) {
         const auto path = detail::joined_path(directory, name);
-        // "<base>-<10 digits or more>-<8 digits>"
-        const auto id = name.rfind('-'),
-                   step = id == std::string::npos || id == 0 ? std::string::npos : name.rfind('-', id - 1);
-        if (name[0] == '.' || step == std::string::npos || name.size() - id != 9 || id - step < 11) continue;
+        if (name[0] == '.' || detail::base_of_checkpoint(name).empty()) continue;
         try {
             all.push_back(checkpoint_reader(path, files).info());
         } catch (const error& problem) {

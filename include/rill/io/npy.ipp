@@ -44,7 +44,8 @@ struct npy_description {
 
 class npy_dictionary {
 public:
-    explicit npy_dictionary(std::string_view text) : rest_(text) {}
+    /// `offset` is that of the text in the file, for messages.
+    npy_dictionary(std::string_view text, std::size_t offset) : rest_(text), end_(offset + text.size()) {}
 
     npy_description read() {
         npy_description d;
@@ -72,7 +73,9 @@ public:
     }
 
 private:
-    [[noreturn]] static void refuse(const std::string& why) { throw data_loss("its header: " + why); }
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw data_loss("its header, at byte " + std::to_string(end_ - rest_.size()) + ": " + why);
+    }
     void blanks() {
         while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
     }
@@ -120,6 +123,7 @@ private:
     }
 
     std::string_view rest_;
+    std::size_t end_;
 };
 
 /// Turns elements in Fortran order, of `size` bytes each, into C order.
@@ -142,7 +146,9 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
     if (major < 1 || major > 3 || minor != 0)
         throw unimplemented("its format has the version " + std::to_string(major) + "." + std::to_string(minor));
     const std::uint64_t length = major == 1 ? from.fixed<std::uint16_t>() : from.fixed<std::uint32_t>();
-    const auto is = npy_dictionary(from.raw(length)).read();
+    const auto dictionary = from.raw(length);
+    const std::size_t begin = from.offset(); // of the elements
+    const auto is = npy_dictionary(dictionary, begin - dictionary.size()).read();
     if (is.descr.size() < 2) throw data_loss("its header: the type '" + is.descr + "'");
     const char order = is.descr[0];
     const std::string_view name = std::string_view(is.descr).substr(1);
@@ -152,9 +158,12 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
     if (type == npy_types.end() || std::string_view("<>|=").find(order) == std::string_view::npos)
         throw unimplemented("elements of type '" + is.descr + "'");
     const std::size_t size = size_of(type->type);
-    const auto count = static_cast<std::uint64_t>(checked_count(type->type, is.shape, from.left()));
+    const std::string place = "from byte " + std::to_string(begin) + " on";
+    const auto count = static_cast<std::uint64_t>(
+        with_prefix(place, [&] { return checked_count(type->type, is.shape, from.left()); }));
     if (count * size != from.left())
-        throw data_loss(std::to_string(from.left()) + " bytes of " + to_string(tensor_type{type->type, is.shape}));
+        throw data_loss(place + ": " + std::to_string(from.left()) + " bytes of " +
+                        to_string(tensor_type{type->type, is.shape}));
     const auto data = from.raw(count * size);
     any_array value(type->type, is.shape);
     auto* to = static_cast<char*>(value.mutable_data());
@@ -165,9 +174,7 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
     const std::size_t part = is_differentiable(type->type) && name[0] == 'c' ? size / 2 : size;
     if (order == '>' && part > 1)
         for (std::size_t i = 0; i < data.size(); i += part) std::reverse(to + i, to + i + part);
-    if (type->type == dtype::boolean)
-        for (std::size_t i = 0; i < data.size(); ++i)
-            if (to[i] != 0 && to[i] != 1) throw data_loss("a byte of a bool is neither 0 nor 1");
+    if (type->type == dtype::boolean) check_bools(data, begin);
     return value;
 }
 
@@ -200,27 +207,11 @@ struct zip_member {
     std::uint16_t method = 0;
     std::uint32_t crc = 0;
     std::uint64_t packed = 0, size = 0, at = 0;
+    std::uint64_t end = 0; // of its place in the file: where the next member begins
 };
 
-inline std::vector<zip_member> zip_members(const input_file& file) {
-    constexpr std::uint64_t end_size = 22, tail_limit = end_size + 65535;
-    const std::uint64_t tail_size = std::min(file.size(), tail_limit);
-    std::string tail(static_cast<std::size_t>(tail_size), '\0');
-    file.read_at(file.size() - tail_size, tail.data(), tail.size());
-    const auto found = tail.rfind("PK\x05\x06");
-    if (found == std::string::npos || tail.size() - found < end_size)
-        throw data_loss("it does not end as a zip archive does");
-    wire_reader end(std::string_view(tail).substr(found + 4));
-    const auto disk = end.fixed<std::uint16_t>(), first_disk = end.fixed<std::uint16_t>(),
-               here = end.fixed<std::uint16_t>(), count = end.fixed<std::uint16_t>();
-    const std::uint64_t length = end.fixed<std::uint32_t>(), at = end.fixed<std::uint32_t>();
-    const std::size_t comment = end.fixed<std::uint16_t>();
-    const std::uint64_t end_at = file.size() - tail_size + found;
-    if (count == 0xffff || at == 0xffffffff) throw unimplemented("archives of more than 4 GiB or 65,534 arrays");
-    if (disk != 0 || first_disk != 0 || here != count || at + length != end_at || comment != end.left())
-        throw data_loss("the end record of the archive is damaged");
-    std::string directory(static_cast<std::size_t>(length), '\0');
-    file.read_at(at, directory.data(), directory.size());
+/// Reads the entries of an archive's directory.
+inline std::vector<zip_member> zip_directory(std::string_view directory, unsigned count) {
     wire_reader from(directory);
     std::vector<zip_member> all;
     for (unsigned i = 0; i < count; ++i) {
@@ -245,26 +236,59 @@ inline std::vector<zip_member> zip_members(const input_file& file) {
     return all;
 }
 
-/// Returns the bytes of a member. Overlaps are harmless: each member is bounded by the file.
+inline std::vector<zip_member> zip_members(const input_file& file) {
+    constexpr std::uint64_t end_size = 22, tail_limit = end_size + 65535;
+    const std::uint64_t tail_size = std::min(file.size(), tail_limit);
+    std::string tail(static_cast<std::size_t>(tail_size), '\0');
+    file.read_at(file.size() - tail_size, tail.data(), tail.size());
+    const auto found = tail.rfind("PK\x05\x06");
+    if (found == std::string::npos || tail.size() - found < end_size)
+        throw data_loss("it does not end as a zip archive does");
+    wire_reader end(std::string_view(tail).substr(found + 4));
+    const auto disk = end.fixed<std::uint16_t>(), first_disk = end.fixed<std::uint16_t>(),
+               here = end.fixed<std::uint16_t>(), count = end.fixed<std::uint16_t>();
+    const std::uint64_t length = end.fixed<std::uint32_t>(), at = end.fixed<std::uint32_t>();
+    const std::size_t comment = end.fixed<std::uint16_t>();
+    const std::uint64_t end_at = file.size() - tail_size + found;
+    if (count == 0xffff || at == 0xffffffff) throw unimplemented("archives of more than 4 GiB or 65,534 arrays");
+    if (disk != 0 || first_disk != 0 || here != count || at + length != end_at || comment != end.left())
+        throw data_loss("the end record of the archive is damaged");
+    std::string directory(static_cast<std::size_t>(length), '\0');
+    file.read_at(at, directory.data(), directory.size());
+    std::vector<zip_member> all = with_prefix("its directory, which begins at byte " + std::to_string(at),
+                                              [&] { return zip_directory(directory, count); });
+    // Each member has the bytes up to the next one, so that no two share any: all memory is bounded by the file.
+    std::vector<zip_member*> order;
+    for (auto& m : all) order.push_back(&m);
+    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->at < b->at; });
+    for (std::size_t i = 0; i < order.size(); ++i) order[i]->end = i + 1 < order.size() ? order[i + 1]->at : at;
+    return all;
+}
+
+/// Returns the bytes of a member. Throws data_loss if they reach into the next one.
 inline std::string zip_bytes(const input_file& file, const zip_member& m) {
     constexpr std::uint64_t local_size = 30;
-    if (m.at > file.size() || file.size() - m.at < local_size)
-        throw data_loss("its header lies behind the end of the file");
+    if (m.at > m.end || m.end - m.at < local_size)
+        throw data_loss("its header, from byte " + std::to_string(m.at) + " on, reaches beyond byte " +
+                        std::to_string(m.end) + ", where something else begins");
     std::string header(local_size, '\0');
     file.read_at(m.at, header.data(), header.size());
     wire_reader from(header);
     if (from.fixed<std::uint32_t>() != zip_local) throw data_loss("it has no header at byte " + std::to_string(m.at));
     from.raw(22);
     const std::uint64_t first = m.at + local_size + from.fixed<std::uint16_t>() + from.fixed<std::uint16_t>();
-    if (first > file.size() || m.packed > file.size() - first)
-        throw data_loss("its bytes lie behind the end of the file");
+    if (first > m.end || m.packed > m.end - first)
+        throw data_loss(std::to_string(m.packed) + " bytes from " + std::to_string(first) + " on reach beyond byte " +
+                        std::to_string(m.end) + ", where something else begins");
     if (m.method != 0 && m.method != 8) throw unimplemented("the compression method " + std::to_string(m.method));
     if (m.method == 0 && m.packed != m.size) throw data_loss("its two sizes differ");
     std::string bytes(static_cast<std::size_t>(m.packed), '\0');
     file.read_at(first, bytes.data(), bytes.size());
-    if (m.method == 8) bytes = inflated(bytes, m.size);
-    if (crc32(bytes) != m.crc) throw data_loss("its checksum is wrong");
-    return bytes;
+    return with_prefix("bytes " + std::to_string(first) + " to " + std::to_string(first + m.packed), [&] {
+        if (m.method == 8) bytes = inflated(bytes, m.size);
+        if (crc32(bytes) != m.crc) throw data_loss("its checksum is wrong");
+        return std::move(bytes);
+    });
 }
 
 } // namespace detail

@@ -242,9 +242,8 @@ inline std::vector<named_array> safetensors_arrays(const input_file& file) {
     for (auto& e : entries) {
         any_array value(e.type, e.shape);
         file.read_at(first + e.begin, value.mutable_data(), static_cast<std::size_t>(e.end - e.begin));
-        if (e.type == dtype::boolean) // other bytes than 0 and 1 are no bool
-            for (const char c : bytes_of_numbers(value))
-                if (c != 0 && c != 1) throw data_loss(of_tensor(e.name, "a byte of a bool is neither 0 nor 1"));
+        if (e.type == dtype::boolean)
+            with_prefix("tensor '" + e.name + "'", [&] { check_bools(bytes_of_numbers(value), first + e.begin); });
         all.push_back({std::move(e.name), std::move(value)});
     }
     return all;

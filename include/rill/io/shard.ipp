@@ -54,9 +54,20 @@ RILL_COLD shard_header shard_header::read(std::string_view bytes) {
     if (version != checkpoint_version)
         throw invalid_argument("its format has the version " + std::to_string(version) + ", this program reads " +
                                std::to_string(checkpoint_version));
-    if (endian != checkpoint_endian || zero != 0 || (h.flags & ~flag_manifest_follows) || h.shards != 1 || h.shard != 0)
+    if (endian != checkpoint_endian || zero != 0 || (h.flags & ~flag_manifest_follows) ||
+        h.shard >= h.shards || h.shards > shard_limit)
         throw unimplemented("its header has marks that this program does not know");
     return h;
+}
+
+RILL_COLD tensor_type index_entry::own_type() const {
+    tensor_type own = type;
+    if (is_slice) own.shape[slice.axis] = slice.extent;
+    return own;
+}
+
+RILL_COLD std::string shard_name(std::size_t i, std::size_t n) {
+    return sharded_filename("shard", static_cast<int>(i), static_cast<int>(n)) + ".dat";
 }
 
 RILL_COLD std::string hex_of(std::string_view bytes) {
@@ -103,7 +114,11 @@ inline std::string index_bytes(const std::vector<index_entry>& entries) {
         to.fixed(static_cast<std::uint8_t>(e.type.type));
         to.fixed(static_cast<std::uint8_t>(e.type.shape.rank));
         for (int i = 0; i < e.type.shape.rank; ++i) to.fixed(e.type.shape[i]);
-        to.fixed<std::uint8_t>(0);
+        to.fixed(static_cast<std::uint8_t>(e.is_slice));
+        if (e.is_slice) {
+            to.fixed(static_cast<std::uint8_t>(e.slice.axis));
+            for (const index_t n : {e.slice.start, e.slice.extent, e.slice.step}) to.fixed(n);
+        }
         to.fixed(e.offset);
         to.fixed(e.length);
         for (const auto sum : e.sums) to.fixed(sum);
@@ -111,57 +126,95 @@ inline std::string index_bytes(const std::vector<index_entry>& entries) {
     return to.out;
 }
 
-RILL_COLD shard_header write_shard(output_file& to, const std::string& id, std::vector<named_array>& arrays,
-                                   std::uint16_t flags, const std::function<std::string(const shard_header&)>& more) {
-    std::sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+/// Returns the entry of an array that is to be written: whole, or a slice of a larger one.
+inline index_entry entry_of(const named_array& a, const std::map<std::string, saved_slice>* slices) {
+    index_entry e{.name = a.name, .type = a.value.type()};
+    if (slices)
+        if (const auto at = slices->find(a.name); at != slices->end()) {
+            const auto& part = at->second;
+            if (part.axis < 0 || part.axis >= part.shape.rank || part.own_shape() != a.value.shape() ||
+                part.shape.size() < 1)
+                throw invalid_argument(of_tensor(a.name, "it is " + to_string(a.value.type()) + ", not a part of '" +
+                                                             part.of + "' " + to_string(part.shape)));
+            e.name = part.of;
+            e.type.shape = part.shape;
+            e.is_slice = true;
+            e.slice = {{}, {}, part.axis, part.start, part.extent, part.step};
+        }
+    if (e.name.size() > checkpoint_name_limit) throw invalid_argument(of_tensor(e.name, "the name is longer than 1 KiB"));
+    return e;
+}
+
+RILL_COLD shard_header write_shard(output_file& to, std::vector<named_array>& arrays, const shard_place& place) {
+    std::vector<std::pair<index_entry, named_array*>> order;
+    for (auto& a : arrays) order.emplace_back(entry_of(a, place.slices), &a);
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<index_entry> entries;
     std::uint64_t at = 0;
     pad_to(to, at, shard_header_size);
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-        auto& a = arrays[k];
-        if (a.name.size() > checkpoint_name_limit)
-            throw invalid_argument(of_tensor(a.name, "the name is longer than 1 KiB"));
-        if (k > 0 && arrays[k - 1].name == a.name) throw invalid_argument(of_tensor(a.name, "the name is taken"));
-        const std::string text = a.value.dtype() == dtype::string ? text_bytes(a.value) : std::string();
+    for (auto& [made, array] : order) {
+        if (!entries.empty() && !(entries.back() < made)) throw invalid_argument(of_tensor(made.name, "the name is taken"));
+        const auto& value = array->value;
+        const std::string text = value.dtype() == dtype::string ? text_bytes(value) : std::string();
         const std::string_view bytes =
-            a.value.dtype() == dtype::string ? std::string_view(text) : bytes_of_numbers(a.value);
+            value.dtype() == dtype::string ? std::string_view(text) : bytes_of_numbers(value);
         pad_to(to, at, aligned(at, bytes.size()));
-        auto& e = entries.emplace_back(index_entry{a.name, a.value.type(), at, bytes.size(), {}});
+        auto& e = entries.emplace_back(std::move(made));
+        e.offset = at;
+        e.length = bytes.size();
         for (std::size_t i = 0; i < bytes.size(); i += crc_chunk) {
             const auto chunk = bytes.substr(i, crc_chunk);
             e.sums.push_back(detail::crc32c(chunk));
             to.append(chunk);
         }
         at += bytes.size();
-        a.value = {}; // a version of a variable is held no longer than needed
+        array->value = {}; // a version of a variable is held no longer than needed
     }
     pad_to(to, at, aligned(at, 0));
     const std::string index = index_bytes(entries);
     if (index.size() > index_limit) throw resource_exhausted("a checkpoint's index takes 64 MiB at most");
     to.append(index);
-    shard_header h{.flags = flags,
-                   .id = id,
+    shard_header h{.flags = place.flags,
+                   .shard = place.shard,
+                   .shards = place.shards,
+                   .id = place.id,
                    .index_length = static_cast<std::uint32_t>(index.size()),
                    .index_offset = at,
                    .file_length = at + index.size(),
                    .index_sum = detail::crc32c(index)};
-    const std::string last = more(h);
-    to.append(last);
-    h.file_length += last.size();
+    if (place.more) {
+        const std::string last = place.more(h);
+        to.append(last);
+        h.file_length += last.size();
+    }
     to.write_at(0, h.bytes());
     return h;
 }
 
+inline void append_shard(wire_writer& to, const committed_shard& s) {
+    to.text(s.name);
+    to.fixed(s.index_offset);
+    to.fixed(s.index_length);
+    to.fixed(s.index_sum);
+}
+
+inline committed_shard take_shard(wire_reader& from) {
+    committed_shard s;
+    s.name = from.text();
+    s.index_offset = from.fixed<std::uint64_t>();
+    s.index_length = from.fixed<std::uint32_t>();
+    s.index_sum = from.fixed<std::uint32_t>();
+    return s;
+}
+
 RILL_COLD std::string manifest_bytes(const checkpoint_write_options& how, const std::string& id, double time,
-                                     const std::string& shard_name, const shard_header& shard) {
+                                     const std::vector<committed_shard>& shards) {
     wire_writer payload;
     payload.raw(id);
     payload.fixed(how.step);
     payload.fixed(time);
-    payload.text(shard_name);
-    payload.fixed(shard.index_offset);
-    payload.fixed(shard.index_length);
-    payload.fixed(shard.index_sum);
+    if (shards.size() > 1) payload.varint(shards.size());
+    for (const auto& s : shards) append_shard(payload, s);
     payload.varint(how.metadata.size());
     for (const auto& [key, value] : how.metadata) {
         payload.text(key);
@@ -171,7 +224,7 @@ RILL_COLD std::string manifest_bytes(const checkpoint_write_options& how, const 
         throw invalid_argument("a checkpoint's metadata takes 1 MiB at most");
     wire_writer to;
     to.raw(manifest_magic);
-    to.fixed<std::uint32_t>(checkpoint_version);
+    to.fixed(shards.size() > 1 ? sharded_manifest : std::uint32_t(checkpoint_version));
     to.fixed(static_cast<std::uint32_t>(payload.out.size()));
     to.fixed(detail::crc32c(payload.out, detail::crc32c(to.out)));
     return to.out + payload.out;
@@ -186,21 +239,39 @@ RILL_COLD read_manifest::read_manifest(std::string_view bytes) {
     if (length != from.left() || detail::crc32c(bytes.substr(manifest_header_size),
                                                 detail::crc32c(bytes.substr(0, manifest_header_size - 4))) != sum)
         throw data_loss("the checksum of its manifest is wrong");
-    if (version != checkpoint_version)
+    if (version != checkpoint_version && version != sharded_manifest)
         throw invalid_argument("its manifest has the version " + std::to_string(version));
-    id = from.raw(id_size);
-    info.id = hex_of(id);
-    info.step = from.fixed<std::int64_t>();
-    info.time = from.fixed<double>();
-    shard_name = from.text();
-    index_offset = from.fixed<std::uint64_t>();
-    index_length = from.fixed<std::uint32_t>();
-    index_sum = from.fixed<std::uint32_t>();
-    for (auto n = from.varint(); n > 0; --n) {
-        std::string key(from.text());
-        info.metadata[std::move(key)] = from.text();
-    }
-    if (!from.empty()) throw data_loss("bytes follow its manifest");
+    with_prefix("manifest", [&] {
+        id = from.raw(id_size);
+        info.id = hex_of(id);
+        info.step = from.fixed<std::int64_t>();
+        info.time = from.fixed<double>();
+        const std::uint64_t count = version == sharded_manifest ? from.varint() : 1;
+        if (count < 1 || count > shard_limit) from.refuse(std::to_string(count) + " shards");
+        for (std::uint64_t i = 0; i < count; ++i) shards.push_back(take_shard(from));
+        for (auto n = from.varint(); n > 0; --n) {
+            std::string key(from.text());
+            info.metadata[std::move(key)] = from.text();
+        }
+        if (!from.empty()) from.refuse("bytes follow");
+    });
+}
+
+/// Reads the slice of an index entry whose type is known. Throws data_loss if it does not lie within the array.
+inline void read_slice_of(index_entry& e, wire_reader& from) {
+    const int axis = from.fixed<std::uint8_t>();
+    e.is_slice = true;
+    e.slice.axis = axis;
+    for (index_t* const n : {&e.slice.start, &e.slice.extent, &e.slice.step}) *n = from.fixed<index_t>();
+    for (int i = 0; i < e.type.shape.rank; ++i)
+        if (e.type.shape[i] < 1) throw data_loss(of_tensor(e.name, "a slice of " + to_string(e.type.shape)));
+    if (axis >= e.type.shape.rank) throw data_loss(of_tensor(e.name, "a slice along axis " + std::to_string(axis)));
+    const index_t all = e.type.shape[axis];
+    const auto& s = e.slice;
+    if (s.start < 0 || s.extent < 1 || s.step < 1 || s.start >= all || s.extent - 1 > (all - 1 - s.start) / s.step)
+        throw data_loss(of_tensor(e.name, "a slice of " + std::to_string(s.extent) + " from " + std::to_string(s.start) +
+                                              " on in steps of " + std::to_string(s.step) + ", of " +
+                                              std::to_string(all)));
 }
 
 RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint64_t end) {
@@ -211,20 +282,25 @@ RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint6
         index_entry e;
         e.name = from.raw(from.fixed<std::uint16_t>());
         const auto refuse = [&](const std::string& why) { throw data_loss(of_tensor(e.name, why)); };
-        if (e.name.size() > checkpoint_name_limit || (!all.empty() && all.back().name >= e.name))
-            refuse("the names are not sorted, or too long");
         const auto type = from.fixed<std::uint8_t>(), rank = from.fixed<std::uint8_t>();
         if (type == 0 || type >= dtype_count || rank > max_rank) refuse("an unknown dtype or rank");
         e.type.type = static_cast<dtype>(type);
         for (int i = 0; i < rank; ++i) e.type.shape.push(from.fixed<std::int64_t>());
-        if (from.fixed<std::uint8_t>() != 0) throw unimplemented(of_tensor(e.name, "it is a slice"));
+        const auto slice = from.fixed<std::uint8_t>();
+        if (slice > 1) throw unimplemented(of_tensor(e.name, "a slice of the kind " + std::to_string(slice)));
+        if (slice == 1) read_slice_of(e, from);
+        if (e.name.size() > checkpoint_name_limit || (!all.empty() && !(all.back() < e)))
+            refuse("the names are not sorted, or too long");
         e.offset = from.fixed<std::uint64_t>();
         e.length = from.fixed<std::uint64_t>();
         if (e.offset < at || e.offset > end || e.length > end - e.offset || e.offset != aligned(at, e.length))
-            refuse("its place in the file is wrong");
-        const auto count = static_cast<std::uint64_t>(checked_count(e.type.type, e.type.shape, e.length));
-        if (e.type.type == dtype::string ? count > e.length / 8 : count * size_of(e.type.type) != e.length)
-            refuse(std::to_string(e.length) + " bytes of " + to_string(e.type));
+            refuse("its place in the file is wrong: " + std::to_string(e.length) + " bytes from " +
+                   std::to_string(e.offset) + " on");
+        const auto own = e.own_type();
+        const auto count = static_cast<std::uint64_t>(with_prefix(
+            "tensor '" + e.name + "'", [&] { return checked_count(own.type, own.shape, e.length); }));
+        if (own.type == dtype::string ? count > e.length / 8 : count * size_of(own.type) != e.length)
+            refuse(std::to_string(e.length) + " bytes of " + to_string(own));
         for (std::uint64_t i = 0; i < e.length; i += crc_chunk) e.sums.push_back(from.fixed<std::uint32_t>());
         at = e.offset + e.length;
         all.push_back(std::move(e));
@@ -239,26 +315,32 @@ inline void read_checked(const input_file& file, const index_entry& e, char* to)
         const auto n = static_cast<std::size_t>(std::min(crc_chunk, e.length - i));
         file.read_at(e.offset + i, to + i, n);
         if (detail::crc32c({to + i, n}) != e.sums[k])
-            throw data_loss(of_tensor(e.name, "the checksum of its bytes " + std::to_string(i) + " to " +
-                                                  std::to_string(i + n) + " is wrong"));
+            throw data_loss("the checksum of the bytes " + std::to_string(e.offset + i) + " to " +
+                            std::to_string(e.offset + i + n) + " is wrong");
     }
 }
 
 RILL_COLD any_array read_tensor(const input_file& file, const index_entry& e) {
-    if (e.type.type != dtype::string) {
-        any_array value(e.type.type, e.type.shape);
-        read_checked(file, e, static_cast<char*>(value.mutable_data()));
-        return value;
-    }
-    std::string bytes(static_cast<std::size_t>(e.length), '\0');
-    read_checked(file, e, bytes.data());
-    any_array value(dtype::string, e.type.shape);
-    const auto n = static_cast<std::size_t>(value.size());
-    wire_reader lengths(std::string_view(bytes).substr(0, 8 * n)), characters(std::string_view(bytes).substr(8 * n));
-    for (std::size_t i = 0; i < n; ++i)
-        static_cast<std::string*>(value.mutable_data())[i] = characters.raw(lengths.fixed<std::uint64_t>());
-    if (!characters.empty()) throw data_loss(of_tensor(e.name, "characters are left over"));
-    return value;
+    return with_prefix("tensor '" + e.name + "'", [&] {
+        const auto own = e.own_type();
+        any_array value(own.type, own.shape);
+        if (own.type != dtype::string) {
+            read_checked(file, e, static_cast<char*>(value.mutable_data()));
+            if (own.type == dtype::boolean) check_bools(bytes_of_numbers(value), e.offset);
+            return value;
+        }
+        std::string bytes(static_cast<std::size_t>(e.length), '\0');
+        read_checked(file, e, bytes.data());
+        const auto n = static_cast<std::size_t>(value.size());
+        return with_prefix("text in bytes " + std::to_string(e.offset) + " to " + std::to_string(e.offset + e.length), [&] {
+            wire_reader lengths(std::string_view(bytes).substr(0, 8 * n)),
+                characters(std::string_view(bytes).substr(8 * n));
+            for (std::size_t i = 0; i < n; ++i)
+                static_cast<std::string*>(value.mutable_data())[i] = characters.raw(lengths.fixed<std::uint64_t>());
+            if (!characters.empty()) throw data_loss("characters are left over");
+            return std::move(value);
+        });
+    });
 }
 
 RILL_COLD double seconds_now() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -145,7 +146,8 @@ inline std::vector<std::pair<std::string, std::string>> read_table(std::string_v
     if (wire_reader(table.substr(table.size() - 8)).fixed<std::uint64_t>() != table_magic)
         throw data_loss("it does not end as a table does");
     std::vector<std::pair<std::string, std::string>> all;
-    std::uint64_t read = 0; // blocks may be named twice
+    constexpr std::uint64_t most_ratio = 16; // LevelDB writes a key in full after 16 that share its beginning
+    std::uint64_t read = 0, named = 0;       // blocks may be named twice, and a key may share all of a long one
     each_entry(checked_block(table, index), [&](const std::string&, std::string_view at) {
         wire_reader handle(at);
         const auto block = checked_block(table, block_handle::read(handle));
@@ -153,6 +155,9 @@ inline std::vector<std::pair<std::string, std::string>> read_table(std::string_v
         if (read > table.size()) throw data_loss("its blocks overlap");
         each_entry(block, [&](const std::string& key, std::string_view value) {
             if (!all.empty() && all.back().first >= key) throw data_loss("its names are not sorted");
+            named += key.size();
+            if (named > most_ratio * table.size())
+                throw data_loss("its names take more than " + std::to_string(most_ratio) + " times its bytes");
             all.emplace_back(key, value);
         });
     });
@@ -259,9 +264,37 @@ inline std::string bundle_shard_path(const std::string& prefix, std::uint64_t sh
     return prefix + text;
 }
 
+/// Returns "bytes 8 to 16 of 'model.ckpt.data-00000-of-00001'", for messages.
+inline std::string bundle_place(const bundle_entry& e, const std::string& path) {
+    return "bytes " + std::to_string(e.offset) + " to " + std::to_string(e.offset + e.size) + " of '" + path + "'";
+}
+
+/// Throws data_loss for bytes that lie behind the end of a file, or belong to two tensors. All memory is then bounded by the files.
+inline void check_bundle_places(const std::vector<std::pair<std::string, bundle_entry>>& all,
+                                const std::function<std::uint64_t(std::uint64_t shard)>& size_of_shard) {
+    std::vector<const std::pair<std::string, bundle_entry>*> order;
+    for (const auto& each : all) {
+        const auto& e = each.second;
+        const auto size = size_of_shard(e.shard);
+        if (e.offset > size || e.size > size - e.offset)
+            throw data_loss(of_tensor(each.first, std::to_string(e.size) + " bytes from " + std::to_string(e.offset) +
+                                                      " on lie behind the end of its shard, which has " +
+                                                      std::to_string(size)));
+        if (e.size > 0) order.push_back(&each);
+    }
+    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+        return std::tie(a->second.shard, a->second.offset, a->first) <
+               std::tie(b->second.shard, b->second.offset, b->first);
+    });
+    for (std::size_t i = 1; i < order.size(); ++i)
+        if (const auto &a = order[i - 1]->second, &b = order[i]->second;
+            a.shard == b.shard && b.offset - a.offset < a.size)
+            throw data_loss(of_tensor(order[i]->first, "its bytes, from " + std::to_string(b.offset) +
+                                                           " on, are also those of tensor '" + order[i - 1]->first +
+                                                           "'"));
+}
+
 inline any_array read_bundle_entry(const input_file& file, const bundle_entry& e) {
-    if (e.offset > file.size() || e.size > file.size() - e.offset)
-        throw data_loss("its bytes lie behind the end of the file, which has " + std::to_string(file.size()));
     const auto count = static_cast<std::uint64_t>(checked_count(e.type, e.shape, e.size));
     const auto check = [&](std::uint32_t crc) {
         if (masked_crc(crc) != e.crc) throw data_loss("its checksum is wrong");
@@ -280,6 +313,7 @@ inline any_array read_bundle_entry(const input_file& file, const bundle_entry& e
     any_array value(e.type, e.shape);
     file.read_at(e.offset, value.mutable_data(), static_cast<std::size_t>(e.size));
     check(detail::crc32c(bytes_of_numbers(value)));
+    if (e.type == dtype::boolean) check_bools(bytes_of_numbers(value), e.offset);
     return value;
 }
 
@@ -299,19 +333,29 @@ RILL_COLD std::vector<named_array> read_tensor_bundle(const std::string& prefix,
             if (f.number == 2 && f.value != 0) throw unimplemented("its numbers are big-endian");
         }
         if (shards < 1 || shards > 99999) throw data_loss("it has " + std::to_string(shards) + " shards");
-        std::vector<named_array> all;
-        std::map<std::uint64_t, std::unique_ptr<input_file>> open;
+        std::vector<std::pair<std::string, detail::bundle_entry>> entries;
         for (const auto& [name, bytes] : table) {
             if (name.empty()) continue;
-            all.push_back(detail::with_prefix("tensor '" + name + "'", [&] {
-                const auto e = detail::bundle_entry::read(bytes);
-                if (e.shard >= shards)
-                    throw data_loss("it lies in shard " + std::to_string(e.shard) + " of " + std::to_string(shards));
-                auto& file = open[e.shard];
-                if (!file) file = files.open(detail::bundle_shard_path(prefix, e.shard, shards));
-                return named_array{name, detail::read_bundle_entry(*file, e)};
-            }));
+            const auto e = detail::with_prefix("tensor '" + name + "': its entry in '" + index_path + "'",
+                                               [&] { return detail::bundle_entry::read(bytes); });
+            if (e.shard >= shards)
+                throw data_loss(detail::of_tensor(name, "it lies in shard " + std::to_string(e.shard) + " of " +
+                                                            std::to_string(shards)));
+            entries.emplace_back(name, e);
         }
+        std::map<std::uint64_t, std::unique_ptr<input_file>> open;
+        const auto shard = [&](std::uint64_t i) -> const input_file& {
+            auto& file = open[i];
+            if (!file) file = files.open(detail::bundle_shard_path(prefix, i, shards));
+            return *file;
+        };
+        detail::check_bundle_places(entries, [&](std::uint64_t i) { return shard(i).size(); });
+        std::vector<named_array> all;
+        for (const auto& [name, e] : entries)
+            all.push_back(detail::with_prefix(
+                "tensor '" + name + "', " +
+                    detail::bundle_place(e, detail::bundle_shard_path(prefix, e.shard, shards)),
+                [&] { return named_array{name, detail::read_bundle_entry(shard(e.shard), e)}; }));
         return all;
     });
 }

@@ -86,6 +86,9 @@ inline std::string_view bytes_of_numbers(const any_array& a) {
 /// Returns the number of elements of a shape, or throws data_loss if an extent is negative or the bytes exceed `most`.
 index_t checked_count(dtype type, const dims& shape, std::uint64_t most);
 
+/// Throws data_loss if bytes of bools, which begin at a byte of the file, have other values than 0 and 1.
+void check_bools(std::string_view bytes, std::uint64_t offset);
+
 /// Returns "tensor 'w': why", for messages.
 std::string of_tensor(std::string_view name, const std::string& why);
 

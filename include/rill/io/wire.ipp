@@ -66,6 +66,11 @@ RILL_COLD index_t checked_count(dtype type, const dims& shape, std::uint64_t mos
     return static_cast<index_t>(count);
 }
 
+RILL_COLD void check_bools(std::string_view bytes, std::uint64_t offset) {
+    if (const auto at = bytes.find_first_not_of(std::string_view("\0\1", 2)); at != std::string_view::npos)
+        throw data_loss("the bool at byte " + std::to_string(offset + at) + " is neither 0 nor 1");
+}
+
 RILL_COLD std::string of_tensor(std::string_view name, const std::string& why) {
     return "tensor '" + std::string(name) + "': " + why;
 }

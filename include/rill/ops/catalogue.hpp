@@ -13,6 +13,7 @@
 #include <rill/ops/array/concat_grad.hpp>
 #include <rill/ops/array/dynamic_partition.hpp>
 #include <rill/ops/array/dynamic_stitch.hpp>
+#include <rill/ops/array/ensure_shape.hpp>
 #include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/eye.hpp>
 #include <rill/ops/array/fill.hpp>
@@ -108,6 +109,12 @@
 #include <rill/ops/input/reader.hpp>
 #include <rill/ops/input/reader_counts.hpp>
 #include <rill/ops/input/reader_read.hpp>
+
+#include <rill/ops/io/matching_files.hpp>
+#include <rill/ops/io/read_file.hpp>
+#include <rill/ops/io/restore_tensor.hpp>
+#include <rill/ops/io/save_tensors.hpp>
+#include <rill/ops/io/write_file.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/cholesky.hpp>
@@ -339,6 +346,7 @@
 
 #include <rill/ops/string/as_string.hpp>
 #include <rill/ops/string/string_equal.hpp>
+#include <rill/ops/string/string_format.hpp>
 #include <rill/ops/string/string_join.hpp>
 #include <rill/ops/string/string_length.hpp>
 #include <rill/ops/string/string_lower.hpp>
@@ -484,6 +492,7 @@ using catalogue = op_list<
     elu_op,
     enqueue_many_op,
     enqueue_op,
+    ensure_shape_op,
     enter_op,
     equal_op,
     erf_op,
@@ -550,6 +559,7 @@ using catalogue = op_list<
     lookup_table_size_op,
     make_iterator_op,
     mask_over_op,
+    matching_files_op,
     matmul_op,
     matmul_row_op,
     matrix_band_part_op,
@@ -606,6 +616,7 @@ using catalogue = op_list<
     random_uniform_op,
     range_op,
     rank_op,
+    read_file_op,
     reader_num_records_produced_op,
     reader_num_work_units_completed_op,
     reader_op,
@@ -628,6 +639,7 @@ using catalogue = op_list<
     reshape_like_op,
     reshape_op,
     resize_image_op,
+    restore_tensor_op,
     reverse_op,
     rint_op,
     roll_op,
@@ -639,6 +651,7 @@ using catalogue = op_list<
     round_op,
     round_reset_op,
     rsqrt_op,
+    save_tensors_op,
     scalar_summary_op,
     scan_slices_op,
     scatter_add_op,
@@ -694,6 +707,7 @@ using catalogue = op_list<
     strided_slice_grad_op,
     strided_slice_op,
     string_equal_op,
+    string_format_op,
     string_join_op,
     string_length_op,
     string_lower_op,
@@ -731,6 +745,7 @@ using catalogue = op_list<
     variable_op,
     where_op,
     while_op,
+    write_file_op,
     xdivy_op,
     xlogy_op>;
 // clang-format on

@@ -51,6 +51,8 @@ public:
     std::vector<entry> entries() const;
     /// Gives a resource its saved state: at once, or when `find` makes it. Throws invalid_argument if it does not fit an existing one.
     void restore(const saved_resource& saved);
+    /// Throws invalid_argument if the state does not fit an existing resource. One that is not made yet is checked when it is made.
+    void check(const saved_resource& saved) const;
     /// Returns the saved state that waits for a resource; none if there is none.
     std::vector<named_array> waiting(const std::string& container, const std::string& name,
                                      std::string_view kind) const;

@@ -111,6 +111,17 @@ RILL_COLD void container_set::restore(const saved_resource& saved) {
     if (there) there->restore_parts(saved.parts); // it may complete waiting steps: without the lock
 }
 
+RILL_COLD void container_set::check(const saved_resource& saved) const {
+    std::shared_ptr<resource> there;
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (const auto in = state_->containers.find(saved.container); in != state_->containers.end())
+            if (const auto at = in->second.all.find({saved.name, saved.kind}); at != in->second.all.end())
+                there = at->second;
+    }
+    if (there) there->check_parts(saved.parts);
+}
+
 RILL_COLD std::vector<named_array> container_set::waiting(const std::string& container, const std::string& name,
                                                           std::string_view kind) const {
     const std::lock_guard lock(state_->mutex);

@@ -57,6 +57,7 @@ public:
     /// the elements; "0/0", "0/1", …: one by one, if their shapes differ. Waiting steps are not saved.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
 
 private:
     enum class form { enqueue, enqueue_many, dequeue, dequeue_many, dequeue_up_to, close };
@@ -77,6 +78,14 @@ private:
     index_t available() const;
     void refuse_closed(const call& c) const;
     void check_element(std::span<const any_array> given, bool batch) const;
+    /// The contents of a queue, as saved_parts has saved them.
+    struct contents {
+        std::vector<std::vector<any_array>> elements = {};
+        std::uint64_t drawn = 0;
+        bool is_closed = false;
+    };
+    /// Returns the contents that parts describe. Throws invalid_argument if they are of another queue.
+    contents contents_of(std::span<const named_array> parts) const;
 
     const queue_traits traits_;
     element_slots slots_;
@@ -221,7 +230,7 @@ RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
     return parts;
 }
 
-RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) {
+RILL_COLD element_queue::contents element_queue::contents_of(std::span<const named_array> parts) const {
     const auto refuse = [&] { throw invalid_argument(named() + ": the saved state is of another queue"); };
     const auto find = [&](const std::string& name) -> const any_array* {
         const auto at = detail::find_if(parts, [&](const auto& p) { return p.name == name; });
@@ -232,9 +241,9 @@ RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) 
     const auto numbers = state->elements<std::int64_t>();
     const auto count = numbers[0];
     if (count < 0) refuse();
-    std::vector<std::vector<any_array>> elements;
+    contents found{.drawn = static_cast<std::uint64_t>(numbers[1]), .is_closed = numbers[2] != 0};
     for (std::int64_t k = 0; k < count; ++k) {
-        auto& e = elements.emplace_back();
+        auto& e = found.elements.emplace_back();
         for (std::size_t c = 0; c < traits_.components.size(); ++c) {
             if (const auto* all = find(std::to_string(c))) {
                 if (all->shape().rank < 1 || all->shape()[0] != count) refuse();
@@ -253,15 +262,22 @@ RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) 
         }
         check_element(e, false);
     }
+    return found;
+}
+
+RILL_COLD void element_queue::check_parts(std::span<const named_array> parts) const { contents_of(parts); }
+
+RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) {
+    auto found = contents_of(parts);
     change([&] {
         slots_.drop(order_->slots());
         while (order_->size() > 0) order_->take_last();
-        for (auto& e : elements) {
+        for (auto& e : found.elements) {
             const auto slot = slots_.put(std::move(e));
             order_->put(slot, traits_.priority ? slots_.priority(slot) : 0);
         }
-        order_->set_drawn(static_cast<std::uint64_t>(numbers[1]));
-        closed_ = numbers[2] != 0;
+        order_->set_drawn(found.drawn);
+        closed_ = found.is_closed;
     });
 }
 

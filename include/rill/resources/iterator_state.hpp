@@ -37,6 +37,7 @@ public:
     /// Returns the pipeline's text and the state of its iterators. Waits for the element that is being pulled.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
     RILL_INLINE void abandon() noexcept override;
 
 private:
@@ -238,6 +239,14 @@ RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
     for (const auto& k : kept_) save_pulled(to, k);
     iteration_->iterator->save(to);
     return to.parts();
+}
+
+RILL_COLD void iterator_state::check_parts(std::span<const named_array> parts) const {
+    std::shared_ptr<iteration> fresh; // destroyed without the lock
+    const std::lock_guard lock(mutex_);
+    if (!iteration_) return; // `initialize` compares them with its dataset
+    fresh = begin(iteration_->source, iteration_->inputs);
+    restore_into(*fresh, parts);
 }
 
 RILL_COLD void iterator_state::restore_parts(std::span<const named_array> parts) {

@@ -55,6 +55,7 @@ public:
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     /// The next read opens the file, if its step may: a checkpoint gives no right to a file.
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
     RILL_INLINE void abandon() noexcept override;
 
 private:
@@ -79,6 +80,12 @@ private:
         completion tell_;
     };
 
+    struct saved_place {
+        std::string path = {};
+        std::span<const std::int64_t> numbers = {}; // of the parts
+    };
+    /// Returns what saved_parts has saved. Throws invalid_argument if it is of something else.
+    saved_place place_of(std::span<const named_array> parts) const;
     bool serve(index_t n, outcome& to);
     void open_file(const std::string& path);
     void accept_file(std::exception_ptr problem, const std::vector<any_array>& name);
@@ -279,14 +286,22 @@ RILL_COLD std::vector<named_array> reader_state::saved_parts() const {
     return {{"path", std::move(path)}, {"numbers", std::move(numbers)}};
 }
 
-RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
+RILL_COLD reader_state::saved_place reader_state::place_of(std::span<const named_array> parts) const {
     const any_array *path = nullptr, *numbers = nullptr;
     for (const auto& p : parts) (p.name == "path" ? path : numbers) = &p.value;
-    if (!path || !numbers || numbers->size() != 5)
+    if (!path || !numbers || path->dtype() != dtype::string || path->size() != 1 || numbers->dtype() != dtype::int64 ||
+        numbers->size() != 5)
         throw invalid_argument(named() + ": the saved state is of another reader");
-    const auto all = numbers->elements<std::int64_t>();
-    const auto from = path->value<std::string>();
-    if (all[1] < 0) throw invalid_argument(named() + ": the saved place in '" + from + "' is negative");
+    saved_place found{path->value<std::string>(), numbers->elements<std::int64_t>()};
+    if (found.numbers[1] < 0)
+        throw invalid_argument(named() + ": the saved place in '" + found.path + "' is negative");
+    return found;
+}
+
+RILL_COLD void reader_state::check_parts(std::span<const named_array> parts) const { place_of(parts); }
+
+RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
+    const auto [from, all] = place_of(parts);
     const std::lock_guard lock(mutex_);
     path_ = from;
     file_ = nullptr;

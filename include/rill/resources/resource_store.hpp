@@ -53,6 +53,9 @@ public:
     /// Returns the saved state of all resources that this session has used, but variables.
     std::vector<saved_resource> saved_resources();
     void restore_resource(const saved_resource& saved);
+    /// Throw what restore_variable and restore_resource would throw, and change nothing.
+    void check_variable(const node* n, const any_array& value);
+    void check_resource(const saved_resource& saved);
 
     /// Gives a variable that is not in use yet a state that others may share.
     void share(const node* n, const std::shared_ptr<variable_state>& value);
@@ -85,6 +88,9 @@ private:
 
     /// Returns the set that holds the state of such a name.
     container_set& set_of(const resource_name& place) const;
+    container_set& set_of(const saved_resource& saved) const;
+    /// Returns a value as the saved state of a variable. Throws invalid_argument if it is of another type.
+    saved_resource saved_variable(const node* n, const any_array& value) const;
     /// Returns the resource of a node, made by `make` if its set has none. Errors name the node.
     std::shared_ptr<resource> find(const node* n, const resource_name& place, const std::string& described,
                                    const resource_maker& make);

@@ -102,14 +102,21 @@ RILL_COLD any_array resource_store::variable_value(const node* n) {
     return parts.empty() ? any_array() : parts[0].value;
 }
 
-RILL_COLD void resource_store::restore_variable(const node* n, const any_array& value) {
+RILL_COLD saved_resource resource_store::saved_variable(const node* n, const any_array& value) const {
     if (value.type() != n->outputs[0])
         throw invalid_argument(
             error_at(*n, n->op->label(),
                      "it is " + to_string(n->outputs[0]) + ", the saved value is " + to_string(value.type())));
     const auto place = n->op->resource_place();
-    set_of(place).restore(
-        {place.container, place.known_as(n->name), variable_state::kind, !place.is_private(), {{"", value}}});
+    return {place.container, place.known_as(n->name), variable_state::kind, !place.is_private(), {{"", value}}};
+}
+
+RILL_COLD void resource_store::restore_variable(const node* n, const any_array& value) {
+    set_of(n->op->resource_place()).restore(saved_variable(n, value));
+}
+
+RILL_COLD void resource_store::check_variable(const node* n, const any_array& value) {
+    set_of(n->op->resource_place()).check(saved_variable(n, value));
 }
 
 RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
@@ -136,9 +143,13 @@ RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
     return all;
 }
 
-RILL_COLD void resource_store::restore_resource(const saved_resource& saved) {
-    (saved.of_process && !of_task_ ? container_set::of_process() : *own_).restore(saved);
+RILL_COLD container_set& resource_store::set_of(const saved_resource& saved) const {
+    return saved.of_process && !of_task_ ? container_set::of_process() : *own_;
 }
+
+RILL_COLD void resource_store::restore_resource(const saved_resource& saved) { set_of(saved).restore(saved); }
+
+RILL_COLD void resource_store::check_resource(const saved_resource& saved) { set_of(saved).check(saved); }
 
 RILL_COLD void resource_store::share(const node* n, const std::shared_ptr<variable_state>& value) {
     const std::lock_guard lock(mutex_);

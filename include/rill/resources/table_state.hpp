@@ -44,6 +44,7 @@ public:
     /// "keys" and "values"; none of a table that a file fills.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
     /// Fills the table from the lines of a file: word to line number (from 0), or line number to word. A filled table stays as it is.
     /// Throws invalid_argument with the line of a repeated word.
     void fill_from(const std::string& path);
@@ -245,12 +246,16 @@ RILL_COLD std::vector<named_array> table_state::saved_parts() const {
     return {{"keys", std::move(keys)}, {"values", std::move(values)}};
 }
 
-RILL_COLD void table_state::restore_parts(std::span<const named_array> parts) {
+RILL_COLD void table_state::check_parts(std::span<const named_array> parts) const {
     if (parts.size() != 2 || parts[0].value.shape() != parts[1].value.shape() || parts[0].value.shape().rank != 1)
         throw invalid_argument(named() + ": the saved state is of another table");
     check_type("keys", parts[0].value.dtype(), traits_.key);
     check_type("values", parts[1].value.dtype(), traits_.value);
     check_writable();
+}
+
+RILL_COLD void table_state::restore_parts(std::span<const named_array> parts) {
+    check_parts(parts);
     const std::lock_guard lock(mutex_);
     std::visit([](auto& list) { list = {}; }, keys_);
     put(parts[0].value, parts[1].value);

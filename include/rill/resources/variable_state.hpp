@@ -59,6 +59,7 @@ public:
 
     /// Takes one part, a value of the variable's type.
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
 
     /// Writes a whole value, outside of any step.
     void begin_with(const any_array& value);

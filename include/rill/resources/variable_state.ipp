@@ -180,10 +180,14 @@ RILL_COLD void variable_state::writer::end_turn() noexcept {
     v_.write_mutex_.unlock();
 }
 
-RILL_COLD void variable_state::restore_parts(std::span<const named_array> parts) {
+RILL_COLD void variable_state::check_parts(std::span<const named_array> parts) const {
     if (parts.size() != 1 || parts[0].value.type() != type_)
         throw invalid_argument("the variable is " + to_string(type_) + ", the saved value " +
                                (parts.empty() ? std::string("is missing") : "is " + to_string(parts[0].value.type())));
+}
+
+RILL_COLD void variable_state::restore_parts(std::span<const named_array> parts) {
+    check_parts(parts);
     begin_with(parts[0].value);
 }
 

@@ -34,6 +34,8 @@ public:
     RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;
     RILL_INLINE std::vector<saved_resource> saved_resources() const override;
     RILL_INLINE void restore_resource(const saved_resource& saved) override;
+    RILL_INLINE void check_variable(const node* variable, const any_array& value) const override;
+    RILL_INLINE void check_resource(const saved_resource& saved) const override;
 
     /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
     void share(const node* variable, const std::shared_ptr<variable_state>& value);

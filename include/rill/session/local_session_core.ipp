@@ -163,6 +163,16 @@ RILL_COLD void local_session_core::restore_resource(const saved_resource& saved)
     state_->resources->restore_resource(saved);
 }
 
+RILL_COLD void local_session_core::check_variable(const node* variable, const any_array& value) const {
+    state_->check_open();
+    state_->resources->check_variable(variable, value);
+}
+
+RILL_COLD void local_session_core::check_resource(const saved_resource& saved) const {
+    state_->check_open();
+    state_->resources->check_resource(saved);
+}
+
 RILL_INLINE void local_session_core::close(const std::source_location& where) noexcept {
     {
         const std::lock_guard lock(state_->mutex);

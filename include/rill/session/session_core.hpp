@@ -55,6 +55,10 @@ public:
     /// others that run there end with `aborted`, and so do later ones of what they have prepared before. A local session does nothing.
     virtual void keep_others_out(std::span<const node* const> /*variables*/) {}
     virtual void let_others_in() {}
+    /// Throws invalid_argument if the value does not fit the variable that is there, and changes nothing.
+    virtual void check_variable(const node* variable, const any_array& value) const;
+    /// Throws what restore_resource would throw, and changes nothing.
+    virtual void check_resource(const saved_resource& saved) const;
 
     /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
     endpoint edge(const std::string& name) const;

@@ -42,8 +42,13 @@ public:
     void text(const std::string& tag, const std::string& markdown, std::int64_t step);
     /// Adds the graph: names, ops, devices, edges and shapes.
     void add_graph(const graph& g);
-    /// Adds the trace of a step under a tag: TensorBoard shows times and memory in the graph.
+    /// Adds the trace of a step under a tag: TensorBoard shows times and memory in the graph. With the graph it also shows the devices that
+    /// nodes request, and the types of their outputs.
     void add_run_metadata(const std::string& tag, const step_trace& trace, std::int64_t step);
+    void add_run_metadata(const std::string& tag, const step_trace& trace, std::int64_t step, const graph& g);
+
+    /// Marks that a run goes on from a step, and writes it: TensorBoard drops what earlier writers have written of this step and later ones.
+    void start(std::int64_t step);
 
     /// Writes what is kept in memory.
     void flush();
@@ -64,8 +69,8 @@ namespace detail {
 
 /// Returns a graph as TensorFlow's GraphDef.
 std::string graph_def_bytes(const graph& g);
-/// Returns a trace as TensorFlow's RunMetadata.
-std::string run_metadata_bytes(const step_trace& trace);
+/// Returns a trace as TensorFlow's RunMetadata. `g`: the graph that ran; null: devices and types of nodes are not told.
+std::string run_metadata_bytes(const step_trace& trace, const graph* g = nullptr);
 
 } // namespace detail
 

@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <utility>
 
+#include <rill/core/device_name.hpp>
 #include <rill/core/log.hpp>
 #include <rill/core/platform.hpp>
 #include <rill/expr/fused_op.hpp>
@@ -70,10 +72,36 @@ RILL_COLD std::string graph_def_bytes(const graph& g) {
     return std::move(graph_def.out);
 }
 
-RILL_COLD std::string run_metadata_bytes(const step_trace& trace) {
-    wire_writer device, steps, metadata;
-    device.field(1, std::string_view("/job:localhost/replica:0/task:0/device:CPU:0"));
+/// Returns the name of the device of an entry: that of its task and of what its node requests, otherwise the first CPU.
+inline std::string traced_device(const step_trace::entry& e, const node* n) {
+    device_name found{"localhost", 0, 0, "cpu", 0};
+    if (n) found = merge(found, parse_device(requested_device(*n)));
+    if (!e.task.empty()) found = merge(found, parse_device(e.task));
+    return logged_name(found);
+}
+
+/// Adds the type of each output of a node to a NodeExecStats.
+inline void add_outputs(wire_writer& stats, const node& n) {
+    for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+        const auto& type = n.outputs[i];
+        wire_writer described, output;
+        described.field(1, static_cast<std::uint64_t>(tensorflow_type(type.type)));
+        described.field(2, shape_bytes(type.shape));
+        if (type.shape.complete()) {
+            wire_writer allocation;
+            allocation.field(1, static_cast<std::uint64_t>(type.bytes()));
+            described.field(4, allocation.out);
+        }
+        output.field(1, static_cast<std::uint64_t>(i));
+        output.field(3, described.out);
+        stats.field(7, output.out);
+    }
+}
+
+RILL_COLD std::string run_metadata_bytes(const step_trace& trace, const graph* g) {
+    std::map<std::string, wire_writer> devices;
     for (const auto& e : trace.entries) {
+        const node* const n = g ? g->state().find(e.node) : nullptr;
         wire_writer node;
         const auto lasted = static_cast<std::uint64_t>(e.end - e.begin), begin = static_cast<std::uint64_t>(e.begin);
         node.field(1, e.node);
@@ -81,20 +109,27 @@ RILL_COLD std::string run_metadata_bytes(const step_trace& trace) {
         node.field(3, std::uint64_t(0));
         node.field(4, lasted / 1000);
         node.field(5, lasted / 1000);
-        node.field(8, e.op);
-        node.field(10, static_cast<std::uint64_t>(e.thread));
-        node.field(13, begin);
-        node.field(15, lasted);
-        node.field(16, lasted);
         if (e.bytes > 0) {
             wire_writer memory;
             memory.field(1, std::string_view("cpu"));
             memory.field(2, static_cast<std::uint64_t>(e.bytes));
             node.field(6, memory.out);
         }
-        device.field(2, node.out);
+        if (n) add_outputs(node, *n);
+        node.field(8, e.op);
+        node.field(10, static_cast<std::uint64_t>(e.thread));
+        node.field(13, begin);
+        node.field(15, lasted);
+        node.field(16, lasted);
+        devices[traced_device(e, n)].field(2, node.out);
     }
-    steps.field(1, device.out);
+    wire_writer steps, metadata;
+    for (const auto& [name, nodes] : devices) {
+        wire_writer device;
+        device.field(1, name);
+        device.raw(nodes.out);
+        steps.field(1, device.out);
+    }
     metadata.field(1, steps.out);
     return std::move(metadata.out);
 }
@@ -116,14 +151,15 @@ struct event_writer::state {
         path = detail::joined_path(directory, name);
         file = files.create(path);
         kept = detail::tf_record(detail::event_bytes(time, 0, detail::event_file_version, "brain.Event:2"));
-        if (options.start_step != 0) {
-            detail::wire_writer log;
-            constexpr std::uint64_t start = 1;
-            log.field(1, start);
-            kept +=
-                detail::tf_record(detail::event_bytes(time, options.start_step, detail::event_session_log, log.out));
-        }
+        if (options.start_step != 0) start(options.start_step);
         flush();
+    }
+
+    void start(std::int64_t step) {
+        detail::wire_writer log;
+        constexpr std::uint64_t start = 1; // of SessionLog's statuses
+        log.field(1, start);
+        kept += detail::tf_record(detail::event_bytes(now(), step, detail::event_session_log, log.out));
     }
 
     void flush() {
@@ -138,6 +174,13 @@ struct event_writer::state {
         const std::lock_guard lock(mutex);
         kept += detail::tf_record(detail::event_bytes(now(), step, field, value));
         if (kept.size() >= most || std::chrono::steady_clock::now() - flushed > std::chrono::minutes(2)) flush();
+    }
+
+    void add_metadata(const std::string& tag, std::string_view bytes, std::int64_t step) {
+        detail::wire_writer tagged;
+        tagged.field(1, tag);
+        tagged.field(2, bytes);
+        add(step, detail::event_run_metadata, tagged.out);
     }
 
     std::mutex mutex;
@@ -183,10 +226,17 @@ RILL_COLD void event_writer::add_graph(const graph& g) {
 }
 
 RILL_COLD void event_writer::add_run_metadata(const std::string& tag, const step_trace& trace, std::int64_t step) {
-    detail::wire_writer tagged;
-    tagged.field(1, tag);
-    tagged.field(2, detail::run_metadata_bytes(trace));
-    state_->add(step, detail::event_run_metadata, tagged.out);
+    state_->add_metadata(tag, detail::run_metadata_bytes(trace), step);
+}
+RILL_COLD void event_writer::add_run_metadata(const std::string& tag, const step_trace& trace, std::int64_t step,
+                                              const graph& g) {
+    state_->add_metadata(tag, detail::run_metadata_bytes(trace, &g), step);
+}
+
+RILL_COLD void event_writer::start(std::int64_t step) {
+    const std::lock_guard lock(state_->mutex);
+    state_->start(step);
+    state_->flush();
 }
 
 RILL_COLD void event_writer::flush() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <utility>
@@ -38,6 +39,32 @@ template <class T> void compare_numbers(const any_array& a, const any_array& b, 
         to.ulps = std::max(to.ulps, finite ? std::abs(place_of(x[i]) - place_of(y[i]))
                                            : std::numeric_limits<std::int64_t>::max());
     }
+}
+
+RILL_COLD std::vector<any_tensor> fetchable_edges(const graph& g, const std::vector<feed_value>& feeds) {
+    std::set<std::pair<const node*, int>> fed;
+    for (const auto& f : feeds) {
+        if (f.edge) {
+            fed.insert({f.edge.end().from, f.edge.end().port});
+            continue;
+        }
+        const auto colon = f.edge_name.rfind(':');
+        if (const node* n = g.state().find(f.edge_name.substr(0, colon)))
+            fed.insert({n, colon == std::string::npos ? 0 : std::atoi(f.edge_name.c_str() + colon + 1)});
+    }
+    std::set<const node*> runs; // nodes are in order: operands come first
+    std::vector<any_tensor> all;
+    for (const auto* n : g.nodes()) {
+        const bool is_safe = !n->op->stateful() || n->op->role() == op_role::variable;
+        bool can_run = !n->inside && is_safe && n->op->writes().empty() && !n->op->is_async() &&
+                       !n->op->consumes() && !n->op->flow();
+        for (const auto& e : n->inputs) can_run = can_run && (runs.contains(e.from) || fed.contains({e.from, e.port}));
+        for (const auto* c : n->control_inputs) can_run = can_run && runs.contains(c);
+        if (can_run) runs.insert(n);
+        for (int i = 0; i < static_cast<int>(n->outputs.size()); ++i)
+            if (can_run || fed.contains({n, i})) all.emplace_back(endpoint{n, i});
+    }
+    return all;
 }
 
 } // namespace detail

@@ -75,6 +75,7 @@ struct monitored_session::state {
                 current->run(*how.init);
                 if (how.init_fn) how.init_fn(*current);
             }
+            if (log && (!restored.empty() || runs > 0)) log->start(step() + 1); // later steps come again
             run_all(collections::round_resets);
             core->let_others_in();
         } else {
@@ -166,6 +167,7 @@ struct monitored_session::state {
     const graph g;
     detail::signal_watch signals;
     std::vector<hook_ptr> hooks;
+    std::shared_ptr<event_writer> log; // null without summary_dir, and for those that are not the chief
     std::unique_ptr<rill::session> current;
     coordinator all;
     std::vector<coordinated_thread> threads;
@@ -182,18 +184,18 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
     state_ = std::make_unique<state>(options, current_graph());
     auto& s = *state_;
     if (options.is_chief) {
-        std::shared_ptr<event_writer> log;
         if (!options.summary_dir.empty()) {
-            log = std::make_shared<event_writer>(options.summary_dir);
-            log->add_graph(s.g);
+            s.log = std::make_shared<event_writer>(options.summary_dir);
+            s.log->add_graph(s.g);
         }
         if (options.log_steps > 0)
             s.hooks.push_back(
-                step_counter_hook({.steps = options.log_steps, .environment = options.session.environment}, log));
-        if (log && options.scaffold.summary && options.summary_steps > 0)
-            s.hooks.push_back(summary_saver_hook(log, options.scaffold.summary, {.steps = options.summary_steps}));
+                step_counter_hook({.steps = options.log_steps, .environment = options.session.environment}, s.log));
+        if (s.log && options.scaffold.summary && options.summary_steps > 0)
+            s.hooks.push_back(summary_saver_hook(s.log, options.scaffold.summary, {.steps = options.summary_steps}));
         if (!options.checkpoint_dir.empty()) {
-            detail::remove_unfinished(options.checkpoint_dir, file_system::real());
+            detail::remove_unfinished(options.checkpoint_dir, detail::checkpoint_base,
+                                      options.scaffold.saver->files());
             s.hooks.push_back(checkpoint_saver_hook(
                 options.checkpoint_dir,
                 {.steps = options.save_steps, .time = options.save_every, .environment = options.session.environment},

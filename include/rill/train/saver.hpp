@@ -19,6 +19,7 @@ struct saver_options {
     double keep_every_n_hours = 0;          // one of each such interval stays for ever; 0: none
     std::vector<any_tensor> variables = {}; // only these; empty: all, and queues, tables and random counters
     file_system* files = nullptr;           // null: the real one
+    int shards = 1;                         // files that a checkpoint is spread over
 };
 
 struct restore_options {
@@ -74,6 +75,8 @@ public:
 
     /// Returns the paths of the checkpoints that this saver has written and kept, oldest first.
     std::vector<std::string> last_checkpoints() const;
+    /// Returns the file system that the saver writes to.
+    file_system& files() const;
 
 private:
     struct state;
@@ -103,11 +106,17 @@ namespace detail {
 
 /// Returns the variables that a saver saves: those given, or all of a graph but local ones.
 std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given = {});
+/// Returns where the shards of partitioned variables lie in their tables, by the names of the shards.
+std::map<std::string, saved_slice> partition_slices(const graph& g);
+/// Returns a number that changes with the nodes of a graph: their names, ops, types and operands.
+std::uint64_t graph_digest(const graph& g);
 /// Returns the values of variables under their names. Throws failed_precondition with the names of those that have none.
 std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables);
-/// Gives variables the values of a file. Throws before it changes anything.
+/// Gives variables the values of a file, and resources their saved states. All is compared before anything is changed: throws
+/// invalid_argument with everything that does not fit.
 void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables,
-                       const std::vector<named_array>& values, const restore_options& how);
+                       const std::vector<named_array>& values, const restore_options& how,
+                       const std::vector<saved_resource>& resources = {});
 
 } // namespace detail
 
@@ -115,4 +124,5 @@ void restore_variables(const session& s, const std::string& source, const std::v
 
 #if !RILL_COMPILED
 #include <rill/train/saver.ipp>
+#include <rill/train/saver_values.ipp>
 #endif

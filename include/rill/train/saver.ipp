@@ -17,166 +17,9 @@
 #include <rill/io/safetensors.hpp>
 #include <rill/io/shard.hpp>
 #include <rill/io/tensor_bundle.hpp>
+#include <rill/train/saver_values.ipp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given) {
-    std::vector<const node*> all;
-    for (const auto& v : given) {
-        const node* n = v ? variable_of(v.end()) : nullptr;
-        if (!n)
-            throw invalid_argument("saver: " +
-                                   (v ? "'" + v.name() + "' is no variable" : std::string("a null handle was given")));
-        all.push_back(n);
-    }
-    if (!given.empty()) return all;
-    std::set<const node*> local;
-    for (const auto& e : g.collection(collections::local_variables)) local.insert(e.from);
-    for (const auto* n : g.nodes())
-        if (n->op->role() == op_role::variable && !local.contains(n)) all.push_back(n);
-    return all;
-}
-
-inline std::string listed(const char* what, const std::vector<std::string>& names) {
-    std::string text;
-    constexpr std::size_t most = 10;
-    for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i ? ", '" : "'") + names[i] + "'";
-    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-    return names.empty() ? std::string() : std::string("; ") + what + ": " + text;
-}
-
-RILL_COLD std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables) {
-    std::vector<named_array> all;
-    std::vector<std::string> without;
-    for (const auto* n : variables) {
-        any_array value = core_of(s)->variable_value(n);
-        if (value.empty())
-            without.push_back(n->name);
-        else
-            all.push_back({n->name, std::move(value)});
-    }
-    if (!without.empty())
-        throw failed_precondition("save: run the initializer first" + listed("variables without a value", without));
-    return all;
-}
-
-RILL_COLD void restore_variables(const session& s, const std::string& source, const std::vector<const node*>& variables,
-                                 const std::vector<named_array>& values, const restore_options& how) {
-    std::map<std::string, const any_array*> there;
-    for (const auto& v : values) there[v.name] = &v.value;
-    std::vector<std::string> missing, extra, differing, unknown;
-    std::vector<std::pair<const node*, const any_array*>> found;
-    std::map<std::string, std::string> renamed = how.rename;
-    for (const auto* n : variables) {
-        std::string name = n->name;
-        if (const auto other = renamed.find(name); other != renamed.end()) {
-            name = other->second;
-            renamed.erase(other);
-        }
-        const auto at = there.find(name);
-        if (at == there.end()) {
-            if (!how.allow_missing) missing.push_back(name);
-            continue;
-        }
-        if (at->second->type() != n->outputs[0])
-            differing.push_back(n->name + " (here " + to_string(n->outputs[0]) + ", there " +
-                                to_string(at->second->type()) + ")");
-        found.emplace_back(n, at->second);
-        there.erase(at);
-    }
-    if (!how.allow_extra)
-        for (const auto& [name, value] : there) extra.push_back(name);
-    for (const auto& [name, other] : renamed) unknown.push_back(name);
-    if (!missing.empty() || !extra.empty() || !differing.empty() || !unknown.empty())
-        throw invalid_argument("restore: '" + source + "' is not of this graph's variables" +
-                               listed("missing in the file", missing) + listed("only in the file", extra) +
-                               listed("of other types", differing) + listed("renamed, but no variables", unknown));
-    for (const auto& [n, value] : found) core_of(s)->restore_variable(n, *value);
-}
-
-// Resources are saved as "@session:<kind>:<container>:<name>:<part>" (or "@process:…"); ':' and '%' within are written as "%3a" and "%25".
-
-inline std::string escaped_part(const std::string& text) {
-    std::string out;
-    for (const char c : text) out += c == ':' ? "%3a" : c == '%' ? "%25" : std::string(1, c);
-    return out;
-}
-
-inline std::string unescaped_part(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto code = text.substr(i, 3);
-        const bool escape = code == "%3a" || code == "%25";
-        out += !escape ? text[i] : code == "%3a" ? ':' : '%';
-        if (escape) i += 2;
-    }
-    return out;
-}
-
-inline void add_resources(const session& s, std::vector<named_array>& to) {
-    for (auto& r : core_of(s)->saved_resources()) {
-        const std::string name = std::string(r.of_process ? "@process:" : "@session:") + escaped_part(r.kind) + ":" +
-                                 escaped_part(r.container) + ":" + escaped_part(r.name) + ":";
-        for (auto& part : r.parts) to.push_back({name + escaped_part(part.name), std::move(part.value)});
-    }
-}
-
-/// Moves the parts of resources out of `from`, which keeps the variables.
-inline std::vector<saved_resource> take_resources(std::vector<named_array>& from) {
-    std::map<std::string, saved_resource> all;
-    std::vector<named_array> variables;
-    for (auto& a : from) {
-        if (!a.name.starts_with("@")) {
-            variables.push_back(std::move(a));
-            continue;
-        }
-        std::vector<std::string> parts;
-        std::string_view rest = a.name;
-        for (std::size_t end; (end = rest.find(':')) != std::string_view::npos; rest.remove_prefix(end + 1))
-            parts.push_back(unescaped_part(rest.substr(0, end)));
-        if (parts.size() != 4 || (parts[0] != "@session" && parts[0] != "@process"))
-            throw data_loss("the checkpoint names the state of a resource '" + a.name + "'");
-        auto& r = all[a.name.substr(0, a.name.rfind(':'))];
-        r.of_process = parts[0] == "@process";
-        r.kind = parts[1];
-        r.container = parts[2];
-        r.name = parts[3];
-        r.parts.push_back({unescaped_part(rest), std::move(a.value)});
-    }
-    from = std::move(variables);
-    std::vector<saved_resource> list;
-    for (auto& [name, r] : all) list.push_back(std::move(r));
-    return list;
-}
-
-inline void restore_from(const session& s, const checkpoint_reader& from, const std::vector<any_tensor>& given,
-                         const restore_options& how) {
-    auto values = from.read_all();
-    const auto resources = take_resources(values);
-    restore_options rest = how;
-    if (!given.empty()) rest.allow_extra = true;
-    restore_variables(s, from.info().path, saved_variables(s.graph(), given), values, rest);
-    if (!given.empty()) return;
-    for (const auto& r : resources) core_of(s)->restore_resource(r);
-}
-
-inline std::vector<named_array> all_state(const session& s, const std::vector<any_tensor>& given) {
-    auto all = variable_values(s, saved_variables(s.graph(), given));
-    if (given.empty()) add_resources(s, all);
-    return all;
-}
-
-/// Returns the values of variables under the names that a file has.
-inline std::vector<named_array> renamed_values(const session& s, const restore_options& how) {
-    auto all = variable_values(s, saved_variables(s.graph()));
-    for (auto& a : all)
-        if (const auto other = how.rename.find(a.name); other != how.rename.end()) a.name = other->second;
-    return all;
-}
-
-} // namespace detail
 
 RILL_COLD std::int64_t checkpoint_step::in(const session& s) const {
     if (!variable_) return number_;
@@ -198,14 +41,17 @@ struct saver::state {
     file_system& files() const { return options.files ? *options.files : file_system::real(); }
 
     /// Writes a checkpoint and removes the oldest ones.
-    std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step) {
+    std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step, const graph& of) {
         const auto directory = detail::directory_of(prefix);
         {
             const std::lock_guard lock(mutex);
-            if (known.insert(prefix).second) adopt(directory, detail::base_of(prefix));
+            if (!known.contains(prefix)) adopt(directory, detail::base_of(prefix));
+            known.insert(prefix);
         }
-        const auto path = detail::write_checkpoint(prefix, std::move(arrays), {.step = step, .files = options.files});
+        const auto how = how_to_write(prefix, step, of);
+        const auto path = detail::write_checkpoint(prefix, std::move(arrays), how);
         const std::lock_guard lock(mutex);
+        last_id[prefix] = detail::hex_of(how.id);
         kept.push_back({path, detail::seconds_now()});
         if (options.max_to_keep <= 0) return path;
         const auto most =
@@ -226,22 +72,40 @@ struct saver::state {
         return path;
     }
 
-    /// Counts the newest checkpoints that an earlier run has left as this saver's own.
+    /// Returns the options of a checkpoint of a graph, with what its manifest tells of it.
+    checkpoint_write_options how_to_write(const std::string& prefix, std::int64_t step, const graph& of) {
+        checkpoint_write_options how{.step = step,
+                                     .files = options.files,
+                                     .shards = options.shards,
+                                     .id = detail::draw_checkpoint_id(),
+                                     .slices = detail::partition_slices(of)};
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(detail::graph_digest(of)));
+        how.metadata["graph"] = digits;
+        const std::lock_guard lock(mutex);
+        if (const auto last = last_id.find(prefix); last != last_id.end()) how.metadata["previous"] = last->second;
+        return how;
+    }
+
+    /// Removes what an interrupted run has left, and counts the newest checkpoints of earlier runs as this saver's own.
     void adopt(const std::string& directory, const std::string& base) {
+        detail::remove_unfinished(directory, base, files());
         auto there = checkpoints_in(directory, files());
-        std::erase_if(there, [&](const auto& c) {
-            const auto name = detail::base_of(c.path);
-            return name.substr(0, name.rfind('-', name.rfind('-') - 1)) != base;
-        });
+        std::erase_if(there,
+                      [&](const auto& c) { return detail::base_of_checkpoint(detail::base_of(c.path)) != base; });
+        if (!there.empty()) last_id[detail::joined_path(directory, base)] = there.front().id;
         if (options.max_to_keep > 0)
             there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
-        for (const auto& c : there) kept.push_front({c.path, c.time}); // they come newest first
+        auto all = kept; // a failure in between changes nothing
+        for (const auto& c : there) all.push_front({c.path, c.time}); // they come newest first
+        kept.swap(all);
     }
 
     const saver_options options;
-    std::mutex mutex; // for kept, known, next_forever
+    std::mutex mutex; // for kept, known, last_id, next_forever
     std::deque<written> kept;
     std::set<std::string> known; // prefixes
+    std::map<std::string, std::string> last_id; // of the newest checkpoint, by prefix
     double next_forever;
     std::mutex writer_mutex; // for writer
     std::thread writer;
@@ -260,17 +124,17 @@ RILL_COLD saver::~saver() {
 }
 
 RILL_COLD std::string saver::save(const session& s, const std::string& prefix, const checkpoint_step& step) {
-    return state_->write(prefix, detail::all_state(s, state_->options.variables), step.in(s));
+    return state_->write(prefix, detail::all_state(s, state_->options.variables), step.in(s), s.graph());
 }
 
 RILL_COLD void saver::save_later(const session& s, const std::string& prefix, const checkpoint_step& step) {
     wait();
     const std::lock_guard lock(state_->writer_mutex);
     if (state_->writer.joinable()) state_->writer.join(); // of another thread's call, meanwhile
-    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s),
+    state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s), g = s.graph(),
                                   arrays = detail::all_state(s, state_->options.variables)]() mutable {
         try {
-            of->write(prefix, std::move(arrays), number);
+            of->write(prefix, std::move(arrays), number, g);
         } catch (...) {
             const std::lock_guard problem_lock(of->problem_mutex);
             of->problem = std::current_exception();
@@ -313,8 +177,10 @@ RILL_COLD std::vector<std::string> saver::last_checkpoints() const {
     return all;
 }
 
+RILL_COLD file_system& saver::files() const { return state_->files(); }
+
 RILL_COLD void save(const session& s, const std::string& path) {
-    detail::write_checkpoint_file(path, detail::all_state(s, {}), {});
+    detail::write_checkpoint_file(path, detail::all_state(s, {}), {.slices = detail::partition_slices(s.graph())});
 }
 
 RILL_COLD void load(const session& s, const std::string& path, const restore_options& how) {

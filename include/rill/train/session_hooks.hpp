@@ -70,6 +70,13 @@ hook_ptr step_counter_hook(const every& when, std::shared_ptr<event_writer> log 
 hook_ptr logging_hook(std::vector<std::pair<std::string, any_tensor>> shown, const every& when,
                       std::int64_t of_steps = 0);
 
+namespace detail {
+
+/// The name before step and id in the checkpoints of checkpoint_saver_hook.
+inline constexpr const char* checkpoint_base = "model";
+
+} // namespace detail
+
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED

@@ -61,7 +61,7 @@ private:
 class checkpoint_hook final : public session_hook {
 public:
     checkpoint_hook(const std::string& directory, const every& when, std::shared_ptr<saver> with)
-        : prefix_(joined_path(directory, "model")), timer_(when),
+        : prefix_(joined_path(directory, checkpoint_base)), timer_(when),
           saver_(with ? std::move(with) : std::make_shared<saver>()) {}
     void after_create_session(const session&) override { started_ = false; }
     void after_run(const step_info& info, const std::vector<any_array>&) override {

@@ -28,3 +28,18 @@ TEST_CASE("assert: what holds passes, what does not ends the run with message an
                       contains("too large: ") && contains("2.5"));
     CHECK_THROWS_AS(assert_true(x), invalid_argument);
 }
+
+TEST_CASE("assert: shape, rank and type are refused when the graph is built, or by the run that knows them") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, dyn, dyn> x("x");
+    const operation shape = assert_shape(x, {2, dyn}), rank = assert_rank(x, 2), type = assert_type(x, dtype::float32);
+    const xt::xtensor<float, 2> fits{{1}, {2}}, other{{1}};
+    for (const auto& check : {shape, rank, type}) s.run(check, feed(x, fits));
+    CHECK_THROWS_WITH(s.run(shape, feed(x, other)), contains("the shape is [1, 1], not [2, ?]"));
+    s.run(rank, feed(x, other));
+    CHECK_THROWS_WITH(assert_rank(x, 3), contains("the shape is [?, ?], not [?, ?, ?]"));
+    CHECK_THROWS_AS(assert_rank(x, -1), invalid_argument);
+    CHECK_THROWS_WITH(assert_type(x, dtype::int32), contains("'x:0' is float32, not int32"));
+}

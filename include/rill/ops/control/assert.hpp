@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/ops/array/ensure_shape.hpp>
 #include <rill/ops/control/print.hpp>
 #include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/greater.hpp>
@@ -14,7 +15,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 // Checks within a run. Each is an operation, for control_dependencies or as a target: where the condition does not hold, the run ends with
-// invalid_argument, which has the message and the values shown.
+// invalid_argument, which has the message and the values shown. assert_rank, assert_shape and assert_type refuse when the graph is built what
+// its types tell already. The others call a function of this program: a saved graph has the node, and runs only where it was made.
 
 /// assert_true(condition, {x}): all elements of a bool tensor hold.
 template <graph_operand C>
@@ -90,6 +92,31 @@ template <typed_operand X>
 operation assert_non_negative(const X& x, const std::string& message = "an element is negative",
                               const std::source_location& where = std::source_location::current()) {
     return assert_true(x >= value_type_of<X>(0), {any_tensor(detail::seal(x))}, message, where);
+}
+
+/// assert_shape(x, {2, dyn}): the extents of x are those.
+template <graph_operand X>
+operation assert_shape(const X& x, const dims& shape,
+                       const std::source_location& where = std::source_location::current()) {
+    return operation(ensure_shape(x, shape, where).node());
+}
+/// assert_rank(x, 2): x has so many axes.
+template <graph_operand X>
+operation assert_rank(const X& x, int rank, const std::source_location& where = std::source_location::current()) {
+    if (rank < 0 || rank > max_rank)
+        throw invalid_argument("assert_rank: the rank is " + std::to_string(rank) + detail::at_place(where));
+    dims shape;
+    for (int i = 0; i < rank; ++i) shape.push(dyn);
+    return assert_shape(x, shape, where);
+}
+/// assert_type(x, dtype::float32): the elements of x are of that type.
+template <graph_operand X>
+operation assert_type(const X& x, dtype type, const std::source_location& where = std::source_location::current()) {
+    const any_tensor edge{detail::seal(x)};
+    if (edge.dtype() != type)
+        throw invalid_argument("assert_type: '" + edge.name() + "' is " + std::string(to_string(edge.dtype())) +
+                               ", not " + std::string(to_string(type)) + detail::at_place(where));
+    return operation(edge.node());
 }
 
 }} // namespace rill::RILL_ABI

@@ -38,7 +38,8 @@ operation add_shown(const std::vector<any_tensor>& shown, const std::function<vo
 
 } // namespace detail
 
-/// print(x, {x, y}, "after the layer"): x, whose runs write the values of a list to the log sink, as level info. Gradient: that of x.
+/// print(x, {x, y}, "after the layer"): x, whose runs write the values of a list to the log sink, as level info. Gradient: that of x. It
+/// calls a function of this program: a saved graph has the node, and runs only where it was made.
 template <graph_operand X>
 auto print(const X& x, const std::vector<any_tensor>& shown, const std::string& message = {},
            const std::source_location& where = std::source_location::current()) {

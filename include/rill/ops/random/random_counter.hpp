@@ -28,6 +28,7 @@ public:
     /// "drawn": the number of runs.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
+    RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
     std::uint64_t drawn() const { return drawn_.load(std::memory_order_relaxed); }
     void set_drawn(std::uint64_t runs) { drawn_.store(runs, std::memory_order_relaxed); }
 
@@ -53,9 +54,13 @@ RILL_COLD std::vector<named_array> random_counter::saved_parts() const {
     return {{"drawn", value}};
 }
 
-RILL_COLD void random_counter::restore_parts(std::span<const named_array> parts) {
+RILL_COLD void random_counter::check_parts(std::span<const named_array> parts) const {
     if (parts.size() != 1 || parts[0].value.type() != tensor_type{dtype::uint64, dims{}})
         throw invalid_argument("random counter '" + name_ + "': the saved state is of something else");
+}
+
+RILL_COLD void random_counter::restore_parts(std::span<const named_array> parts) {
+    check_parts(parts);
     set_drawn(parts[0].value.value<std::uint64_t>());
 }
 

@@ -38,6 +38,11 @@ public:
             const index_t rows = Rows / how.shards + (k < Rows % how.shards ? 1 : 0);
             shards_.emplace_back(name + "/part_" + std::to_string(k), dims{rows, Width}, value, how.variable, where);
         }
+        // A saver knows the table by this collection, and saves the shards as slices of it.
+        const std::string members =
+            std::string(collections::partitions) + (strategy_ == partition_strategy::mod ? "mod:" : "div:") +
+            std::to_string(Rows) + ":" + std::to_string(how.shards) + ":" + shards_[0].node()->name;
+        for (const auto& s : shards_) s.graph().add_to_collection(members, s.end());
     }
 
     const std::vector<shard>& shards() const noexcept { return shards_; }
