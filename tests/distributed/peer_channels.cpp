@@ -63,7 +63,7 @@ TEST_CASE("peer channels: initial values are computed beside their variables, so
     graph_scope use(g);
     const device_scope on(replica_device_setter(all.spec()));
     const variable<float, 100, 50> a("a", random_uniform({.minval = -1, .maxval = 1})), b("b", glorot_uniform());
-    const variable<float, dyn> c("c", dims{1000}, tensor<float, 1000>(fill<1000>(2.f)) * 3.f);
+    const variable<float, dyn> c("c", dims{1000}, fill<1000>(2.f) * 3.f);
     const auto d = get_variable<float, 100, 50>("d", truncated_normal());
     const session s({.target = all.at("worker", 0).target()});
     auto &worker = all.at("worker", 0), &first = all.at("ps", 0), &second = all.at("ps", 1);

@@ -237,30 +237,6 @@ RILL_COLD std::exception_ptr worker::explained(const std::exception_ptr& problem
                           ", last progress " + ms_since(exchange.moved(), peers_->runs_in().now()) + " ago");
 }
 
-RILL_COLD pong_meta worker::progress() const {
-    std::vector<std::shared_ptr<session_state>> all;
-    {
-        const std::lock_guard lock(mutex_);
-        for (const auto& [number, s] : sessions_) all.push_back(s);
-    }
-    pong_meta m{peers_->progress(), {}};
-    std::uint64_t number = 0;
-    std::shared_ptr<running_step> oldest;
-    std::shared_ptr<wire_rendezvous> exchange;
-    for (const auto& s : all) {
-        const std::lock_guard lock(s->mutex);
-        for (const auto& [n, step] : s->steps)
-            if (step->exchange && (!oldest || step->began < oldest->began))
-                number = n, oldest = step, exchange = step->exchange;
-    }
-    if (!oldest) return m;
-    constexpr std::size_t longest = 400;
-    auto awaited = exchange->awaited();
-    if (awaited.size() > longest) awaited = awaited.substr(0, longest) + " …";
-    m.oldest = "step " + std::to_string(number) + (awaited.empty() ? " runs" : " waits for " + awaited);
-    return m;
-}
-
 /// Throws invalid_argument unless feeds are those that a key names, in number and type.
 inline void check_feeds(const plan_key& key, std::span<const any_array> feeds) {
     if (feeds.size() != key.feeds.size())

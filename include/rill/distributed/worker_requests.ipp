@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The requests that a worker serves by the wire.
+// The requests that a worker serves by the wire, and what the task tells of itself.
 
 #include <rill/distributed/worker.hpp>
 #include <rill/distributed/worker.ipp>
@@ -63,6 +63,30 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
     if (to)
         to->deliver(meta.edge, meta.sequence, std::move(value)); // else the step is over: it takes no values any more
     reply(nullptr, {});
+}
+
+RILL_COLD pong_meta worker::progress() const {
+    std::vector<std::shared_ptr<session_state>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [number, s] : sessions_) all.push_back(s);
+    }
+    pong_meta m{peers_->progress(), {}};
+    std::uint64_t number = 0;
+    std::shared_ptr<running_step> oldest;
+    std::shared_ptr<wire_rendezvous> exchange;
+    for (const auto& s : all) {
+        const std::lock_guard lock(s->mutex);
+        for (const auto& [n, step] : s->steps)
+            if (step->exchange && (!oldest || step->began < oldest->began))
+                number = n, oldest = step, exchange = step->exchange;
+    }
+    if (!oldest) return m;
+    constexpr std::size_t longest = 400;
+    auto awaited = exchange->awaited();
+    if (awaited.size() > longest) awaited = awaited.substr(0, longest) + " …";
+    m.oldest = "step " + std::to_string(number) + (awaited.empty() ? " runs" : " waits for " + awaited);
+    return m;
 }
 
 RILL_COLD devices_meta worker::devices() {
