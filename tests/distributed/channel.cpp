@@ -202,6 +202,34 @@ TEST_CASE("channel: a frozen peer is slow, then suspect, then dead") {
     CHECK_THAT(second.text, contains(std::to_string(ps.self.incarnation)));
 }
 
+TEST_CASE("channel: a peer that is cut off in one direction is dead, and runs what it was told once at most") {
+    for (const bool hears : {false, true}) {
+        simulator::simulated_world world(2);
+        std::vector<int> counts(3);
+        std::vector<ending> ends(counts.size());
+        counting_task ps(world, "ps", counts);
+        calling_task client(world, "client");
+        const auto call = [&](std::size_t i) {
+            client.to->call({.method = wire_method::push, .meta = std::to_string(i)}, note(ends[i], &world.time));
+        };
+        call(0);
+        world.time.sleep(1s);
+        CHECK(ends[0].code == error_code::ok);
+        world.part_way(hears ? "ps" : "client", hears ? "client" : "ps", true);
+        const auto cut = world.time.now();
+        call(1);
+        world.time.sleep(12s);
+        CHECK(ends[1].code == error_code::unavailable);
+        CHECK(ends[1].at - cut < 6s);
+        CHECK(counts[1] == hears);
+        world.part_way(hears ? "ps" : "client", hears ? "client" : "ps", false);
+        call(2);
+        world.time.run();
+        CHECK(ends[2].code == error_code::ok);
+        CHECK(counts == std::vector<int>{1, hears, 1});
+    }
+}
+
 TEST_CASE("channel: arguments that no message can hold fail the call at once") {
     simulator::simulated_world world(6);
     calling_task client(world, "client");

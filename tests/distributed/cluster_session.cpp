@@ -433,7 +433,7 @@ std::string run_aborts(std::uint64_t seed) {
     std::vector<ending> ends(steps);
     std::vector<cancellation_token> tokens(steps);
     for (std::size_t k = 0; k < steps; ++k) {
-        world.after(std::chrono::milliseconds(60 * k + draws(60)), [&, k] {
+        world.after(std::chrono::milliseconds(200 * k + draws(200)), [&, k] { // now and then two at a time
             auto& e = ends[k];
             std::vector<any_array> feeds{filled({}, static_cast<float>(k + 1))};
             if (draws(3)) e.fails = draws(computing);

@@ -199,7 +199,7 @@ TEST_CASE("worker: values come from the task at the other end of their edge, and
     *static_cast<float*>(value.mutable_data()) = 1;
     f.w->run_part(session, {.run = 1, .step = 5}, {value}, environment::time_point::max(), nullptr,
                   [](const std::exception_ptr&, const std::vector<any_array>&) {});
-    f.time.run();
+    f.time.settle(std::chrono::milliseconds(1));
     CHECK(answered == 1); // the value of the step that has begun
     CHECK(push(ps, 0, 100'000) == error_code::unknown);
     f.w->close();
@@ -226,12 +226,12 @@ TEST_CASE("worker: a task tells what its oldest step waits for") {
                       [](const std::exception_ptr&, const std::vector<any_array>&) {});
         f.time.settle(std::chrono::milliseconds(1));
     }
-    CHECK(f.w->progress().oldest == "step 4 runs");
+    CHECK(f.w->progress().oldest == "step 4 waits for no other task");
     const auto begun = f.w->progress().progress;
     CHECK(begun == before + 2);
     f.w->abort_step(session, 4, std::make_exception_ptr(cancelled("enough")));
     f.time.settle(std::chrono::milliseconds(1));
-    CHECK(f.w->progress().oldest == "step 2 runs");
+    CHECK(f.w->progress().oldest == "step 2 waits for no other task");
     CHECK(f.w->progress().progress == begun + 1);
     f.w->close();
     f.time.run();

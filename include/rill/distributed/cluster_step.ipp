@@ -52,6 +52,9 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
         }
 }
 
+/// A task's own error says more than that it was late: so long is it awaited. The client awaits the master's a little longer.
+inline constexpr std::chrono::milliseconds grace_for_tasks{100};
+
 /// Starts the part of another task.
 RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
                                          environment::time_point deadline, environment::time_point began) {
@@ -59,7 +62,8 @@ RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_ar
     wire_request r{.method = wire_method::run_part,
                    .session = session_->number_,
                    .incarnation = p.incarnation,
-                   .deadline = deadline};
+                   .deadline = deadline,
+                   .grace = grace_for_tasks};
     r.meta =
         bytes_of_meta(step_meta{run_->number, number_, over_below, trace_ != nullptr, encode_tensors(fed, r.payload)});
     const auto sent = session_->runs_in().now();

@@ -85,7 +85,7 @@ RILL_COLD pong_meta worker::progress() const {
     constexpr std::size_t longest = 400;
     auto awaited = exchange->awaited();
     if (awaited.size() > longest) awaited = awaited.substr(0, longest) + " …";
-    m.oldest = "step " + std::to_string(number) + (awaited.empty() ? " runs" : " waits for " + awaited);
+    m.oldest = "step " + std::to_string(number) + (awaited.empty() ? " waits for no other task" : " waits for " + awaited);
     return m;
 }
 
