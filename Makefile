@@ -89,7 +89,9 @@ test-costs:
 	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
 
 # All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
+# Then SEEDS seeds of each test in virtual time, which takes hours: make soak SEEDS=1000 for less.
 SECONDS ?= 600
+SEEDS ?= 100000
 soak:
 	$(call need,$(TEST_PACKAGES))
 	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
@@ -97,6 +99,10 @@ soak:
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
 	RILL_CRASHES=2000 RILL_FLIP_BYTES=65536 build/dev-gcc/tests/rill_tests_io "checkpoint: G*"
 	RILL_KILLS=1000 build/dev-gcc/tests/rill_tests_train "saver: G20*"
+	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "channel:*[random]" --durations yes
+	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "server:*[random]" --durations yes
+	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "cluster session:*[random]" --durations yes
+	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests "random schedules*" --durations yes
 
 # Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600. FUZZ_SEED= takes the rounds from that seed on.
 FUZZ_SECONDS ?= 60

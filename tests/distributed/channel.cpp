@@ -80,7 +80,7 @@ answer_function note(ending& e, environment* clock = nullptr) {
 
 constexpr std::size_t calls_each = 12;
 
-/// Several callers and a task that is killed, frozen or cut off, on a network that breaks connections. Returns the log.
+/// Several callers and a task that is killed, frozen, slow or cut off, on a network that breaks connections. Returns the log.
 std::string run_faults(std::uint64_t seed) {
     simulator::simulated_world world(
         seed, {.reset_one_in = 1 + seed % 20, .latency = std::chrono::microseconds(seed % 3 * 30000 + 100)});
@@ -88,7 +88,7 @@ std::string run_faults(std::uint64_t seed) {
     const std::size_t callers = 1 + draws(4);
     std::vector<int> counts(callers * calls_each);
     std::vector<ending> ends(counts.size());
-    std::vector<environment::time_point> ran_at(counts.size());
+    std::vector<environment::time_point> ran_at(counts.size()), deadlines(counts.size(), environment::time_point::max());
     std::vector<std::unique_ptr<counting_task>> lives;
     const std::string data_address = seed % 2 ? "ps.data" : "";
     lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at, data_address));
@@ -98,7 +98,8 @@ std::string run_faults(std::uint64_t seed) {
     for (std::size_t i = 0; i < counts.size(); ++i)
         world.after(std::chrono::milliseconds(draws(20000)), [&, i] {
             wire_request r{.method = wire_method::push, .meta = std::to_string(i)};
-            if (draws(2)) r.deadline = world.time.now() + std::chrono::milliseconds(1 + draws(20000));
+            if (draws(2)) deadlines[i] = world.time.now() + std::chrono::milliseconds(1 + draws(20000));
+            r.deadline = deadlines[i];
             if (draws(2)) r.payload.emplace_back(value_of(i));
             all[i / calls_each]->to->call(std::move(r), note(ends[i], &world.time));
         });
@@ -106,20 +107,31 @@ std::string run_faults(std::uint64_t seed) {
     for (auto left = draws(3); left > 0; --left)
         world.after(std::chrono::milliseconds(draws(20000)), [&] {
             const auto lasts = std::chrono::milliseconds(draws(12000));
-            switch (draws(3)) {
+            auto& there = lives_now().task;
+            switch (draws(6)) {
             case 0:
-                if (lives_now().task.is_dead()) break;
+                if (there.is_dead()) break;
                 world.kill(lives_now().task);
                 world.after(lasts, [&] {
                     lives.push_back(std::make_unique<counting_task>(world, "ps", counts, &ran_at, data_address));
                 });
                 break;
-            case 1: {
-                auto& t = lives_now().task;
-                world.freeze(t);
-                world.after(lasts, [&world, &t] { world.thaw(t); });
+            case 1:
+                world.freeze(there);
+                world.after(lasts, [&] { world.thaw(there); });
                 break;
-            }
+            case 2:
+                world.slow_down(there, std::chrono::milliseconds(draws(800)));
+                world.after(lasts, [&] { world.slow_down(there, {}); });
+                break;
+            case 3:
+                world.part_way("ps", "client0", true);
+                world.after(lasts, [&] { world.part_way("ps", "client0", false); });
+                break;
+            case 4:
+                world.part_way("client0", "ps", true);
+                world.after(lasts, [&] { world.part_way("client0", "ps", false); });
+                break;
             default: world.part("ps", "client0", true); world.after(lasts, [&] { world.part("ps", "client0", false); });
             }
         });
@@ -127,6 +139,7 @@ std::string run_faults(std::uint64_t seed) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
         INFO("call " << i << ": " << ends[i].text);
         CHECK(ends[i].times == 1);
+        if (deadlines[i] != environment::time_point::max()) CHECK(ends[i].at <= deadlines[i] + 500ms);
         if (ends[i].code == error_code::ok) {
             CHECK(ends[i].text == std::to_string(i));
             CHECK(counts[i] == 1);
@@ -134,6 +147,10 @@ std::string run_faults(std::uint64_t seed) {
             CHECK((ends[i].code == error_code::unavailable || ends[i].code == error_code::aborted ||
                    ends[i].code == error_code::deadline_exceeded));
             CHECK(contains("/job:ps/task:0").match(ends[i].text));
+            const auto names = [&](const auto& life) {
+                return contains(std::to_string(life->self.incarnation)).match(ends[i].text);
+            };
+            CHECK((std::ranges::any_of(lives, names) || contains("no connection was made").match(ends[i].text)));
             CHECK(counts[i] <= 1);
             // a task that was found dead, and wakes, does not run what it was asked before
             if (ends[i].code == error_code::unavailable && counts[i]) CHECK(ran_at[i] <= ends[i].at);
@@ -183,6 +200,34 @@ TEST_CASE("channel: a frozen peer is slow, then suspect, then dead") {
     CHECK(client.to->health() == peer_health::dead);
     CHECK(second.code == error_code::unavailable);
     CHECK_THAT(second.text, contains(std::to_string(ps.self.incarnation)));
+}
+
+TEST_CASE("channel: a peer that is cut off in one direction is dead, and runs what it was told once at most") {
+    for (const bool hears : {false, true}) {
+        simulator::simulated_world world(2);
+        std::vector<int> counts(3);
+        std::vector<ending> ends(counts.size());
+        counting_task ps(world, "ps", counts);
+        calling_task client(world, "client");
+        const auto call = [&](std::size_t i) {
+            client.to->call({.method = wire_method::push, .meta = std::to_string(i)}, note(ends[i], &world.time));
+        };
+        call(0);
+        world.time.sleep(1s);
+        CHECK(ends[0].code == error_code::ok);
+        world.part_way(hears ? "ps" : "client", hears ? "client" : "ps", true);
+        const auto cut = world.time.now();
+        call(1);
+        world.time.sleep(12s);
+        CHECK(ends[1].code == error_code::unavailable);
+        CHECK(ends[1].at - cut < 6s);
+        CHECK(counts[1] == hears);
+        world.part_way(hears ? "ps" : "client", hears ? "client" : "ps", false);
+        call(2);
+        world.time.run();
+        CHECK(ends[2].code == error_code::ok);
+        CHECK(counts == std::vector<int>{1, hears, 1});
+    }
 }
 
 TEST_CASE("channel: arguments that no message can hold fail the call at once") {

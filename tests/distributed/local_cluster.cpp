@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/local_cluster.hpp>
 
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
 #include <rill/distributed.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/control/while_loop.hpp>
@@ -114,6 +118,34 @@ TEST_CASE("local cluster: a trace has the nodes of all tasks, with what crosses 
     CHECK(std::ranges::is_sorted(trace.entries, {}, &step_trace::entry::begin));
     const auto json = trace.chrome_json();
     CHECK_THAT(json, contains("\"ph\":\"s\"") && contains("\"ph\":\"f\"") && contains("/job:ps/replica:0/task:0"));
+}
+
+TEST_CASE("local cluster: the trace of a loop over two tasks has an arrow for each value of an edge") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    const auto last = while_loop([](auto s) { return s < 100.f; },
+                                 [](auto s) {
+                                     const auto twice = [&] {
+                                         const device_scope on("/job:worker/task:0");
+                                         return tensor<float>(s * 2.f);
+                                     }();
+                                     const device_scope on("/job:ps");
+                                     return tensor<float>(twice + 1.f);
+                                 },
+                                 tensor<float>(x * 1.f));
+    const session s({.target = all.at("worker", 0).target()});
+    const auto [value, trace] = s.run_traced(last, feed(x, 3.f));
+    CHECK(value == 127.f); // after five iterations
+    std::multiset<std::string> begins, ends;
+    for (const auto& e : nlohmann::json::parse(trace.chrome_json()).at("traceEvents")) {
+        if (e.at("ph") == "s") begins.insert(e.at("id").get<std::string>());
+        if (e.at("ph") == "f") ends.insert(e.at("id").get<std::string>());
+    }
+    CHECK(begins == ends);
+    CHECK(begins.size() >= 10); // there and back
+    for (const auto& id : begins) CHECK(begins.count(id) == 1);
 }
 
 TEST_CASE("local cluster: 16-bit edges, and values of variables of an exported graph") {

@@ -2,9 +2,13 @@
 // Random programs cut between tasks at random: every value has the bits that one process computes.
 #include <rill/distributed/master.hpp>
 
+#include <cstring>
+
 #include <rill/distributed.hpp>
 
 #include "catch.hpp"
+#include "random_control_flow.hpp"
+#include "random_graph.hpp"
 #include "random_parts.hpp"
 #include "seeds.hpp"
 
@@ -12,10 +16,16 @@ using namespace rill;
 
 namespace test_master {
 
+/// Draws the task of each node, also in bodies.
+device_function drawn_anywhere(std::uint64_t seed) {
+    return random_parts::drawn_devices({"/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0", ""}, seed);
+}
+
 /// Draws the task of each node; nodes of bodies go with the node that runs the body.
 device_function drawn_tasks(std::uint64_t seed) {
-    return [draw = random_parts::drawn_devices({"/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0", ""}, seed)](
-               const node_info& n) { return rill::detail::scopes().inside ? std::string() : draw(n); };
+    return [draw = drawn_anywhere(seed)](const node_info& n) {
+        return rill::detail::scopes().inside ? std::string() : draw(n);
+    };
 }
 
 TEST_CASE("master: random programs over several tasks have the bits of one process", "[random]") {
@@ -49,6 +59,73 @@ TEST_CASE("master: random programs over several tasks have the bits of one proce
         }
     });
     if (seeds::all()) CHECK(values > 300);
+}
+
+TEST_CASE("master: random graphs and their gradients over several tasks have the bits of one process", "[random]") {
+    std::size_t values = 0;
+    local_cluster all({{"ps", 2}, {"worker", 1}});
+    seeds::each(16, [&](std::uint64_t seed) {
+        random_graph::random r(static_cast<random_graph::random::result_type>(seed));
+        const graph g;
+        const graph_scope here(g);
+        const auto m = [&] {
+            const device_scope on(drawn_anywhere(seed));
+            return random_graph::build(r, seed % 4 == 0 ? 32 : 1);
+        }();
+        std::vector<feed_value> feeds;
+        for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
+        const auto whole = session(g, {.device_count = {{"cpu", 1}}, .allow_soft_placement = true}).run(m.values, feeds);
+        const session s(g, {.target = all.at("ps", static_cast<int>(seed % 2)).target()});
+        const auto parts = s.run(m.values, feeds);
+        REQUIRE(parts.size() == whole.size());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            INFO("value " << i);
+            CHECK(random_parts::same_bits(parts[i], whole[i]));
+            ++values;
+        }
+    });
+    if (seeds::all()) CHECK(values > 100);
+}
+
+TEST_CASE("master: random control flow over several tasks, with writes in bodies, functions and gradients", "[random]") {
+    using namespace test_random_control_flow;
+    std::size_t ran = 0, refused = 0;
+    local_cluster all({{"ps", 2}, {"worker", 1}});
+    each_program(16, drawn::all, [&](std::uint64_t seed, const trial& t) {
+        if (!t.is_clear()) return;
+        struct outcome {
+            double z, written, dx, dw;
+        };
+        const auto outcome_of = [&](const device_function& where, const session_options& options) {
+            const built b(t.p, where);
+            const auto [dx, dw] = gradients(b.z, b.x, b.w);
+            const session s(options);
+            s.run(global_variables_initializer());
+            const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
+            const double written = s.run(b.written);
+            const auto slopes = b.run(s, std::tuple(dx, dw), t.x);
+            return outcome{z, written, std::get<0>(slopes), std::get<1>(slopes)};
+        };
+        const auto whole = outcome_of({}, {});
+        CHECK(t.is(whole.z, t.value.v));
+        for (const bool in_bodies : {false, true}) { // nodes of bodies in several tasks, too
+            const std::string target = all.at("ps", static_cast<int>(seed % 2)).target();
+            session::reset(target); // variables of the program before
+            try {
+                const auto parts = outcome_of(in_bodies ? drawn_anywhere(seed) : drawn_tasks(seed), {.target = target});
+                const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; };
+                CHECK((same(parts.z, whole.z) && same(parts.written, whole.written)));
+                CHECK((same(parts.dx, whole.dx) && same(parts.dw, whole.dw)));
+                ++ran;
+            } catch (const unimplemented& why) { // a body that can't be cut
+                INFO(why.what());
+                CHECK(in_bodies);
+                ++refused;
+            }
+        }
+    });
+    INFO(ran << " have run, " << refused << " were refused");
+    if (seeds::all()) CHECK(refused * 4 <= ran);
 }
 
 } // namespace test_master

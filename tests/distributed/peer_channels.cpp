@@ -2,13 +2,16 @@
 #include <rill/distributed/peer_channels.hpp>
 
 #include <rill/distributed.hpp>
+#include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/train/get_variable.hpp>
 #include <rill/train/gradient_descent.hpp>
+#include <rill/train/initializers.hpp>
 #include <rill/train/optimizer.hpp>
 #include <rill/train/replica_device_setter.hpp>
 
@@ -52,6 +55,25 @@ TEST_CASE("peer channels: a step of an embedding sends its ids and its rows twic
     const auto now = s.run(table);
     CHECK(now(3, 0) == 0.5f);
     CHECK(now(4, 0) == 1.f);
+}
+
+TEST_CASE("peer channels: initial values are computed beside their variables, so that none crosses") {
+    local_cluster all({{"ps", 2}, {"worker", 1}});
+    graph g;
+    graph_scope use(g);
+    const device_scope on(replica_device_setter(all.spec()));
+    const variable<float, 100, 50> a("a", random_uniform({.minval = -1, .maxval = 1})), b("b", glorot_uniform());
+    const variable<float, dyn> c("c", dims{1000}, fill<1000>(2.f) * 3.f);
+    const auto d = get_variable<float, 100, 50>("d", truncated_normal());
+    const session s({.target = all.at("worker", 0).target()});
+    auto &worker = all.at("worker", 0), &first = all.at("ps", 0), &second = all.at("ps", 1);
+    const auto init = global_variables_initializer();
+    const auto step = s.make_callable(std::tuple(init)); // sends the graph
+    const auto before = worker.bytes_sent() + first.bytes_sent() + second.bytes_sent();
+    step();
+    CHECK(worker.bytes_sent() + first.bytes_sent() + second.bytes_sent() == before);
+    CHECK(s.run(c)(999) == 6.f);
+    CHECK(s.run(b)(0, 0) != s.run(b)(99, 49));
 }
 
 TEST_CASE("peer channels: replicas draw numbers of their own") {

@@ -146,6 +146,52 @@ TEST_CASE("responder: malformed frames are counted, and the third ends the conne
     CHECK(f.exchange(f.message(wire_type::ping)).at(0).head.type == wire_type::refuse);
 }
 
+TEST_CASE("responder: a caller whose arguments can't be read three times is cut off, and others are served") {
+    fixture f;
+    f.answers = nullptr;
+    f.net->close();
+    f.answers = std::make_shared<responder>(f.net, f.here, task_identity{"ps", 7, "digest"}, health_options{},
+                                            [&](const incoming_request& r, const answer_function& reply) {
+                                                (void)meta_of<names_meta>(r.meta);
+                                                reply(nullptr, {});
+                                            });
+    f.answers->listen("ps");
+    CHECK(f.greet().at(0).head.type == wire_type::welcome);
+    std::uint64_t number = 0;
+    const auto garbage = [&] {
+        auto m = f.message(wire_type::request, ++number);
+        m.meta = "no names";
+        return f.exchange(m);
+    };
+    const auto code_of = [](const wire_message& m) { return static_cast<error_code>(m.head.method); };
+    for (int i = 0; i < 2; ++i) CHECK(code_of(garbage().at(0)) == error_code::data_loss);
+    f.world.time.sleep(61s); // two in a minute may be an accident
+    for (int i = 0; i < 2; ++i) CHECK(code_of(garbage().at(0)) == error_code::data_loss);
+    CHECK(f.exchange(f.message(wire_type::ping)).at(0).head.type == wire_type::pong);
+    garbage();
+    CHECK(f.answers->refused() == 5);
+    const auto refused = f.greet();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].head.type == wire_type::refuse);
+    CHECK(code_of(refused[0]) == error_code::permission_denied);
+    CHECK(f.greet("ps", "digest", "another").at(0).head.type == wire_type::welcome);
+}
+
+TEST_CASE("responder: a pong tells the progress of the task") {
+    fixture f;
+    f.answers = nullptr;
+    f.net->close();
+    f.answers = std::make_shared<responder>(
+        f.net, f.here, task_identity{"ps", 7, "digest"}, health_options{},
+        [](const incoming_request&, const answer_function&) {}, 0, [] { return pong_meta{12, "step 3 runs"}; });
+    f.answers->listen("ps");
+    f.greet();
+    const auto pong = f.exchange(f.message(wire_type::ping)).at(0);
+    CHECK(pong.head.type == wire_type::pong);
+    const auto told = meta_of<pong_meta>(pong.meta);
+    CHECK((told.progress == 12 && told.oldest == "step 3 runs"));
+}
+
 TEST_CASE("responder: requests of a caller that is silent, or gives up, are cancelled") {
     fixture f;
     f.greet();

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/server.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
 #include <thread>
 
+#include <rill/core/log.hpp>
 #include <rill/distributed.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
@@ -50,9 +54,10 @@ struct ending {
     int times = 0;
     std::exception_ptr problem;
     float value = 0;
+    environment::time_point at{}, deadline = environment::time_point::max();
 };
 
-/// Steps at drawn times, while tasks are killed, frozen or cut off. Returns the log.
+/// Steps at drawn times, while tasks are killed, frozen, slow or cut off. Returns the log.
 std::string run_faults(std::uint64_t seed) {
     counting_graph m;
     virtual_cluster all(seed, {.reset_one_in = seed % 3 ? std::size_t(60) : 0,
@@ -67,17 +72,27 @@ std::string run_faults(std::uint64_t seed) {
         all.world.after(std::chrono::milliseconds(draws(4000)), [&, i] {
             std::vector<float> one(steps);
             one[i] = 1;
-            const auto timed = draws(2) ? step.with({.timeout = std::chrono::milliseconds(1 + draws(3000))}) : step;
+            auto& e = ends[i];
+            run_options how;
+            if (draws(2)) {
+                how.timeout = std::chrono::milliseconds(1 + draws(3000));
+                e.deadline = all.world.time.now() + how.timeout;
+            }
             try {
-                timed.start(static_cast<float>(i), one, [&e = ends[i]](std::exception_ptr problem, auto values) {
+                step.with(how).start(static_cast<float>(i), one, [&](std::exception_ptr problem, auto values) {
                     ++e.times;
                     e.problem = problem;
                     e.value = std::get<0>(values);
+                    e.at = all.world.time.now();
                 });
             } catch (...) {
-                ends[i] = {1, std::current_exception(), 0};
+                e.times = 1;
+                e.problem = std::current_exception();
+                e.at = all.world.time.now();
             }
         });
+    std::vector<std::uint64_t> incarnations; // of all lives
+    for (const auto& [name, life] : all.servers) incarnations.push_back(life->incarnation());
     bool keeps_counts = true;
     for (auto left = draws(3); left > 0; --left) {
         const std::string job = draws(3) ? "ps" : "worker";
@@ -86,20 +101,35 @@ std::string run_faults(std::uint64_t seed) {
         all.world.after(std::chrono::milliseconds(draws(4000)), [&, job, task, lasts] {
             if (!all.servers.contains({job, task})) return;
             auto& t = *all.tasks.at({job, task});
-            switch (draws(3)) {
+            const auto master = task_name("worker", 0), other = task_name(job, task);
+            switch (draws(6)) {
             case 0:
                 all.kill(job, task);
                 if (job == "ps" && task == 0) keeps_counts = false;
-                all.world.after(lasts, [&, job, task] { all.start(job, task); });
+                all.world.after(lasts, [&, job, task] {
+                    all.start(job, task);
+                    incarnations.push_back(all.servers.at({job, task})->incarnation());
+                });
                 break;
             case 1:
                 all.world.freeze(t);
                 all.world.after(lasts, [&] { all.world.thaw(t); });
                 break;
+            case 2:
+                all.world.slow_down(t, std::chrono::milliseconds(draws(500)));
+                all.world.after(lasts, [&] { all.world.slow_down(t, {}); });
+                break;
+            case 3:
+                all.world.part_way(other, master, true);
+                all.world.after(lasts, [&, master, other] { all.world.part_way(other, master, false); });
+                break;
+            case 4:
+                all.world.part_way(master, other, true);
+                all.world.after(lasts, [&, master, other] { all.world.part_way(master, other, false); });
+                break;
             default:
-                all.world.part(task_name(job, task), task_name("worker", 0), true);
-                all.world.after(
-                    lasts, [&, job, task] { all.world.part(task_name(job, task), task_name("worker", 0), false); });
+                all.world.part(other, master, true);
+                all.world.after(lasts, [&, master, other] { all.world.part(other, master, false); });
             }
         });
     }
@@ -113,11 +143,17 @@ std::string run_faults(std::uint64_t seed) {
     for (std::size_t i = 0; i < steps; ++i) {
         INFO("step " << i);
         CHECK(ends[i].times == 1);
+        CHECK((ends[i].deadline == environment::time_point::max() || ends[i].at <= ends[i].deadline + 500ms));
         if (ends[i].problem) {
             const auto [code, text] = rill::detail::described(ends[i].problem);
             INFO(text);
             CHECK((code == error_code::unavailable || code == error_code::aborted ||
                    code == error_code::deadline_exceeded));
+            CHECK_THAT(text, contains("/job:"));
+            CHECK(std::ranges::any_of(incarnations, [&, in = std::string_view(text)](std::uint64_t n) {
+                return in.find("incarnation " + std::to_string(n)) != in.npos ||
+                       in.find("incarnation was " + std::to_string(n)) != in.npos;
+            }));
             if (keeps_counts) CHECK(counts[i] <= 1);
         } else {
             CHECK(ends[i].value == counting_graph::expected(static_cast<float>(i)));
@@ -172,7 +208,84 @@ TEST_CASE("server: a step that waits too long says for which edge of which task"
     all.world.time.sleep(4s);
     REQUIRE(problem);
     CHECK_THROWS_AS(std::rethrow_exception(problem), deadline_exceeded);
-    CHECK_THROWS_WITH(std::rethrow_exception(problem), contains("/job:ps/replica:0/task:0"));
+    const auto text = rill::detail::described(problem).second;
+    INFO(text);
+    const auto waiting = text.find("/job:worker/replica:0/task:0 (incarnation " +
+                                   std::to_string(all.servers.at({"worker", 0})->incarnation()) +
+                                   ") waits for edge 0 from /job:ps/replica:0/task:0, last progress ");
+    REQUIRE(waiting != std::string::npos);
+    const auto progress = text.find("last progress ", waiting) + std::string_view("last progress ").size();
+    const auto ms = std::stoi(text.substr(progress));
+    CHECK((ms > 2500 && ms <= 3000)); // since the step began
+    try {
+        std::rethrow_exception(problem);
+    } catch (const error& e) {
+        CHECK(e.task() == "/job:worker/replica:0/task:0");
+    }
+}
+
+TEST_CASE("server: a step that makes no progress for 10 s is reported to the log, once for each peer") {
+    std::vector<std::string> said;
+    set_log_sink([&](log_level level, std::string_view text) {
+        if (level == log_level::warning) said.emplace_back(text);
+    });
+    {
+        virtual_cluster all(5, {});
+        graph g;
+        graph_scope use(g);
+        const auto queue = on("/job:ps/task:0", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+        const auto waits = on("/job:ps/task:0", [&] { return queue.dequeue(); });
+        const auto twice = on("/job:worker/task:1", [&] { return tensor<float>(waits * 2.f); });
+        placeholder<float> x("x");
+        const auto put = on("/job:ps/task:0", [&] { return queue.enqueue(x); });
+        session s(g, {.target = all.servers.at({"worker", 0})->target()});
+        float value = 0;
+        s.make_callable(std::tuple(twice)).start([&](std::exception_ptr, auto v) { value = std::get<0>(v); });
+        all.world.time.sleep(9s);
+        CHECK(said.empty());
+        all.world.time.sleep(30s);
+        const auto told = [&](const std::string& task, const std::string& what) {
+            const auto life = all.servers.at({task.substr(0, task.find('/')), task.back() - '0'})->incarnation();
+            const auto name = task_name(task.substr(0, task.find('/')), task.back() - '0');
+            return std::ranges::count_if(said, [&](const std::string& text) {
+                return text.find("/job:worker/replica:0/task:0 waits for run_part of " + name + " (incarnation " +
+                                 std::to_string(life) + ")") == 0 &&
+                       text.find("last progress 1") != text.npos && text.find(what) != text.npos;
+            });
+        };
+        CHECK(told("ps/0", "its step 1 waits for no other task") == 1);
+        CHECK(told("worker/1", "its step 1 waits for edge 0 from /job:ps/replica:0/task:0") == 1);
+        s.run(put, feed(x, 4.f));
+        all.world.time.sleep(1s);
+        CHECK(value == 8.f);
+        CHECK(said.size() == 2);
+    }
+    set_log_sink({});
+}
+
+TEST_CASE("server: the root of a problem counts before what follows from it") {
+    virtual_cluster all(6, {});
+    graph g;
+    graph_scope use(g);
+    const auto queue = on("/job:ps/task:0", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+    placeholder<float> x("x");
+    const auto put = on("/job:ps/task:0", [&] { return queue.enqueue(x); });
+    const auto close = on("/job:ps/task:0", [&] { return queue.close({.cancel_pending_enqueues = true}); });
+    placeholder<float, dyn> a("a"), b("b");
+    const auto bad = on("/job:worker/task:1", [&] { return tensor<float, dyn>(a + b); });
+    session s(g, {.target = all.servers.at({"worker", 0})->target()});
+    s.run(put, feed(x, 1.f)); // full
+    std::exception_ptr problem;
+    const auto both = s.make_callable(std::tuple(put, bad), x, a, b);
+    const auto closes = s.make_callable(std::tuple(close));
+    // one part is cancelled while the other one's error is under way
+    all.world.slow_down(*all.tasks.at({"worker", 1}), 30ms);
+    both.start(2.f, std::vector<float>{1, 2}, std::vector<float>{1, 2, 3},
+               [&](std::exception_ptr p, auto) { problem = p; });
+    all.world.time.settle(45ms);
+    closes.start([](std::exception_ptr, auto) {});
+    REQUIRE(all.world.time.wait_for([&] { return problem != nullptr; }, 1s));
+    CHECK_THROWS_AS(std::rethrow_exception(problem), invalid_argument);
 }
 
 TEST_CASE("server: a run is cancelled by its token, and when its session closes") {
@@ -199,31 +312,37 @@ TEST_CASE("server: a run is cancelled by its token, and when its session closes"
     }
 }
 
+std::string run_late_start(std::uint64_t seed) {
+    simulator::simulated_world world(seed);
+    const cluster_spec spec{{"ps", {"late/ps"}}, {"worker", {"late/worker"}}};
+    std::vector<std::unique_ptr<server>> servers;
+    const auto start = [&](const std::string& job) {
+        auto& env = world.start(task_name(job, 0));
+        servers.push_back(std::make_unique<server>(
+            spec, job, 0,
+            server_options{.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env}));
+    };
+    start("worker");
+    const auto late = std::chrono::milliseconds(world.draws(29000));
+    world.after(late, [&] { start("ps"); });
+    graph g;
+    graph_scope use(g);
+    const auto w = on("/job:ps", [] { return variable<float>("w", 1.f); });
+    session s({.target = servers[0]->target()});
+    s.run(w.initializer()); // waits for the other task
+    CHECK(world.time.now().time_since_epoch() < late + 10s);
+    CHECK(s.run(w) == 1.f);
+    s.close();
+    world.time.run();
+    servers.clear();
+    world.time.run();
+    return world.time.log;
+}
+
 TEST_CASE("server: tasks may start in any order", "[random]") {
     seeds::each(6, [](std::uint64_t seed) {
-        simulator::simulated_world world(seed);
-        const cluster_spec spec{{"ps", {"late/ps"}}, {"worker", {"late/worker"}}};
-        std::vector<std::unique_ptr<server>> servers;
-        const auto start = [&](const std::string& job) {
-            auto& env = world.start(task_name(job, 0));
-            servers.push_back(std::make_unique<server>(
-                spec, job, 0,
-                server_options{.net = std::make_shared<simulator::simulated_net>(world, env), .environment = &env}));
-        };
-        start("worker");
-        const auto late = std::chrono::milliseconds(world.draws(29000));
-        world.after(late, [&] { start("ps"); });
-        graph g;
-        graph_scope use(g);
-        const auto w = on("/job:ps", [] { return variable<float>("w", 1.f); });
-        session s({.target = servers[0]->target()});
-        s.run(w.initializer()); // waits for the other task
-        CHECK(world.time.now().time_since_epoch() < late + 10s);
-        CHECK(s.run(w) == 1.f);
-        s.close();
-        world.time.run();
-        servers.clear();
-        world.time.run();
+        const auto log = run_late_start(seed);
+        CHECK(run_late_start(seed) == log);
     });
 }
 
@@ -310,6 +429,52 @@ TEST_CASE("server: long values come and go by its address for data") {
     const session s({.target = node.target()});
     xt::xtensor<float, 1> long_value = xt::arange<float>(0, 700'000);
     for (int i = 0; i < 3; ++i) CHECK((s.run(twice, feed(x, long_value)) == 2.f * long_value));
+}
+
+#endif
+
+#if RILL_WITH_ZMQ && defined(__linux__)
+
+/// The threads and open files of this process.
+struct held_by_process {
+    static std::size_t entries(const char* directory) {
+        std::size_t n = 0;
+        for (auto at = std::filesystem::directory_iterator(directory); at != std::filesystem::directory_iterator(); ++at)
+            ++n;
+        return n;
+    }
+    std::size_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+};
+
+TEST_CASE("server: G11: servers that stop or are killed leave no thread and no file open") {
+    const auto round = [](bool kills) {
+        const auto at = free_addresses(2);
+        const cluster_spec spec{{"ps", {at[0]}}, {"worker", {at[1]}}};
+        server ps(spec, "ps", 0), worker(spec, "worker", 0);
+        const graph g;
+        const graph_scope use(g);
+        const auto queue = on("/job:ps", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+        const auto waits = on("/job:ps", [&] { return queue.dequeue(); });
+        const tensor<float> twice(waits * 2.f);
+        const session s({.target = worker.target()});
+        std::atomic<int> ended = 0;
+        s.make_callable(std::tuple(twice)).start([&](const std::exception_ptr&, const auto&) { ++ended; });
+        std::this_thread::sleep_for(20ms); // the tasks are busy
+        if (kills) ps.kill();
+        worker.stop();
+        while (ended == 0) std::this_thread::sleep_for(1ms);
+    };
+    for (const bool kills : {false, true}) round(kills); // starts the threads that stay: of pools, and of the clock
+    const held_by_process before;
+    for (int i = 0; i < 6; ++i) round(i % 2);
+    held_by_process after;
+    // what ends a connection may still run
+    for (int tries = 0; tries < 1000 && (after.threads > before.threads || after.files > before.files); ++tries) {
+        std::this_thread::sleep_for(10ms);
+        after = {};
+    }
+    CHECK(after.threads <= before.threads);
+    CHECK(after.files <= before.files);
 }
 
 #endif

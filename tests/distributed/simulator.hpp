@@ -21,7 +21,7 @@
 #include "virtual_environment.hpp"
 
 // Clusters in virtual time and in one thread. All that happens follows from a seed, and the log tells it: two runs of a seed have equal
-// logs. A task may be killed or frozen; connections break, and pairs of tasks lose sight of each other.
+// logs. A task may be killed, frozen or slow; connections break, and tasks lose sight of each other, in both directions or in one.
 
 namespace simulator {
 
@@ -61,16 +61,23 @@ public:
         friend class simulated_net;
         environment::task held_while_frozen(environment::task f) {
             return [this, f = std::move(f)] {
-                if (dead_) return;
-                if (frozen_)
-                    held_.push_back(f);
+                if (lag_.count() > 0)
+                    world_.after(lag_, [this, f] { run_or_hold(f); });
                 else
-                    f();
+                    run_or_hold(f);
             };
+        }
+        void run_or_hold(const environment::task& f) {
+            if (dead_) return;
+            if (frozen_)
+                held_.push_back(f);
+            else
+                f();
         }
 
         simulated_world& world_;
         bool dead_ = false, frozen_ = false;
+        std::chrono::nanoseconds lag_{};
         std::vector<environment::task> held_;
     };
 
@@ -98,6 +105,11 @@ public:
         t.frozen_ = false;
         for (auto& f : std::exchange(t.held_, {})) t.post(std::move(f));
     }
+    /// Delays all that a task does from now on: by as much each time it runs.
+    void slow_down(task& t, std::chrono::nanoseconds lag) {
+        time.note("slow " + t.name + " by " + std::to_string(lag.count()));
+        t.lag_ = lag;
+    }
     /// Calls f at that time from now on.
     void after(std::chrono::nanoseconds d, std::function<void()> f) {
         const auto number = ++last_;
@@ -106,13 +118,18 @@ public:
             f();
         });
     }
-    /// Cuts or mends the link between two tasks, by their names.
+    /// Cuts or mends the link between two tasks, by their names, in both directions.
     void part(const std::string& a, const std::string& b, bool cut) {
-        time.note((cut ? "part " : "join ") + a + " " + b);
+        part_way(a, b, cut);
+        part_way(b, a, cut);
+    }
+    /// Cuts or mends one direction of a link.
+    void part_way(const std::string& from, const std::string& to, bool cut) {
+        time.note((cut ? "part " : "join ") + from + " -> " + to);
         if (cut)
-            parted_.insert(std::minmax(a, b));
+            parted_.emplace(from, to);
         else
-            parted_.erase(std::minmax(a, b));
+            parted_.erase({from, to});
     }
     /// Lets nothing through to an address any more, as a firewall does.
     void shut(const std::string& address) {
@@ -120,7 +137,7 @@ public:
         for (auto& [id, l] : lanes_)
             if (l.address == address) reset(id);
     }
-    bool are_parted(const std::string& a, const std::string& b) const { return parted_.contains(std::minmax(a, b)); }
+    bool are_parted(const std::string& from, const std::string& to) const { return parted_.contains({from, to}); }
 
     virtual_environment time;
     seeds::draws draws;
@@ -202,7 +219,7 @@ private:
 
     std::vector<std::unique_ptr<task>> tasks_;
     std::map<std::uint64_t, rill::environment::timer> timers_;
-    std::set<std::pair<std::string, std::string>> parted_;
+    std::set<std::pair<std::string, std::string>> parted_; // from, to
     std::map<std::string, listener> listeners_;
     std::map<transport::connection, lane> lanes_;
     std::uint64_t last_ = 0;

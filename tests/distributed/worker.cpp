@@ -157,6 +157,86 @@ TEST_CASE("worker: a step begins once, with the feeds that its part takes") {
     CHECK(code != error_code::unknown);
 }
 
+TEST_CASE("worker: values come from the task at the other end of their edge, and early ones have a limit") {
+    fixture f;
+    graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    const tensor<float> y(x + 1.f);
+    const session_number session{1, 2};
+    const std::string ps = "/job:ps/replica:0/task:0", self = f.peers->self().name;
+    f.w->register_run(session,
+                      {.run = 1,
+                       .names = names_of({.fetches = {y}, .targets = {}, .feeds = {x}}),
+                       .sends = {{1, ps}},
+                       .receives = {{0, ps}},
+                       .edges = 2},
+                      bytes_of(save_graph(g)), f.peers->self());
+    int answered = 0;
+    const auto push = [&](const std::string& caller, std::uint32_t edge, std::uint64_t step) {
+        incoming_request r{.method = wire_method::push, .session = session, .caller = caller};
+        r.given_up = std::make_shared<cancellation>();
+        r.meta = bytes_of_meta(push_meta{1, step, edge, 0, encode_tensor(any_array(dtype::float32, {2}), r.payload)});
+        auto code = error_code::unknown; // of a value that lies there
+        try {
+            f.w->handle(r, [&](const std::exception_ptr& problem, const wire_answer&) {
+                ++answered;
+                code = problem ? described(problem).first : error_code::ok;
+            });
+        } catch (const error& e) {
+            return e.code();
+        }
+        return code;
+    };
+    CHECK(push(self, 0, 1) == error_code::permission_denied);
+    CHECK(push("client", 0, 1) == error_code::permission_denied);
+    CHECK(push(ps, 1, 1) == error_code::data_loss); // it leaves the task
+    CHECK(push(ps, 7, 1) == error_code::data_loss);
+    for (std::size_t i = 0; i < channel::most_pushes; ++i) CHECK(push(ps, 0, 1 + i) == error_code::unknown);
+    CHECK(push(ps, 0, 100'000) == error_code::resource_exhausted);
+    CHECK(answered == 0);
+    any_array value(dtype::float32, {});
+    *static_cast<float*>(value.mutable_data()) = 1;
+    f.w->run_part(session, {.run = 1, .step = 5}, {value}, environment::time_point::max(), nullptr,
+                  [](const std::exception_ptr&, const std::vector<any_array>&) {});
+    f.time.settle(std::chrono::milliseconds(1));
+    CHECK(answered == 1); // the value of the step that has begun
+    CHECK(push(ps, 0, 100'000) == error_code::unknown);
+    f.w->close();
+    CHECK(answered == static_cast<int>(channel::most_pushes) + 1);
+    f.time.run();
+}
+
+TEST_CASE("worker: a task tells what its oldest step waits for") {
+    fixture f;
+    CHECK(f.w->progress().oldest.empty());
+    graph g;
+    const graph_scope use(g);
+    const fifo_queue<tensor<float>> queue({.capacity = 1});
+    const tensor<float> waits = queue.dequeue();
+    const session_number session{1, 2};
+    f.w->register_run(session,
+                      {.run = 1,
+                       .names = names_of({.fetches = {waits}, .targets = {}, .feeds = {}}),
+                       .progress_timeout = std::chrono::nanoseconds(std::chrono::hours(1)).count()},
+                      bytes_of(save_graph(g)), f.peers->self());
+    const auto before = f.w->progress().progress;
+    for (const std::uint64_t step : {4, 2}) {
+        f.w->run_part(session, {.run = 1, .step = step}, {}, environment::time_point::max(), nullptr,
+                      [](const std::exception_ptr&, const std::vector<any_array>&) {});
+        f.time.settle(std::chrono::milliseconds(1));
+    }
+    CHECK(f.w->progress().oldest == "step 4 waits for no other task");
+    const auto begun = f.w->progress().progress;
+    CHECK(begun == before + 2);
+    f.w->abort_step(session, 4, std::make_exception_ptr(cancelled("enough")));
+    f.time.settle(std::chrono::milliseconds(1));
+    CHECK(f.w->progress().oldest == "step 2 waits for no other task");
+    CHECK(f.w->progress().progress == begun + 1);
+    f.w->close();
+    f.time.run();
+}
+
 /// A task of the cluster below: it hands the values that come to it to an exchange.
 struct exchanging_task {
     exchanging_task(simulator::simulated_world& world, const cluster_spec& cluster, const std::string& job,
@@ -183,30 +263,36 @@ struct exchanging_task {
     std::shared_ptr<responder> answers;
 };
 
+std::string run_edge(std::uint64_t seed) {
+    simulator::simulated_world world(
+        seed, {.reset_one_in = seed % 2 ? std::size_t(40) : 0, .latency = std::chrono::milliseconds(seed % 3 * 20)});
+    auto& draws = world.draws;
+    const cluster_spec cluster{{"ps", {"ordered/ps"}}, {"worker", {"ordered/worker"}}};
+    exchanging_task from(world, cluster, "worker", {{0, task_name("ps", 0)}}, {});
+    exchanging_task to(world, cluster, "ps", {}, {{0, task_name("worker", 0)}});
+    constexpr std::size_t values = 20;
+    for (std::size_t i = 0; i < values; ++i)
+        world.after(std::chrono::milliseconds(300 * i + draws(100)), [&, i] {
+            constexpr index_t extents[] = {0, 1, 100, 40'000}; // without payload, in one message, in chunks
+            from.exchange->send(0, any_array(dtype::float32, {static_cast<index_t>(i) + 1, extents[draws(4)]}));
+        });
+    const auto freezes = std::chrono::milliseconds(500 + draws(3000));
+    world.after(freezes, [&] { world.freeze(to.task); });
+    world.after(freezes + std::chrono::milliseconds(3000 + draws(1500)), [&] { world.thaw(to.task); });
+    world.time.run();
+    INFO((from.problem ? described(from.problem).second : ""));
+    CHECK_FALSE(from.problem);
+    for (std::size_t i = 0; i < values; ++i) {
+        any_array value;
+        CHECK((to.exchange->try_receive(0, value) && value.type().shape[0] == static_cast<index_t>(i) + 1));
+    }
+    return world.time.log;
+}
+
 TEST_CASE("worker: the values of an edge arrive in order, also if some are lost or overtake others", "[random]") {
     seeds::each(12, [](std::uint64_t seed) {
-        simulator::simulated_world world(seed, {.reset_one_in = seed % 2 ? std::size_t(40) : 0,
-                                                .latency = std::chrono::milliseconds(seed % 3 * 20)});
-        auto& draws = world.draws;
-        const cluster_spec cluster{{"ps", {"ordered/ps"}}, {"worker", {"ordered/worker"}}};
-        exchanging_task from(world, cluster, "worker", {{0, task_name("ps", 0)}}, {});
-        exchanging_task to(world, cluster, "ps", {}, {{0, task_name("worker", 0)}});
-        constexpr std::size_t values = 20;
-        for (std::size_t i = 0; i < values; ++i)
-            world.after(std::chrono::milliseconds(300 * i + draws(100)), [&, i] {
-                constexpr index_t extents[] = {0, 1, 100, 40'000}; // without payload, in one message, in chunks
-                from.exchange->send(0, any_array(dtype::float32, {static_cast<index_t>(i) + 1, extents[draws(4)]}));
-            });
-        const auto freezes = std::chrono::milliseconds(500 + draws(3000));
-        world.after(freezes, [&] { world.freeze(to.task); });
-        world.after(freezes + std::chrono::milliseconds(3000 + draws(1500)), [&] { world.thaw(to.task); });
-        world.time.run();
-        INFO((from.problem ? described(from.problem).second : ""));
-        CHECK_FALSE(from.problem);
-        for (std::size_t i = 0; i < values; ++i) {
-            any_array value;
-            CHECK((to.exchange->try_receive(0, value) && value.type().shape[0] == static_cast<index_t>(i) + 1));
-        }
+        const auto log = run_edge(seed);
+        CHECK(run_edge(seed) == log);
     });
 }
 

@@ -301,8 +301,8 @@ TEST_CASE("monitored_session: a checkpoint each so much time") {
     const auto keep = std::make_shared<saver>();
     monitored_session m({.checkpoint_dir = here / "run",
                          .save_every = std::chrono::milliseconds(20),
-                         .session = {.inter_op_threads = 0, .intra_op_threads = 0, .environment = &world},
-                         .scaffold = {.saver = keep}});
+                         .scaffold = {.saver = keep},
+                         .session = {.inter_op_threads = 0, .intra_op_threads = 0, .environment = &world}});
     m.run(t.train);
     keep->wait();
     CHECK(latest_checkpoint(here / "run").empty());

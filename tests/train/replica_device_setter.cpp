@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/replica_device_setter.hpp>
 
+#include <cmath>
+#include <map>
+
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/square.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/session/session.hpp>
 #include <rill/train/adam.hpp>
+#include <rill/train/any_variable.hpp>
+#include <rill/train/initializers.hpp>
 #include <rill/train/optimizer.hpp>
 
 #include "catch.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -29,6 +36,53 @@ TEST_CASE("replica device setter: variables one server after the other, all else
     CHECK(requested_device(*second.node()) == "/job:ps/task:1");
     CHECK(requested_device(*third.node()) == "/job:ps/task:0"); // slots do not count
     CHECK(requested_device(*loss.node()) == "/job:worker/task:1");
+}
+
+TEST_CASE("replica device setter: initial values lie beside their variables") {
+    graph g;
+    graph_scope use(g);
+    const device_scope on(replica_device_setter(cluster, {.worker = "/job:worker/task:1"}));
+    const placeholder<float> x("x");
+    const variable<float, 3> a("a", random_uniform()), b("b", glorot_uniform());
+    const variable<float> c("c", square(constant(2.f)) + 1.f);
+    const variable<float, dyn> d("d", dims{4}, truncated_normal());
+    const auto e = any_variable("e", dtype::float32, dims{2}, random_uniform());
+    const auto beside = [&](const any_tensor& v) {
+        const node* initial = v.graph().state().initializer(v.node())->inputs[1].from;
+        CHECK(initial->colocated == v.node());
+        return requested_device(*initial);
+    };
+    CHECK(beside(a) == "/job:ps/task:0");
+    CHECK(beside(b) == "/job:ps/task:1");
+    CHECK(beside(c) == "/job:ps/task:0");
+    CHECK(beside(d) == "/job:ps/task:1");
+    CHECK(beside(e) == "/job:ps/task:0");
+    CHECK(requested_device(*tensor(x + 1.f).node()) == "/job:worker/task:1"); // the scope has ended
+    {
+        const control_dependencies after(a.initializer()); // which an initial value does not take
+        const variable<float> f("f", random_uniform());
+        CHECK(g.state().initializer(f.node())->inputs[1].from->control_inputs.empty());
+    }
+}
+
+TEST_CASE("replica device setter: by bytes the servers get equal loads, within a tenth", "[random]") {
+    const cluster_spec three{{"ps", {"a", "b", "c"}}, {"worker", {"d"}}};
+    seeds::each(5, [&](std::uint64_t seed) {
+        seeds::draws draws(seed);
+        const graph g;
+        const graph_scope use(g);
+        const device_scope on(replica_device_setter(three, {.strategy = by_bytes}));
+        std::map<std::string, double> bytes;
+        double all = 0;
+        for (int i = 0; i < 120; ++i) {
+            const variable<float, dyn> v("v" + std::to_string(i), dims{static_cast<index_t>(1 + draws(1000))}, 0.f);
+            const auto size = static_cast<double>(type_of(v.end()).bytes());
+            bytes[requested_device(*v.node())] += size;
+            all += size;
+        }
+        REQUIRE(bytes.size() == 3);
+        for (const auto& [device, n] : bytes) CHECK(std::abs(n - all / 3) <= all / 30);
+    });
 }
 
 TEST_CASE("replica device setter: by bytes, and as a function says") {

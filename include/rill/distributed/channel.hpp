@@ -15,7 +15,9 @@
 #include <vector>
 
 #include <rill/core/environment.hpp>
+#include <rill/distributed/answers.hpp>
 #include <rill/distributed/chunks.hpp>
+#include <rill/distributed/retry_budget.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/wire_message.hpp>
 
@@ -25,7 +27,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline constexpr std::chrono::milliseconds time_for_data{500};
 
 /// The calls of this task to one peer. Each runs there once at most, although lost messages are sent again, and ends: with its answer, with
-/// deadline_exceeded at its deadline, with `unavailable` once the peer is dead, with `aborted` if the peer restarts meanwhile. Thread-safe.
+/// deadline_exceeded at its deadline, with `unavailable` once the peer is dead, with `aborted` if the peer restarts meanwhile. A peer whose
+/// steps make no progress while a call waits is reported to the log. Thread-safe.
 class channel : public std::enable_shared_from_this<channel> {
 public:
     /// `peer`: the name of the task at the address; empty: any, which the peer tells.
@@ -41,6 +44,9 @@ public:
     void give_up(std::uint64_t call, const std::exception_ptr& why);
     /// Fails all calls, also later ones.
     void close(const std::exception_ptr& why) noexcept;
+
+    /// The pushes that a peer has not answered, at most. It keeps an open request for each; the rest of its table is left to other calls.
+    static constexpr std::size_t most_pushes = answer_table::most / 4;
 
     environment& runs_in() const noexcept { return env_; }
     const health_options& times() const noexcept { return health_; }
@@ -75,6 +81,7 @@ private:
         std::vector<std::pair<answer_function, std::exception_ptr>> failures;
         answer_function answered = nullptr;
         wire_answer answer = {};
+        std::string warning = {}; // for the log
     };
     enum class link { idle, greeting, open };
     /// The connection to the peer's other address, by which chunks come and go: they would hold up what shares a connection with them.
@@ -95,6 +102,7 @@ private:
     void note_loss(actions& todo);
     void on_welcome(const wire_message& m, actions& todo);
     void on_sign_of_life(wire_message m, actions& todo);
+    void note_progress(const wire_message& pong, actions& todo);
     void on_answer(calls::iterator at, wire_message m, actions& todo);
     void on_chunk(calls::iterator at, const wire_message& m, actions& todo);
     void on_incarnation(std::uint64_t now, actions& todo);
@@ -130,6 +138,7 @@ private:
     std::chrono::nanoseconds backoff(int tries);
     std::string named_peer() const { return peer_.empty() ? address_ : peer_; }
     std::string state_text(time_point now) const;
+    std::string progress_text(time_point now) const;
 
     const std::shared_ptr<transport> net_;
     environment& env_;
@@ -147,6 +156,10 @@ private:
     std::exception_ptr closed_;
     time_point heard_{}, pinged_{}, greeted_{}, greets_again_{};
     int greetings_ = 0;
+    std::uint64_t progress_ = 0; // of the peer, as its latest pong says
+    std::string oldest_;         // what its oldest step waits for; empty: none runs, as far as is known
+    time_point progressed_{};    // when its progress was first heard of
+    bool has_warned_ = false;    // since then
     std::uint64_t last_ = 0;
     calls calls_;
     std::set<std::pair<time_point, std::uint64_t>> due_; // when calls are to be looked at
@@ -158,6 +171,7 @@ private:
     std::deque<wire_message> outbox_; // in order; one thread at a time sends them
     bool drains_ = false;
     std::uint64_t bytes_sent_ = 0;
+    retry_budget retries_;
     time_point ticks_at_ = time_point::max();
     environment::timer timer_;
 };

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include <rill/distributed/answers.hpp>
+#include <rill/core/log.hpp>
 #include <rill/distributed/security.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
@@ -73,7 +73,9 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
                 // the peer may have forgotten who calls, and the clocks may have drifted apart
                 if (link_ == link::open && now - heard_ > std::chrono::minutes(5)) link_ = link::idle;
                 heard_ = std::max(heard_, now), pinged_ = now; // silence counts from here
+                progressed_ = now, oldest_.clear(), has_warned_ = false;
             }
+            retries_.earn();
             number = ++last_;
             auto& p = calls_[number];
             for (const auto& part : request.payload) p.bytes += part.size();
@@ -135,6 +137,7 @@ RILL_COLD void channel::close(const std::exception_ptr& why) noexcept {
 
 RILL_COLD void channel::perform(actions todo) {
     drain();
+    if (!todo.warning.empty()) log_message(log_level::warning, todo.warning);
     if (todo.answered) todo.answered(nullptr, std::move(todo.answer));
     for (auto& [done, why] : todo.failures) done(why, {});
 }
@@ -263,11 +266,10 @@ RILL_COLD channel::calls::iterator channel::first_of(std::deque<std::uint64_t>& 
     return calls_.end();
 }
 
-/// Returns true if a push may be sent now. The peer keeps an open request for each: it refuses those beyond its table.
+/// Returns true if a push may be sent now.
 RILL_COLD bool channel::has_room(const pending& p) const {
-    constexpr std::size_t most = answer_table::most / 4; // the rest is left to other calls
     const auto out = p.is_long ? long_values_out_ : values_out_;
-    return pushes_out_ < most && (out == 0 || out + p.bytes <= health_.window);
+    return pushes_out_ < most_pushes && (out == 0 || out + p.bytes <= health_.window);
 }
 
 /// Returns when a push ends that its peer takes no more of. It may wait for a long time before it is sent, and a long one takes its time.

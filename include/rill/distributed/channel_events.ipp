@@ -132,6 +132,7 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
         return;
     }
     heard_ = env_.now();
+    if (m.head.type == wire_type::pong) note_progress(m, todo);
     if (const auto at = calls_.find(m.head.request); at != calls_.end()) try {
             switch (m.head.type) {
             case wire_type::grant:
@@ -158,6 +159,24 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
     else if (m.head.type == wire_type::response || m.head.type == wire_type::error)
         send_short(wire_type::grant, m.head.request); // the call has ended without it: the peer need not keep it
     pump(todo);
+}
+
+/// Notes the progress that a pong tells. The peer is reported once if its steps do not move.
+RILL_COLD void channel::note_progress(const wire_message& pong, actions& todo) {
+    pong_meta m;
+    try {
+        m = meta_of<pong_meta>(pong.meta);
+    } catch (const error&) { // a sign of life all the same
+        return;
+    }
+    const auto now = env_.now();
+    if (m.progress != progress_ || m.oldest.empty()) progressed_ = now, has_warned_ = false;
+    progress_ = m.progress;
+    oldest_ = std::move(m.oldest);
+    if (has_warned_ || calls_.empty() || now - progressed_ < health_.stuck) return;
+    has_warned_ = true;
+    todo.warning = self_.name + " waits for " + std::string(method_name(calls_.begin()->second.request.method)) + " of " +
+                   state_text(now);
 }
 
 RILL_COLD void channel::on_answer(calls::iterator at, wire_message m, actions& todo) {
@@ -212,8 +231,15 @@ RILL_COLD std::string channel::state_text(time_point now) const {
         return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) + " ms";
     };
     const std::string who = named_peer() + (incarnation_ ? " (incarnation " + std::to_string(incarnation_) + ")" : "");
-    if (link_ == link::open) return who + ", last heard of " + seconds(now - heard_) + " ago";
+    if (link_ == link::open) return who + ", last heard of " + seconds(now - heard_) + " ago" + progress_text(now);
     return who + ", to which no connection was made within " + seconds(now - greeted_);
+}
+
+/// Returns what is known of the peer's steps; empty if none is known to run.
+RILL_COLD std::string channel::progress_text(time_point now) const {
+    if (oldest_.empty()) return {};
+    const auto still = std::chrono::duration_cast<std::chrono::milliseconds>(now - progressed_).count();
+    return ", last progress " + std::to_string(still) + " ms ago: its " + oldest_;
 }
 
 RILL_COLD void channel::check_health(time_point now, actions& todo) {
@@ -266,6 +292,8 @@ RILL_COLD void channel::on_due(calls::iterator at, time_point now, actions& todo
         set_again(number, p, 10);
     } else if (is_silent(now)) { // it is sent once the peer is heard of
         set_again(number, p, 3);
+    } else if (!retries_.take(now)) {
+        set_again(number, p, 10);
     } else if (p.answer) {
         note_loss(todo);
         pull(number, p, true);

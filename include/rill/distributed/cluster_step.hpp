@@ -26,8 +26,9 @@ public:
                  completion done);
 
     void start(const std::vector<any_array>& feeds, const run_options& how, std::uint64_t over_below);
-    /// Ends the step with a problem, in all tasks. The first one counts.
-    void fail(const std::exception_ptr& problem);
+    /// Ends the step with a problem, in all tasks. The first one counts, unless it is `is_derived`: a part was cancelled, for a problem that
+    /// another part tells soon.
+    void fail(const std::exception_ptr& problem, bool is_derived = false);
 
 private:
     void start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
@@ -55,6 +56,7 @@ private:
     std::vector<part_trace> traces_;
     step_trace* trace_ = nullptr; // the caller's
     std::exception_ptr problem_;
+    bool is_derived_ = false;          // the problem follows from another one
     environment::timer grace_period_; // for the answers of tasks after a problem
     cancellation::registration cancels_;
 };

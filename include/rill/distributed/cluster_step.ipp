@@ -52,6 +52,9 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
         }
 }
 
+/// A task's own error says more than that it was late: so long is it awaited. The client awaits the master's a little longer.
+inline constexpr std::chrono::milliseconds grace_for_tasks{100};
+
 /// Starts the part of another task.
 RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
                                          environment::time_point deadline, environment::time_point began) {
@@ -59,7 +62,8 @@ RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_ar
     wire_request r{.method = wire_method::run_part,
                    .session = session_->number_,
                    .incarnation = p.incarnation,
-                   .deadline = deadline};
+                   .deadline = deadline,
+                   .grace = grace_for_tasks};
     r.meta =
         bytes_of_meta(step_meta{run_->number, number_, over_below, trace_ != nullptr, encode_tensors(fed, r.payload)});
     const auto sent = session_->runs_in().now();
@@ -97,16 +101,21 @@ RILL_COLD void cluster_step::start_here(std::size_t k, std::vector<any_array> fe
         });
 }
 
-/// Returns a problem that names a task: the one in which it arose, unless it names one itself.
-inline std::exception_ptr named(const std::exception_ptr& problem, const std::string& task) {
+/// Returns a problem that names the task in which it arose. A problem of the task itself, and not of its graph, names the incarnation, too.
+inline std::exception_ptr named(const std::exception_ptr& problem, const cluster_run::part& in) {
     const auto [code, text] = described(problem);
-    if (text.find("/job:") != std::string::npos) return problem;
-    return made_error(static_cast<std::uint32_t>(code), text + " (in " + task + ")");
+    const bool is_of_task = code == error_code::unavailable || code == error_code::aborted ||
+                            code == error_code::deadline_exceeded;
+    const auto incarnation = "incarnation " + std::to_string(in.incarnation);
+    const bool has_task = text.find(in.task) != std::string::npos;
+    if (has_task && (!is_of_task || text.find("incarnation ") != std::string::npos)) return problem;
+    return made_error(static_cast<std::uint32_t>(code),
+                      text + " (in " + in.task + (is_of_task ? ", " + incarnation : "") + ")");
 }
 
 RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr& problem,
                                         std::vector<any_array> values) {
-    if (problem) fail(named(problem, run_->parts[k].task));
+    if (problem) fail(named(problem, run_->parts[k]), described(problem).first == error_code::cancelled);
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(has_ended_[k], char(1))) return;
@@ -119,12 +128,17 @@ RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr&
     tell();
 }
 
-RILL_COLD void cluster_step::fail(const std::exception_ptr& problem) {
+RILL_COLD void cluster_step::fail(const std::exception_ptr& problem, bool is_derived) {
     std::vector<std::size_t> others;
     {
         const std::lock_guard lock(mutex_);
-        if (problem_ || !done_) return;
+        if (!done_) return;
+        if (problem_) {
+            if (is_derived_ && !is_derived) problem_ = problem, is_derived_ = false;
+            return;
+        }
         problem_ = problem;
+        is_derived_ = is_derived;
         for (std::size_t k = 0; k < has_ended_.size(); ++k)
             if (!has_ended_[k]) others.push_back(k);
         auto& env = session_->runs_in();
@@ -191,7 +205,8 @@ RILL_COLD void cluster_step::join_traces() {
     std::vector<int> order(into.size()), place(into.size());
     std::iota(order.begin(), order.end(), 0);
     detail::sort(order, [&](int a, int b) {
-        return into[static_cast<std::size_t>(a)].begin < into[static_cast<std::size_t>(b)].begin;
+        const auto first = into[static_cast<std::size_t>(a)].begin, second = into[static_cast<std::size_t>(b)].begin;
+        return first < second || (first == second && a < b);
     });
     std::vector<step_trace::entry> sorted;
     for (std::size_t i = 0; i < order.size(); ++i) {

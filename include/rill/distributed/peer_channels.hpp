@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +24,10 @@ public:
     std::shared_ptr<channel> to(const std::string& task);
     /// Returns the bytes of the values that the task has sent to others.
     std::uint64_t bytes_sent();
+    /// Counts the beginning or end of a step of the task, or a value of it that has left or come.
+    void note_progress() noexcept { progress_.fetch_add(1, std::memory_order_relaxed); }
+    /// Returns what note_progress has counted.
+    std::uint64_t progress() const noexcept { return progress_.load(std::memory_order_relaxed); }
     /// Fails all calls with `unavailable`.
     void close() noexcept;
 
@@ -36,6 +42,7 @@ private:
     const std::shared_ptr<transport> net_;
     environment& env_;
     const health_options health_;
+    std::atomic<std::uint64_t> progress_{0};
     std::mutex mutex_;
     bool closed_ = false;
     std::map<std::string, std::shared_ptr<channel>> all_;

@@ -18,6 +18,7 @@
 #include <rill/distributed/message_delay.hpp>
 #include <rill/distributed/task_identity.hpp>
 #include <rill/distributed/wire_message.hpp>
+#include <rill/distributed/wire_meta.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -36,19 +37,22 @@ struct incoming_request {
 /// Serves requests. It must not block; `reply` may be called later, once, from any thread. What it throws is the answer.
 using request_handler = std::function<void(incoming_request request, answer_function reply)>;
 
-/// The called side of a task: answers the requests of all peers that connect to its address, each once. Thread-safe.
+/// The called side of a task: answers the requests of all peers that connect to its address, each once. It cuts off a peer that sends three
+/// malformed messages within a minute. If these are frames that are no messages, the connection ends. If these are arguments that can't be
+/// read, the peer's later calls are refused, until it restarts. Thread-safe.
 class responder : public std::enable_shared_from_this<responder> {
 public:
     /// `most_bytes`: of payloads that arrive in chunks, of all callers together; a request that needs more is refused with
-    /// resource_exhausted. 0: no limit.
+    /// resource_exhausted. 0: no limit. `progress`: what pongs tell; it may be called from any thread.
     responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
-              const health_options& health, request_handler handler, std::size_t most_bytes = 0);
+              const health_options& health, request_handler handler, std::size_t most_bytes = 0,
+              std::function<pong_meta()> progress = {});
     /// Answers from now on. Returns the address with its port. Chunks come and go by connections to another address, so that they hold
     /// nothing else up; empty: by the same ones. Throws already_exists for an address in use.
     std::string listen(const std::string& address, const std::string& data_address = {});
     /// Tells the peers that the task stops, and answers no more.
     void close() noexcept;
-    /// Returns the messages that were no messages of the protocol.
+    /// Returns the number of malformed messages.
     std::size_t refused() const;
     /// Returns the requests that came so late that their caller may have found this task dead. They did not run.
     std::size_t late() const;
@@ -66,6 +70,13 @@ private:
         chunk_receiver payload;
         time_point deadline;
     };
+    /// The malformed messages of a connection or a caller in the latest minute.
+    struct malformed {
+        int count = 0;
+        time_point first{};
+        /// Counts one, and returns true for the third.
+        bool add(time_point now);
+    };
     /// Incarnation and name of a caller: nobody gets the answers of another one by its incarnation alone.
     using caller_key = std::pair<std::uint64_t, std::string>;
     struct caller {
@@ -78,6 +89,8 @@ private:
         std::map<std::uint64_t, arriving> incomplete; // requests whose payload has not come yet
         chunk_sender chunks;                          // payloads of answers
         message_delay delay;
+        malformed bad; // arguments that could not be read
+        bool is_cut_off = false;
     };
 
     /// The peer of a connection that has said hello.
@@ -107,9 +120,13 @@ private:
     void answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
                 wire_answer answer);
     bool is_lost(const caller_key& of, std::uint64_t request) const;
+    std::string named_self() const { return self_.name + " (incarnation " + std::to_string(self_.incarnation) + ")"; }
     wire_message reply_to(const wire_message& m, wire_type type) const;
     wire_message error_to(const wire_message& m, error_code code, std::string text) const;
     void refuse_frame(transport::connection from);
+    /// Counts arguments of a caller that could not be read.
+    void refuse_arguments(caller& by);
+    void refuse_arguments(const caller_key& of);
     void watch();
     void look();
 
@@ -119,13 +136,14 @@ private:
     const health_options health_;
     const request_handler handler_;
     const std::size_t most_bytes_;
+    const std::function<pong_meta()> progress_;
 
     mutable std::mutex mutex_;
     bool closed_ = false;
     std::string data_address_;
     std::map<transport::connection, greeting> greeted_;
     std::map<caller_key, caller> callers_;
-    std::map<transport::connection, int> bad_; // frames that were no messages, by connection
+    std::map<transport::connection, malformed> bad_; // frames that were no messages
     std::size_t refused_ = 0, late_ = 0;
     std::uint64_t arrived_ = 0; // bytes of incomplete payloads
     bool watches_ = false;

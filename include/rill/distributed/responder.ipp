@@ -13,9 +13,10 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD responder::responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
-                               const health_options& health, request_handler handler, std::size_t most_bytes)
+                               const health_options& health, request_handler handler, std::size_t most_bytes,
+                               std::function<pong_meta()> progress)
     : net_(std::move(net)), env_(runs_in), self_(self), health_(health), handler_(std::move(handler)),
-      most_bytes_(most_bytes) {}
+      most_bytes_(most_bytes), progress_(std::move(progress)) {}
 
 RILL_COLD transport::receiver responder::receiver() {
     return [weak = weak_from_this()](transport::connection from, const message_parts& m) {
@@ -80,14 +81,39 @@ RILL_COLD wire_message responder::error_to(const wire_message& m, error_code cod
     return r;
 }
 
+RILL_COLD bool responder::malformed::add(time_point now) {
+    if (count == 0 || now - first > std::chrono::minutes(1)) count = 0, first = now;
+    return ++count >= 3;
+}
+
 /// Counts a frame that is no message; the third one ends the connection.
 RILL_COLD void responder::refuse_frame(transport::connection from) {
     ++refused_;
-    if (++bad_[from] < 3) return;
+    if (!bad_[from].add(env_.now())) return;
     bad_.erase(from);
     greeted_.erase(from);
     net_->disconnect(from);
     log_message(log_level::warning, self_.name + ": a connection was ended that sends malformed messages");
+}
+
+RILL_COLD void responder::refuse_arguments(caller& by) {
+    ++refused_;
+    if (!by.bad.add(env_.now()) || std::exchange(by.is_cut_off, true)) return;
+    for (auto at = greeted_.begin(); at != greeted_.end();) {
+        if (at->second.who != by.key) {
+            ++at;
+            continue;
+        }
+        net_->disconnect(at->first);
+        at = greeted_.erase(at);
+    }
+    log_message(log_level::warning,
+                self_.name + ": " + by.key.second + " is cut off: it sends arguments that can't be read");
+}
+
+RILL_COLD void responder::refuse_arguments(const caller_key& of) {
+    const std::lock_guard lock(mutex_);
+    if (const auto by = callers_.find(of); by != callers_.end()) refuse_arguments(by->second);
 }
 
 RILL_COLD void responder::receive(transport::connection from, const message_parts& parts) {
@@ -111,7 +137,7 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
             } else if (who->second.who.first != m->head.sender) {
                 return refuse_frame(from);
             } else if (m->head.receiver != self_.incarnation) {
-                sends.push_back(error_to(*m, error_code::aborted, self_.name + " has restarted"));
+                sends.push_back(error_to(*m, error_code::aborted, named_self() + " has restarted"));
             } else {
                 auto& by = callers_.at(who->second.who);
                 if (!who->second.carries_data) by.last = from;
@@ -123,6 +149,7 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
         }
     }
     for (auto& s : sends) {
+        if (s.head.type == wire_type::pong && progress_) s.meta = bytes_of_meta(progress_());
         const auto to = s.head.type == wire_type::chunk ? chunks_to : from;
         net_->send(to, pack_message(std::move(s), net_->needs_checksums()));
     }
@@ -159,6 +186,7 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
             by.chunks.on_pull(m.head.request, meta_of<offset_meta>(m.meta).offset, std::uint64_t(m.head.credit) << 10,
                               m.head.flags & wire_header::is_retry);
         } catch (const error&) { // its sender asks again
+            refuse_arguments(by);
         }
         break;
     case wire_type::cancel:
@@ -215,6 +243,8 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
                   [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
     std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second.who); });
     const caller_key key(m.head.sender, hello.from);
+    if (const auto known = callers_.find(key); known != callers_.end() && known->second.is_cut_off)
+        return refuse(error_code::permission_denied, hello.from + " is cut off: it has sent malformed messages");
     const bool is_new = !callers_.contains(key), carries_data = m.head.flags & wire_header::carries_data;
     if (carries_data && is_new)
         return refuse(error_code::failed_precondition, hello.from + " has no connection but for data");
@@ -252,7 +282,7 @@ RILL_COLD void responder::on_request(caller& by, wire_message m, time_point dead
         return;
     case answer_table::state::full:
         sends.push_back(error_to(m, error_code::resource_exhausted,
-                                 self_.name + ": " + std::to_string(answer_table::most) + " requests are open"));
+                                 named_self() + ": " + std::to_string(answer_table::most) + " requests are open"));
         return;
     case answer_table::state::fresh: break;
     }
@@ -261,7 +291,7 @@ RILL_COLD void responder::on_request(caller& by, wire_message m, time_point dead
         run = [reply = reply_to_request(by.key, number), why] { reply(why, {}); };
     };
     if (m.head.flags & wire_header::is_probe) // it was accepted before, and is not known: that can't be
-        return fails(std::make_exception_ptr(aborted("the request is not known any more")));
+        return fails(std::make_exception_ptr(aborted(named_self() + " does not know the request any more")));
     if (!(m.head.flags & wire_header::is_chunked)) {
         run = running(by, std::move(m), deadline);
         return;
@@ -301,6 +331,7 @@ RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, std::vecto
     try {
         if (!a.payload.take(meta_of<offset_meta>(m.meta).offset, bytes)) return;
     } catch (const error&) { // its sender is asked again
+        refuse_arguments(by);
         return;
     }
     arrived_ += bytes.size();
@@ -334,6 +365,9 @@ RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, t
             reply = reply_to_request(by.key, m.head.request)] {
         try {
             handler_(request, reply);
+        } catch (const data_loss&) { // arguments that can't be read
+            reply(std::current_exception(), {});
+            refuse_arguments(of);
         } catch (...) {
             reply(std::current_exception(), {});
         }

@@ -54,7 +54,7 @@ RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t reques
         auto [code, text] = described(problem);
         if (is_lost(to_whom, request)) { // a caller that is heard again has cancelled nothing
             code = error_code::unavailable;
-            text = self_.name + " has given the request up: for " + std::to_string(health_.dead.count()) +
+            text = named_self() + " has given the request up: for " + std::to_string(health_.dead.count()) +
                    " ms its caller gave no sign of life";
         }
         m = error_to(m, code, std::move(text));

@@ -71,7 +71,7 @@ struct server::state {
             [w = own, m = leads](const detail::incoming_request& r, const detail::answer_function& reply) {
                 detail::master::serves(r.method) ? m->handle(r, reply) : w->handle(r, reply);
             },
-            o.memory ? o.memory : detail::host_memory() / 2);
+            o.memory ? o.memory : detail::host_memory() / 2, [w = own] { return w->progress(); });
         address = answers->listen(address, o.data_address.empty() ? address_beside(address) : o.data_address);
         clients = std::make_shared<detail::channel>(net, env, detail::client_identity(env), address, name, health);
         detail::the_client_links().add(target(), clients);

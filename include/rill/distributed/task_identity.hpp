@@ -19,6 +19,7 @@ struct health_options {
     std::chrono::milliseconds heartbeat{500};
     std::chrono::milliseconds slow{1500}, suspect{3000}; // without any message
     std::chrono::milliseconds dead{5000};                // all calls fail
+    std::chrono::milliseconds stuck{10000};              // without progress of a step that runs: a warning in the log
     std::chrono::milliseconds connect{30000};            // the longest wait for a task that has not started
     std::chrono::milliseconds control{30000};            // the deadline of calls that run no step
     std::chrono::milliseconds lease{60000};              // a session without a sign of its client for so long is closed

@@ -19,7 +19,7 @@ enum class wire_type : std::uint8_t {
     welcome = 2,  // the answer to hello
     refuse = 3,   // the receiver serves nothing to this connection; the method field has an error code
     ping = 4,     // is the peer alive?
-    pong = 5,     // it is
+    pong = 5,     // it is; the meta part has its progress
     grant = 6,    // to a caller: the request has arrived; to a callee: its answer has arrived
     request = 7,  // asks for something
     response = 8, // the answer to a request

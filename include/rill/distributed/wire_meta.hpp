@@ -34,6 +34,13 @@ struct hello_meta {
 };
 template <class Archive> void serialize(Archive& a, hello_meta& m) { a(m.from, m.to, m.cluster, m.data); }
 
+/// The progress of a task, which each pong tells.
+struct pong_meta {
+    std::uint64_t progress = 0; // the beginnings and ends of its steps, and their values that have left or come
+    std::string oldest = {};    // what its oldest step waits for; empty: no step runs
+};
+template <class Archive> void serialize(Archive& a, pong_meta& m) { a(m.progress, m.oldest); }
+
 /// The sizes of the parts of a payload that follows in chunks.
 struct sizes_meta {
     std::vector<std::uint64_t> sizes;

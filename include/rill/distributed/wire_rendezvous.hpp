@@ -31,7 +31,7 @@ public:
                     std::map<std::uint32_t, std::string> receives, std::shared_ptr<peer_channels> peers,
                     std::function<void(std::exception_ptr)> failed)
         : place_(of), edges_(edges), sends_(std::move(sends)), receives_(std::move(receives)), peers_(std::move(peers)),
-          arrived_(edges), state_(std::make_shared<state>(std::move(failed))) {}
+          arrived_(edges), state_(std::make_shared<state>(std::move(failed), peers_->runs_in().now())) {}
     ~wire_rendezvous() { state_->end(); }
 
     RILL_INLINE void send(std::uint32_t edge, any_array value) override;
@@ -42,13 +42,16 @@ public:
     /// Takes a value that has come over the wire. `sequence`: the number of values that the edge has carried before it. Values that come out
     /// of order wait for the earlier ones. Throws data_loss for an edge that the run does not have, and for a value that comes twice.
     void deliver(std::uint32_t edge, std::uint64_t sequence, any_array value);
-    /// Returns what the step waits for: "edge 3 from /job:ps/replica:0/task:0"; empty if nothing.
+    /// Returns the values of other tasks that the step waits for: "edge 3 from /job:ps/replica:0/task:0"; empty if none.
     std::string awaited() const;
+    /// Returns the time of the latest value that has left or come, or of the begin of the step.
+    environment::time_point moved() const;
 
 private:
     /// The state that answers of pushes find, also after the step.
     struct state {
-        explicit state(std::function<void(std::exception_ptr)> f) : failed(std::move(f)) {}
+        state(std::function<void(std::exception_ptr)> f, environment::time_point now)
+            : failed(std::move(f)), moved(now) {}
         void end() {
             const std::lock_guard lock(mutex);
             failed = nullptr;
@@ -64,6 +67,7 @@ private:
         std::mutex mutex;
         std::function<void(std::exception_ptr)> failed;
         std::multiset<std::uint32_t> awaited; // edges
+        environment::time_point moved;
     };
     /// The values of an edge that ends here.
     struct arrivals {
@@ -71,6 +75,8 @@ private:
         std::map<std::uint64_t, any_array> values; // that came out of order
         bool moves = false;                        // a thread hands values on
     };
+
+    void note_moved();
 
     const place place_;
     const std::uint32_t edges_;

@@ -19,6 +19,7 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     }();
     push_meta meta{place_.run, place_.step, edge, sequence, encode_tensor(value, r.payload)};
     r.meta = bytes_of_meta(meta);
+    note_moved();
     // it is answered once it has come, unless the step has not begun there
     peers_->to(at->second)->call(std::move(r), [s = state_](const std::exception_ptr& problem, const wire_answer&) {
         if (problem) s->fail(problem);
@@ -51,9 +52,22 @@ RILL_COLD std::string wire_rendezvous::awaited() const {
     return text;
 }
 
+RILL_COLD environment::time_point wire_rendezvous::moved() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->moved;
+}
+
+RILL_COLD void wire_rendezvous::note_moved() {
+    peers_->note_progress();
+    const auto now = peers_->runs_in().now();
+    const std::lock_guard lock(state_->mutex);
+    state_->moved = now;
+}
+
 RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, std::uint64_t sequence, any_array value) {
     if (edge >= edges_ || sends_.contains(edge))
         throw data_loss("a value for edge " + std::to_string(edge) + ", which does not come to this task");
+    note_moved();
     std::unique_lock lock(order_mutex_);
     auto& in = arriving_[edge];
     if (sequence < in.next || !in.values.try_emplace(sequence, std::move(value)).second)

@@ -22,7 +22,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The worker of a task: it keeps the parts of runs that masters have registered, runs their steps, and holds the state of the task in its
-/// containers. It closes a session whose master is gone or knows it no longer. Thread-safe.
+/// containers. It closes a session whose master is gone or knows it no longer. It takes values of a task that has the other end of their edge.
+/// Thread-safe.
 class worker : public std::enable_shared_from_this<worker> {
 public:
     /// `memory` holds all state and steps of the task. `files` are those that steps may open; null: none.
@@ -59,6 +60,8 @@ public:
     const std::shared_ptr<container_set>& containers() const noexcept { return containers_; }
     /// Returns the number of sessions that have parts here.
     std::size_t sessions() const;
+    /// Returns what the task tells its peers of its progress.
+    pong_meta progress() const;
 
 private:
     struct registered_part;
@@ -75,6 +78,12 @@ private:
     void watch();
     void look();
     void take_push(const incoming_request& request, const answer_function& reply);
+    /// Throws permission_denied unless an edge of a part brings values of this caller.
+    static void check_sender(const registered_part& part, std::uint32_t edge, const std::string& caller);
+    /// Throws resource_exhausted if a caller has as many values in steps that have not begun as an honest one may have.
+    static void check_early(const session_state& in, const std::string& caller);
+    /// Returns the problem of a step; one that waited too long says who waits for what.
+    std::exception_ptr explained(const std::exception_ptr& problem, const wire_rendezvous& exchange) const;
     /// Notes a step as begun, and takes its `early` values. Throws the problem of one that can't begin.
     std::shared_ptr<running_step> begin_step(session_state& in, const session_number& session, const step_meta& meta,
                                              std::span<const any_array> feeds, early_values& early);

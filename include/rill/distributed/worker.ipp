@@ -40,6 +40,7 @@ struct worker::registered_part {
 
 /// A value of a step that has not begun.
 struct worker::early_value {
+    std::string caller;
     std::uint32_t edge;
     std::uint64_t sequence;
     any_array value;
@@ -52,6 +53,7 @@ struct worker::running_step {
     std::shared_ptr<registered_part> part;
     std::shared_ptr<wire_rendezvous> exchange; // null: not begun
     std::shared_ptr<cancellation> token = std::make_shared<cancellation>();
+    environment::time_point began{};
     std::exception_ptr problem; // of another task; the step ends with it
     early_values early;         // empty once it has begun
     std::vector<answer_function> awaited; // called at its end
@@ -189,7 +191,7 @@ RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const sess
 }
 
 RILL_COLD std::exception_ptr worker::unknown_session() {
-    const auto& name = peers_->self().name;
+    const auto name = peers_->self().name + " (incarnation " + std::to_string(peers_->self().incarnation) + ")";
     const std::lock_guard lock(mutex_);
     if (closed_) return std::make_exception_ptr(unavailable(name + " has stopped"));
     return std::make_exception_ptr(aborted(name + " does not know the session: it was closed, or the task restarted"));
@@ -219,13 +221,22 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     in->parts[meta.run].swap(made); // a part that was there is destroyed after the lock is released
 }
 
-/// Returns the problem of a step; one that waited too long says for what.
-inline std::exception_ptr explained(const std::exception_ptr& problem, const wire_rendezvous& exchange) {
-    const auto awaited = exchange.awaited();
-    if (!problem || awaited.empty()) return problem;
+/// Returns the milliseconds since a time, as text.
+inline std::string ms_since(environment::time_point then, environment::time_point now) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now - then).count()) + " ms";
+}
+
+RILL_COLD std::exception_ptr worker::explained(const std::exception_ptr& problem,
+                                               const wire_rendezvous& exchange) const {
+    if (!problem) return problem;
     const auto [code, text] = described(problem);
     if (code != error_code::deadline_exceeded) return problem;
-    return made_error(static_cast<std::uint32_t>(code), text + "; it waits for " + awaited);
+    const auto awaited = exchange.awaited();
+    const auto& self = peers_->self();
+    return made_error(static_cast<std::uint32_t>(code),
+                      text + "; " + self.name + " (incarnation " + std::to_string(self.incarnation) + ") " +
+                          (awaited.empty() ? "waits for no other task" : "waits for " + awaited) +
+                          ", last progress " + ms_since(exchange.moved(), peers_->runs_in().now()) + " ago");
 }
 
 /// Throws invalid_argument unless feeds are those that a key names, in number and type.
@@ -251,7 +262,7 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
     if (part->second->is_stale)
         throw aborted(peers_->self().name + ": the variables were restored since the session prepared run " +
                       std::to_string(meta.run) + "; open another session");
-    if (in.is_over(meta.step)) throw aborted("the step has failed in another task");
+    if (in.is_over(meta.step)) throw cancelled("the step has failed in another task");
     check_feeds(part->second->key, feeds);
     auto& there = in.steps[meta.step];
     if (!there) there = std::make_shared<running_step>();
@@ -259,6 +270,8 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
         throw already_exists("step " + std::to_string(meta.step) + " of the session has begun in " +
                              peers_->self().name);
     there->part = part->second;
+    there->began = peers_->runs_in().now();
+    peers_->note_progress();
     there->exchange = std::make_shared<wire_rendezvous>(
         wire_rendezvous::place{session, meta.run, meta.step}, there->part->edges, there->part->sends,
         there->part->receives, peers_, [weak = weak_from_this(), session, number = meta.step](const auto& why) {
@@ -309,11 +322,14 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                              elsewhere = step->problem;
                          }
                          self->end_step(*in, number);
-                         done(why && elsewhere ? elsewhere : explained(why, *step->exchange), std::move(values));
+                         // a step that was ended from outside tells why; its own problem counts before that
+                         const bool is_told = why && elsewhere && described(why).first == error_code::cancelled;
+                         done(is_told ? elsewhere : self->explained(why, *step->exchange), std::move(values));
                      }});
 }
 
 RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
+    peers_->note_progress();
     std::shared_ptr<running_step> gone; // destroyed after the lock is released
     std::vector<answer_function> awaited;
     {

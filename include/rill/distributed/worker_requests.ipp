@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The requests that a worker serves by the wire.
+// The requests that a worker serves by the wire, and what the task tells of itself.
 
 #include <rill/distributed/worker.hpp>
 #include <rill/distributed/worker.ipp>
 
+#include <algorithm>
 #include <utility>
 
 #include <rill/core/platform.hpp>
@@ -14,6 +15,24 @@
 #include <rill/passes/place.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void worker::check_sender(const registered_part& part, std::uint32_t edge, const std::string& caller) {
+    const auto from = part.receives.find(edge);
+    if (from == part.receives.end())
+        throw data_loss("a value for edge " + std::to_string(edge) + ", which does not come to this task");
+    if (from->second != caller)
+        throw permission_denied("edge " + std::to_string(edge) + " brings values of " + from->second + ", not of " +
+                                caller);
+}
+
+RILL_COLD void worker::check_early(const session_state& in, const std::string& caller) {
+    std::size_t held = 0;
+    for (const auto& [number, step] : in.steps)
+        held += static_cast<std::size_t>(
+            std::ranges::count_if(step->early, [&](const auto& e) { return e.caller == caller; }));
+    if (held >= channel::most_pushes)
+        throw resource_exhausted("steps that have not begun hold " + std::to_string(held) + " values of " + caller);
+}
 
 RILL_COLD void worker::take_push(const incoming_request& request, const answer_function& reply) {
     const auto meta = meta_of<push_meta>(request.meta);
@@ -29,18 +48,46 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
         const std::lock_guard lock(in->mutex);
         const auto part = in->parts.find(meta.run);
         if (part == in->parts.end()) return reply(unknown_session(), {});
+        check_sender(*part->second, meta.edge, request.caller);
         if (!in->is_over(meta.step)) {
-            auto& step = in->steps[meta.step];
-            if (!step) step = std::make_shared<running_step>();
-            to = step->exchange;
-            // it is answered once the step begins, so that the sender's credit bounds what lies here
-            if (!to)
-                return step->early.push_back({meta.edge, meta.sequence, std::move(value), reply, std::move(given_up)});
+            const auto at = in->steps.find(meta.step);
+            if (at != in->steps.end()) to = at->second->exchange;
+            if (!to) { // it is answered once the step begins, so that the sender's credit bounds what lies here
+                check_early(*in, request.caller);
+                auto& step = in->steps[meta.step];
+                if (!step) step = std::make_shared<running_step>();
+                return step->early.push_back({request.caller, meta.edge, meta.sequence, std::move(value), reply,
+                                              std::move(given_up)});
+            }
         }
     }
     if (to)
         to->deliver(meta.edge, meta.sequence, std::move(value)); // else the step is over: it takes no values any more
     reply(nullptr, {});
+}
+
+RILL_COLD pong_meta worker::progress() const {
+    std::vector<std::shared_ptr<session_state>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [number, s] : sessions_) all.push_back(s);
+    }
+    pong_meta m{peers_->progress(), {}};
+    std::uint64_t number = 0;
+    std::shared_ptr<running_step> oldest;
+    std::shared_ptr<wire_rendezvous> exchange;
+    for (const auto& s : all) {
+        const std::lock_guard lock(s->mutex);
+        for (const auto& [n, step] : s->steps)
+            if (step->exchange && (!oldest || step->began < oldest->began))
+                number = n, oldest = step, exchange = step->exchange;
+    }
+    if (!oldest) return m;
+    constexpr std::size_t longest = 400;
+    auto awaited = exchange->awaited();
+    if (awaited.size() > longest) awaited = awaited.substr(0, longest) + " …";
+    m.oldest = "step " + std::to_string(number) + (awaited.empty() ? " waits for no other task" : " waits for " + awaited);
+    return m;
 }
 
 RILL_COLD devices_meta worker::devices() {

@@ -15,8 +15,7 @@ RILL_COLD any_tensor any_variable(const std::string& name, dtype type, const dim
     require_kernel<assign_op, void>();
     const any_tensor made = detail::add_variable({type, shape}, name, options, where);
     const graph_scope here(made.graph());
-    const detail::node_scope below(made);
-    const detail::region_scope outside(nullptr); // whose control dependencies are not its initializer's either
+    const detail::initial_value_scope first(made);
     detail::set_initial_value(made, initializer(type, shape), where);
     return made;
 }

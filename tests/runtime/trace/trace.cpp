@@ -317,6 +317,29 @@ TEST_CASE("trace: loops that run by frames") {
     CHECK(one(t, "outer").iterations == 3);
 }
 
+TEST_CASE("trace: arrows lead from each value that is sent to where it is received") {
+    step_trace t;
+    const auto add = [&](const char* node, const char* op, const char* task, std::int64_t begin, std::int64_t end,
+                         kind what = kind::ran) {
+        t.entries.push_back({.node = node, .op = op, .begin = begin, .end = end, .what = what, .task = task});
+    };
+    add("_x/recv_3", "Recv", "b", 0, 10);                  // the first value: it is not there yet
+    add("_x/recv_3", "Recv", "b", 10, 40, kind::waited);   // it comes
+    add("_x/send_3", "Send", "a", 20, 30);                 // the first value
+    add("_x/send_bundle_4", "SendBundle", "a", 45, 50);    // of another edge
+    add("_x/send_3", "Send", "a", 50, 60);                 // the second value
+    add("_x/recv_3", "Recv", "b", 70, 75);                 // it was there
+    add("_x/recv_bundle_4", "RecvBundle", "b", 80, 90);
+    add("_x/send_3", "Send", "", 95, 96);                  // within a process
+    std::map<std::string, std::vector<double>> begins, ends;
+    for (const auto& e : nlohmann::json::parse(t.chrome_json()).at("traceEvents"))
+        if (e.at("ph") == "s" || e.at("ph") == "f")
+            (e.at("ph") == "s" ? begins : ends)[e.at("id").get<std::string>()].push_back(e.at("ts").get<double>());
+    using arrows = std::map<std::string, std::vector<double>>;
+    CHECK(begins == arrows{{"3.0", {0.03}}, {"3.1", {0.06}}, {"4.0", {0.05}}});
+    CHECK(ends == arrows{{"3.0", {0.04}}, {"3.1", {0.075}}, {"4.0", {0.09}}});
+}
+
 TEST_CASE("trace: of callables, and of runs that fail") {
     const graph_scope here{graph()};
     placeholder<int, dyn> x("x");

@@ -123,6 +123,18 @@ public:
     explicit node_scope(const endpoint& e) : scoped(scopes().prefix, e.from->name + "/") {}
 };
 
+/// A scope of a variable's first value. Its nodes are named below the variable and run where the variable lies. They take no control
+/// inputs from outer scopes.
+class initial_value_scope {
+public:
+    explicit initial_value_scope(const endpoint& variable);
+
+private:
+    node_scope below_;
+    region_scope outside_;
+    colocate_with beside_;
+};
+
 } // namespace detail
 
 /// Its type leaves an extent open: whoever makes the variable gives its dims.
@@ -160,8 +172,7 @@ public:
         : variable(name, shape, options, where, 0) {
         if constexpr (variable_initializer<I>) {
             const graph_scope here(this->graph());
-            const detail::node_scope below(*this);
-            const detail::region_scope outside(nullptr); // whose control dependencies are not its initializer's either
+            const detail::initial_value_scope first(*this);
             detail::set_initial_value(*this, value.template initial_value<T>(this->static_shape()), where);
         } else if constexpr (typed_operand<I>) {
             static_assert(same_dtype<value_type_of<I>, T>,
@@ -328,8 +339,7 @@ private:
 
     template <class E> void initialize(const E& value, const std::source_location& where) {
         const graph_scope here(this->graph());
-        const detail::node_scope below(*this);
-        const detail::region_scope outside(nullptr);
+        const detail::initial_value_scope first(*this);
         detail::set_initial_value(*this, detail::seal(value, this->graph()), where);
     }
 
@@ -447,6 +457,9 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
     if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);
     return e;
 }
+
+RILL_INLINE initial_value_scope::initial_value_scope(const endpoint& variable)
+    : below_(variable), outside_(nullptr), beside_(any_tensor(variable)) {}
 
 RILL_INLINE void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where) {
     const region_scope outside(nullptr); // a variable made in a body is no part of it

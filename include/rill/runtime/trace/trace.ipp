@@ -54,6 +54,34 @@ RILL_COLD std::string traced_edge(const step_trace::entry& e) {
     return exchanges ? e.node.substr(e.node.rfind('_') + 1) : std::string();
 }
 
+/// Returns per entry the flow that begins or ends there: "3.0", the edge and the number of the values that it carried before. Empty for
+/// other entries. An edge carries its values in order. A Receive that waited has a second entry, at whose end the value came.
+RILL_COLD std::vector<std::string> traced_flows(const std::vector<step_trace::entry>& entries) {
+    struct end {
+        std::string edge;
+        bool sends = false;
+        std::vector<std::size_t> at; // entries, by value
+    };
+    std::vector<end> ends;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto& e = entries[i];
+        const auto edge = traced_edge(e);
+        if (edge.empty() || e.task.empty()) continue;
+        const bool sends = e.op.starts_with("Send");
+        auto here = std::find_if(ends.begin(), ends.end(),
+                                 [&](const end& x) { return x.edge == edge && x.sends == sends; });
+        if (here == ends.end()) here = ends.insert(ends.end(), {edge, sends, {}});
+        if (e.what == step_trace::kind::ran || here->at.empty())
+            here->at.push_back(i);
+        else
+            here->at.back() = i;
+    }
+    std::vector<std::string> flows(entries.size());
+    for (const auto& x : ends)
+        for (std::size_t n = 0; n < x.at.size(); ++n) flows[x.at[n]] = x.edge + "." + std::to_string(n);
+    return flows;
+}
+
 } // namespace detail
 
 RILL_COLD std::string step_trace::chrome_json() const {
@@ -78,13 +106,14 @@ RILL_COLD std::string step_trace::chrome_json() const {
             text += ",\n" + detail::chrome_event("M", "thread_name", task, t) + ",\"args\":{\"name\":\"" +
                     (t == 0 ? "caller" : "thread " + std::to_string(t)) + "\"}}";
     }
+    const auto flows = detail::traced_flows(entries);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto& e = entries[i];
         const int task = static_cast<int>(task_of(e));
-        if (const auto edge = detail::traced_edge(e);
-            !edge.empty() && !e.task.empty()) // "bp": it ends at what encloses it
+        if (!flows[i].empty()) // "bp": it ends at what encloses it
             text += ",\n" + detail::chrome_event(e.op.starts_with("Send") ? "s" : "f", "edge", task, e.thread) +
-                    ",\"cat\":\"edge\",\"bp\":\"e\",\"id\":" + edge + ",\"ts\":" + detail::json_time(e.end) + "}";
+                    ",\"cat\":\"edge\",\"bp\":\"e\",\"id\":" + detail::json_text(flows[i]) +
+                    ",\"ts\":" + detail::json_time(e.end) + "}";
         const auto args = "," + detail::chrome_args(*this, e) + "}";
         const auto from = ",\"ts\":" + detail::json_time(e.begin);
         if (e.what == kind::ran) {
