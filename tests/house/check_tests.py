@@ -97,7 +97,10 @@ COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collectiv
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
 COVERED_BY |= {"train/activation": "train/layers", "train/unnamed_layer": "train/layers"}
 # Tests that sleep, with the reason. Others wait for a condition, or in the time of a virtual environment.
-SLEEPS = {"distributed/hostile_bytes": "sockets of strangers, which say nothing when the server has closed them",
+SLEEPS = {"distributed/faults": "processes that are killed, frozen and slow",
+          "distributed/server": "a call without a deadline of its own that lasts while tasks are busy",
+          "distributed/training": "ranks and replicas of which one is late",
+          "distributed/hostile_bytes": "sockets of strangers, which say nothing when the server has closed them",
           "distributed/processes": "a process of its own that stands still for a time",
           "distributed/zmq_transport": "sockets, and that nothing comes through them",
           "train/saver": "processes that are killed at moments of a save"}
