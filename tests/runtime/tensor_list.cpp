@@ -24,6 +24,8 @@ TEST_CASE("make_tensor_list: arrays of other extents as one value, which knows h
     CHECK_FALSE(detail::tensor_list_items(any_array()));
     CHECK_NOTHROW(detail::refuse_tensor_lists(std::array{one.type(), tensor_type{}}));
     CHECK_THROWS_AS(detail::refuse_tensor_lists(std::array{one.type(), all.type()}), unimplemented);
+    CHECK_THROWS_WITH(detail::refuse_tensor_lists(std::array{all.type()}),
+                      contains("extents differ between iterations"));
 }
 
 TEST_CASE("make_tensor_list: none at all") {

@@ -224,7 +224,7 @@ TEST_CASE("saved_graph: bodies that are none are refused, with the node") {
     }
     const auto good = save_graph(g);
     CHECK(load_graph(good).size() == g.size());
-    REQUIRE(good.bodies.size() == 3); // the loop, its twin and the gradient
+    REQUIRE(good.bodies.size() == 3); // the loop, its variant and the gradient
     REQUIRE(good.regions.size() == 3);
     const auto refused = [&](const auto& change) {
         auto s = good;

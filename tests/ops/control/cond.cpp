@@ -219,6 +219,10 @@ TEST_CASE("cond: a condition whose type only run time knows is a bool all the sa
     CHECK_THROWS_WITH(cond(number, one, one), contains("cond: 'constant:0' is int32 [], not a bool of rank 0"));
     CHECK_THROWS_WITH(switch_case(truth, one, one), contains("is bool [], not an int32 or int64 of rank 0"));
     CHECK(session().run(switch_case(number, one, [] { return constant(2.f); })) == 1.f);
+    const auto loose = any_placeholder("loose", dtype::boolean, dims::unknown());
+    const auto y = cond(loose, one, one);
+    CHECK_THROWS_WITH(session().run(y, feed(loose, xt::xtensor<bool, 1>{true, false})),
+                      contains("cond: the branch index must have rank 0, and has rank 1"));
 }
 
 } // namespace test_ops_control_cond
