@@ -167,7 +167,8 @@ TEST_CASE("conv2d: bias and relu are computed with it") {
     const auto from = op_test::reals(run(plain));
     const auto ops_in_step = [&](const any_tensor& y) {
         std::vector<std::string> ops;
-        for (const auto& e : std::get<1>(s.run_traced(std::vector<any_tensor>{y}, feed(any_tensor(x), at))).entries)
+        const auto [values, trace] = s.run_traced(std::vector<any_tensor>{y}, feed(any_tensor(x), at));
+        for (const auto& e : trace.entries)
             if (e.op.starts_with("Conv2D")) ops.push_back(e.op);
         return ops;
     };
