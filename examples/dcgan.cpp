@@ -43,12 +43,13 @@ int main(int argc, char** argv) {
         for (float& v : z) v = std::uniform_real_distribution<float>(-1, 1)(random);
         return z;
     };
-    float first = 0, judge = 0, draw = 0;
+    float first = 0, judge = 0, draw = 0, worst = 0;
     for (int i = 1; i <= 500; ++i) {
         const auto [a, b] = step(from.next().images, draw_noise(32));
         if (i == 1) first = a;
         judge = i == 1 ? a : 0.95f * judge + 0.05f * a;
         draw = i == 1 ? b : 0.95f * draw + 0.05f * b;
+        worst = std::max(worst, draw);
         if (i % 100 == 0)
             std::printf("step %d: loss of the discriminator %.3f, of the generator %.3f\n", i,
                         static_cast<double>(judge), static_cast<double>(draw));
@@ -62,5 +63,7 @@ int main(int argc, char** argv) {
     };
     std::printf("ink: %.3f, of real digits %.3f\n", ink(pictures), ink(all.images));
     expect(judge < first, "the discriminator's loss falls");
+    // it rises first, while the discriminator learns what noise looks like
+    expect(draw < 0.7f * worst, "the generator's loss falls from its highest");
     expect(std::abs(ink(pictures) - ink(all.images)) < 0.15, "the pictures have as much ink as digits");
 }

@@ -321,7 +321,9 @@ inline std::vector<std::string> run(const described& d, const named_functions& f
             auto operands = line.next();
             std::vector<any_tensor> of;
             for (const auto n : numbers("[" + std::string(operands) + "]")) of.push_back(values.at(std::size_t(n)));
-            const auto made = [&] { return what == "op" ? applied(g, name, of, line) : functions.at(name)(of, line); };
+            const auto made = [&] {
+                return what == "op" ? applied(g, name, of, line) : functions.at(name)(of, field_reader(line));
+            };
             for (const auto& y : made()) values.push_back(y);
         } else if (what == "out") {
             const std::string about = "value " + std::string(words(line).next());

@@ -94,7 +94,7 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
         {"cross",
          [](const operands& in, fields_of) {
              return in_floats(in[0], [&]<class T>(std::type_identity<T>) {
-                 return outputs(cross(typename of_type<T>::matrix(in[0]), typename of_type<T>::matrix(in[1])));
+                 return outputs(cross(tensor<T, dyn, 3>(in[0]), tensor<T, dyn, 3>(in[1])));
              });
          }},
         {"xw_plus_b", [](const operands& in, fields_of) { return outputs(xw_plus_b(in[0], in[1], in[2])); }},

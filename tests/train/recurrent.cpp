@@ -327,7 +327,7 @@ void check_random(const session& s, const Cell& cell, const std::function<plain_
 }
 
 TEST_CASE("recurrent: random cells, extents and lengths equal a plain loop, to second order", "[random]") {
-    seeds::each(24, [](std::uint64_t seed) {
+    seeds::each(48, [](std::uint64_t seed) {
         seeds::draws draw(seed);
         const graph g;
         const graph_scope here(g);

@@ -193,10 +193,11 @@ template <class C, class X, class S>
 auto unrolled_cell(const C& cell, const std::vector<X>& all, const S& initial, const sequence_lengths& given,
                    bool reverse, const std::source_location& where) {
     const auto count = static_cast<index_t>(all.size());
+    const auto checked = [&](const auto& of) {
+        return tensor<std::int64_t, dyn>(apply_node(sequence_lengths_op{.steps = count}, where, any_tensor(of)));
+    };
     tensor<std::int64_t, dyn> lengths;
-    if (given)
-        lengths = tensor<std::int64_t, dyn>(
-            apply_node(sequence_lengths_op{.steps = count}, where, any_tensor(given.value())));
+    if (given) lengths = checked(given.value());
     const auto step = [&](std::size_t t, const auto& state) {
         const auto masked = [&](const auto& ends) {
             const tensor<bool, dyn, 1> present = expand_dims<1>(ends, where) > static_cast<std::int64_t>(t);

@@ -22,10 +22,12 @@ auto outputs_at_ends(const Y& outputs, const rnn_options& o, const std::source_l
     const tensor<T, dyn, dyn, C::outputs> given(any_tensor(outputs), where);
     const auto y = o.time_major ? tensor(transpose<1, 0, 2>(given, where)) : given;
     const auto result = [](const auto& of) { return tensor<T, dyn, C::outputs>(unchecked, any_tensor(sealed(of))); };
-    if (!o.lengths) return result(y(all, -1));
-    const auto steps = expand_dims<0>(steps_along<1>(y, where), where); // [1, time]
-    const tensor is_last = equal(steps + std::int64_t{1}, expand_dims<1>(o.lengths.value(), where));
-    return result(rill::reduce_sum<1>(select(expand_dims<2>(is_last, where), y, 0), where));
+    const auto at_ends = [&](const auto& lengths) {
+        const auto steps = expand_dims<0>(steps_along<1>(y, where), where); // [1, time]
+        const tensor is_last = equal(steps + std::int64_t{1}, expand_dims<1>(lengths, where));
+        return result(rill::reduce_sum<1>(select(expand_dims<2>(is_last, where), y, 0), where));
+    };
+    return o.lengths ? at_ends(o.lengths.value()) : result(y(all, -1));
 }
 
 } // namespace detail

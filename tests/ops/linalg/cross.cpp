@@ -31,17 +31,15 @@ TEST_CASE("cross: values and gradients, to second order") {
                        tensor<float, 2, 3>>);
 }
 
-TEST_CASE("cross: of the axes, and of unknown extents that are not 3") {
-    const graph g;
-    const graph_scope here(g);
-    const session s(g);
+TEST_CASE("cross: of the axes") {
+    const graph_scope here{graph()};
+    const session s;
     const auto z = s.run(cross(constant({1.f, 0.f, 0.f}), constant({0.f, 1.f, 0.f})));
     CHECK(z(0) == 0.f);
     CHECK(z(1) == 0.f);
     CHECK(z(2) == 1.f);
-    const placeholder<float, dyn> a("a"), b("b");
-    CHECK_THROWS_AS(s.run(cross(a, b), feed(a, std::vector<float>(4)), feed(b, std::vector<float>(4))),
-                    invalid_argument);
+    static_assert(!has_vectors_of_three<extents<>> && !has_vectors_of_three<extents<3, 2>>);
+    static_assert(!has_vectors_of_three<extents<3, dyn>>); // a run might find another number
 }
 
 } // namespace test_ops_linalg_cross

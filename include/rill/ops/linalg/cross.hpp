@@ -7,16 +7,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The last axis holds vectors of three numbers, as far as that is known.
-template <class E>
-inline constexpr bool has_vectors_of_three =
-    E::rank >= 1 && rules::extents_compatible(rules::extent_along(E::value, -1), 3);
+/// The last axis holds vectors of three numbers.
+template <class E> inline constexpr bool has_vectors_of_three = E::rank >= 1 && rules::extent_along(E::value, -1) == 3;
 
 /// Returns the vectors at right angles to those of a and b, [.., 3] each. Gradients: by a cross(b, g), by b cross(g, a).
 template <typed_operand A, typed_operand B>
 auto cross(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     static_assert(has_vectors_of_three<extents_of<A>> && has_vectors_of_three<extents_of<B>>,
-                  "cross: the last extent of both tensors must be 3");
+                  "cross: the last extent of both tensors must be 3, in their types");
     static_assert(rules::compatible(extents_of<A>::value, extents_of<B>::value), "cross: the shapes differ");
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "cross: the dtypes differ; convert with cast<T>()");
     const auto u = sealed(a), v = sealed(b); // read twice
