@@ -345,7 +345,7 @@ TEST_CASE_METHOD(test_place_fixture, "place: a group moves to a device that can 
                           contains("no kernel of the op") && contains("place.cpp:"));
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: a group that asks for a device stays there; who can't run there is named") {
+TEST_CASE_METHOD(test_place_fixture, "place: a group that asks for a device stays there, and who can't run there is named") {
     using namespace test_place;
     const auto on = [&](const std::string& device, const char* name) {
         const device_scope there(device);
@@ -360,7 +360,7 @@ TEST_CASE_METHOD(test_place_fixture, "place: a group that asks for a device stay
     const auto hard = make(false), soft = make(true);
     CHECK(device_of(*hard, leader.node()) == "shelf:1");
     CHECK_THROWS_WITH(hard->device_of(*follower.node()),
-                      contains("'follower' (") && contains("asks for '/cpu:0'") && contains("colocated with 'leader'") &&
+                      contains("'follower' (") && contains("cpu:0'") && contains("colocated with 'leader'") &&
                           contains("asks for '/device:shelf:1'") && contains("no kernel of the op") &&
                           contains("allow_soft_placement"));
     CHECK(device_of(*soft, leader.node()) == "shelf:1");

@@ -27,8 +27,8 @@ public:
     using report_function = std::function<void(const node&, const device&)>;
 
     /// Nodes without a request run on the first device of type `by_default`, or on the CPU if the session has none of that type. `soft`
-    /// places a node on the CPU of its task if its device does not exist, can't run it, or has no room for the variable that it is.
-    /// Calls `report` once for each node, and again when a placer moves it.
+    /// places a node on the CPU of its task if its device does not exist or can't run it. It does so too with a variable for which the
+    /// device has no room. Calls `report` once for each node, and again when a placer moves it.
     placement(const device_counts& counts, const device_type& by_default, bool soft, report_function report = {},
               placers placer = placers::simple)
         : placement(counts, local_task(), by_default, soft, std::move(report), placer) {}
@@ -40,8 +40,8 @@ public:
     placers placer() const noexcept { return placer_; }
     /// Returns the measured times of the session's nodes; null if the placer does not learn.
     const std::shared_ptr<cost_record>& costs() const noexcept { return costs_; }
-    /// Returns true if a placer may choose the node's device: it is not placed or chosen for yet and requests no type of device, and so is
-    /// the node that it is colocated with.
+    /// Returns true if a placer may choose the node's device. The node is not placed or chosen for yet, and requests no type of device. The
+    /// same holds for the node that it is colocated with.
     bool is_free(const node& n) const;
     /// Returns true if a placer may choose again for a node: it has chosen for it, and the node keeps no state and runs no bodies.
     bool may_move(const node& n) const;
@@ -59,13 +59,13 @@ public:
     const device& default_device() const noexcept { return default_; }
 
     /// Returns the device of a node. Throws invalid_argument if it requests a device that does not exist or for which the program has no
-    /// kernel of the op, if it writes variables in several memories, if it writes or looks at a variable and is colocated with a node
-    /// elsewhere, or if it is colocated with a node whose device has no kernel of it.
+    /// kernel of the op, or if it writes variables in several memories. A node that is colocated with another one throws too if that one's
+    /// device has no kernel of it, or if it writes or looks at a variable elsewhere.
     /// The rules, of which later ones win:
     /// - the device that the node requests; in a body, missing parts of the name come from the request of the node that runs the body
     /// - the default device, or the one that a placer has chosen, if no type is requested
     /// - for a node without a request that is colocated with another one: the device of that node
-    /// - the CPU, for a node without a request if another one that is colocated with it has a kernel for the CPU alone
+    /// - the CPU, for a node without a request, if its group needs it: a node that is colocated with it has a kernel for the CPU alone
     /// - for a node without a request in a body: the device of the node that runs the body, unless that is the default one
     /// - for a node with bodies and without a request that writes variables of one other task: the default device of that task
     /// - for a loop without a request that reads kept values of another loop: the device of that loop
@@ -90,7 +90,7 @@ private:
     std::string described(const node& n);
     /// Returns the nodes of the graph that are colocated with a node.
     detail::vector<const node*> colocated_with(const node& n);
-    /// Returns false if a node that is colocated with `n` has a kernel for the CPU, but none for the device.
+    /// Returns false if a node that is colocated with `n` has a kernel for the CPU alone.
     bool runs_group(const node& n, const device& there);
     /// Returns the room that is left in a memory; `mutex_` is locked.
     double& room_in(const memory_space* space);

@@ -50,8 +50,8 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
 
-/// Returns true if the node must run where the node that it is colocated with does, and needs a kernel there. A look-up in a variable is
-/// beside it by preference alone; host code runs on the CPU of the task.
+/// Returns true if the node must have a kernel for the device of the node that it is colocated with. A look-up in a variable need not run
+/// beside it, and host code runs on the CPU of the task.
 inline bool needs_kernel_beside(const node& n) {
     return n.colocated && n.op->colocated_input() < 0 && n.op->writes().empty() && !runs_on_host(n);
 }

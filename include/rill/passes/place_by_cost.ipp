@@ -24,7 +24,7 @@ namespace detail {
 /// them have run.
 class simulated_memory {
 public:
-    /// `room` gives the bytes that are left in a memory. It counts what `is_there(i)` says of items: they take no more.
+    /// Counts the values of a run. `room` gives the bytes that are left in a memory; items for which `is_there` is true take none of them.
     simulated_memory(const subgraph& g, const cost_model& costs, std::function<double(const memory_space*)> room,
                      const std::function<bool(int)>& is_there)
         : room_(std::move(room)), bytes_(g.items.size()), readers_(g.items.size()), in_(g.items.size()) {
@@ -39,12 +39,14 @@ public:
     }
 
     /// Returns false if the memory of a device has no room for the values of an item, and for copies of what it reads.
-    bool fits(const subgraph& g, int item, const device& d) const {
+    bool fits(const subgraph& g, int item, const device& d) {
         double wanted = bytes_[static_cast<std::size_t>(item)];
         for (const auto& v : g.items[item].inputs)
             if (in_[static_cast<std::size_t>(v.item)] != d.space) wanted += bytes_[static_cast<std::size_t>(v.item)];
         const auto at = used_.find(d.space);
-        return (at == used_.end() ? 0 : at->second) + wanted <= room_(d.space);
+        const auto [left, is_new] = left_.try_emplace(d.space, 0.);
+        if (is_new) left->second = room_(d.space);
+        return (at == used_.end() ? 0 : at->second) + wanted <= left->second;
     }
     /// Notes that an item has run.
     void ran(const subgraph& g, int item, const device* on) {
@@ -60,7 +62,7 @@ private:
     std::vector<double> bytes_; // of the outputs, by item
     std::vector<int> readers_;
     std::vector<const memory_space*> in_;
-    hash_map<const memory_space*, double> used_;
+    hash_map<const memory_space*, double> used_, left_;
 };
 
 /// A run in simulated time.
@@ -152,7 +154,7 @@ class device_choice {
 public:
     device_choice(const subgraph& g, placement& where, bool moves)
         : g_(g), where_(where), moves_(moves), groups_(device_groups(g)), members_(g.items.size()),
-          chosen_(g.items.size()) {
+          chosen_(g.items.size()), open_(g.items.size(), -1) {
         for (int i = 0; i < static_cast<int>(g.items.size()); ++i)
             if (g.items[i].origin) members_[groups_.first(i)].push_back(i);
     }
@@ -165,7 +167,7 @@ public:
         if (const auto* d = chosen_[first]; d && where_.can_run(*n, *d)) return {d};
         if (chosen_[first]) return {&where_.device_of(*n)}; // host code beside a node of another device
         for (const int m : members_[first])
-            if (const node& fixed = *g_.items[m].origin; !is_open(fixed)) return {&where_.device_of(fixed)};
+            if (!is_open(m)) return {&where_.device_of(*g_.items[m].origin)};
         std::vector<const device*> all;
         for (const auto* d : where_.devices().all())
             if (all_of(members_[first], [&](int m) { return where_.can_run(placed_with(*g_.items[m].origin), *d); }))
@@ -180,16 +182,21 @@ public:
         chosen_[first] = d;
         std::vector<const node*> open;
         for (const int m : members_[first])
-            if (const node& n = *g_.items[m].origin; n.op->role() != op_role::constant && is_open(n)) open.push_back(&n);
+            if (const node& n = *g_.items[m].origin; n.op->role() != op_role::constant && is_open(m)) open.push_back(&n);
         for (const auto* n : open) {
-            if (const node& beside = placed_with(*n); &beside != n && is_open(beside)) where_.choose(beside, *d);
+            const node& beside = placed_with(*n);
+            if (&beside != n && (where_.is_free(beside) || (moves_ && where_.may_move(beside)))) where_.choose(beside, *d);
             where_.choose(*n, *d);
         }
     }
 
 private:
-    /// Returns true if the device of a node can be chosen, for the first time or again.
-    bool is_open(const node& n) const { return where_.is_free(n) || (moves_ && where_.may_move(n)); }
+    /// Returns true if the device of an item's node could be chosen when it was first asked for, for the first time or again.
+    bool is_open(int i) {
+        const node& n = *g_.items[i].origin;
+        if (open_[i] < 0) open_[i] = where_.is_free(n) || (moves_ && where_.may_move(n)) ? 1 : 0;
+        return open_[i] > 0;
+    }
 
     const subgraph& g_;
     placement& where_;
@@ -197,6 +204,7 @@ private:
     state_groups groups_;
     std::vector<std::vector<int>> members_; // by first item
     std::vector<const device*> chosen_;     // by first item
+    std::vector<signed char> open_;         // by item; -1: not asked for yet
 };
 
 } // namespace detail

@@ -180,8 +180,8 @@ private:
         return any_of(anchors_, [&](const auto& a) { return a.first == receive; });
     }
 
-    /// Returns the last item of a part that ends before a received value is first read, and does not follow from it, also through other
-    /// parts; -1 if there is none.
+    /// Returns the last item of a part that ends before a received value is first read; -1 if there is none. The item does not follow from
+    /// the value, also not through other parts.
     int last_before(int receive, int part) const {
         item_edges edges(g_);
         for (const auto& [r, anchor] : anchors_) edges.add(anchor, r);

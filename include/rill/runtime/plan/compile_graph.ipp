@@ -45,7 +45,7 @@ RILL_COLD compiled_graph compile_graph(const plan_key& key, const dynamic_runtim
     return made;
 }
 
-/// Throws unimplemented if the item, or one of its share of a node that is cut, runs primitives of several parts on the dataflow executor.
+/// Throws unimplemented if the item runs primitives of several parts on the dataflow executor. It looks into shares of nodes that are cut.
 RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& part_of, placement& where) {
     if (it.share) {
         for (const auto& b : it.share->bodies)

@@ -129,12 +129,10 @@ private:
             if (const auto back = back_edge(*n)) loops.push_back({copies_.at(n), seen(back)});
         if (!loops.empty()) made_.of.state().close_loops(loops);
     }
-    static endpoint back_edge(const node& n) {
-        return n.op->flow().what == control_flow_kind::form::merges ? n.owner->back_edge(&n) : endpoint();
-    }
+    static endpoint back_edge(const node& n) { return n.op->flow() ? n.owner->back_edge(&n) : endpoint(); }
 
-    /// Adds the control inputs of an item. All that the user lets wait for primitives on the dataflow executor runs there too; other edges
-    /// keep an order that the plan of the part finds again.
+    /// Adds the control inputs of an item. What the user lets wait for primitives runs with them; other edges on them keep an order that the
+    /// plan of the part finds again.
     static void add_controls(const subgraph::item& it, const std::vector<endpoint>& ends, node_spec& spec) {
         for (const int a : it.after)
             if (const auto* n = ends[static_cast<std::size_t>(a)].from; !(n->bodies && runs_dataflow(*n)))
@@ -147,8 +145,7 @@ private:
         const node& n = *it.origin;
         const body& whole = n.bodies->front();
         const auto& part = *whole.functionalized;
-        std::vector<const node*> all(part.nodes.begin(), part.nodes.end());
-        sort(all, [](const node* a, const node* b) { return a->id < b->id; });
+        const auto all = sorted({part.nodes.begin(), part.nodes.end()});
         const auto seen = [&](const endpoint& e) {
             const auto from = followed(part.same, e);
             if (part.nodes.contains(from.from)) return endpoint{copies_.at(from.from), from.port};
@@ -172,10 +169,7 @@ private:
             if (is_first) add_controls(it, ends, spec); // the others follow from one that waits
             spec.device = requested_device(*inner);
             if (spec.device.empty()) spec.device = to_string(part_.where->full);
-            if (inner->bodies) {
-                fed_ = {};
-                copy_bodies(*inner, spec);
-            }
+            if (inner->bodies) add_bodies(*inner, spec);
             copies_[inner] = made_.of.state().add(std::move(spec));
         }
         close_loops(all, seen);
@@ -197,9 +191,9 @@ private:
             const body& whole = (*n.bodies)[k];
             const auto& own = share.bodies[k];
             body made;
-            const auto name = whole.functionalized ? n.name + "/body" : whole.of->name;
-            const auto* in =
-                made_.of.state().add_region(spec.inside, name, whole.functionalized ? n.where : whole.of->where);
+            const auto* in = whole.functionalized
+                                 ? made_.of.state().add_region(spec.inside, n.name + "/body", n.where)
+                                 : made_.of.state().add_region(spec.inside, whole.of->name, whole.of->where);
             made.of = in;
             std::vector<endpoint> all(whole.arguments.size() + whole.captures.size()); // per feed of the whole body
             if (!chooses)
@@ -279,7 +273,7 @@ private:
             made.of = copied.of;
             made.arguments = copied.arguments;
             const auto all = nodes_of(b);
-            const bool is_new = none_of(all, [&](const node* n) { return copy_of(n) != nullptr; });
+            const bool is_new = none_of(all, [&](const node* inner) { return copy_of(inner) != nullptr; });
             for (const auto* inner : all) copy_inner(*inner, made.of);
             if (is_new) close_loops(all, [&](const endpoint& e) { return seen_inside(e); });
             for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());
@@ -334,8 +328,11 @@ private:
             for (const auto* c : n->control_inputs)
                 if (c->inside == b.of) open.push_back(c);
         }
-        sort(found, [](const node* a, const node* c) { return a->id < c->id; });
-        return found;
+        return sorted(std::move(found));
+    }
+    static std::vector<const node*> sorted(std::vector<const node*> all) {
+        sort(all, [](const node* a, const node* b) { return a->id < b->id; });
+        return all;
     }
 
     void copy_inner(const node& n, const region* inside) {
