@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs that are cut between devices of this process: what a pair of Send and Receive costs, a loop whose state lies on two devices, and
-// the compilation of a large plan with and without a second device, by both placers.
+// Runs that are cut between devices of this process: what a pair of Send and Receive costs, a loop whose state lies on two devices, the
+// compilation of a large plan with and without a second device, and the simulated time of a step by both placers.
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+
+#include <rill/passes/place_by_cost.hpp>
+#include <rill/passes/prune.hpp>
 
 #include "models.hpp"
 
@@ -88,5 +91,30 @@ BENCHMARK(compile_one_device)->Unit(benchmark::kMillisecond);
 BENCHMARK(compile_two_devices)->Unit(benchmark::kMillisecond);
 BENCHMARK(compile_cut)->Unit(benchmark::kMillisecond);
 BENCHMARK(compile_by_cost)->Unit(benchmark::kMillisecond);
+
+/// Two chains of products that meet, placed on two devices. The counter is the simulated time of a step.
+void run_placer(benchmark::State& state, placers placer) {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, 300, 300> x("x");
+    const auto chain = [&](float by) {
+        tensor<float, 300, 300> m(x * by);
+        for (int i = 0; i < 20; ++i) m = matmul(m, x);
+        return m;
+    };
+    const auto a = chain(0.5f), b = chain(0.25f);
+    const tensor<float, 300, 300> meet(matmul(a, b));
+    const std::vector<endpoint> fetches{meet}, feeds{x};
+    double simulated = 0;
+    for (auto _ : state) {
+        placement where({{"cpu", 2}}, cpu_device(), false, {}, placer);
+        simulated = simulated_microseconds(place(prune(fetches, {}, feeds), where));
+    }
+    state.counters["simulated_us"] = simulated;
+}
+void placed_simple(benchmark::State& state) { run_placer(state, placers::simple); }
+void placed_by_cost(benchmark::State& state) { run_placer(state, placers::by_cost); }
+BENCHMARK(placed_simple)->Unit(benchmark::kMicrosecond);
+BENCHMARK(placed_by_cost)->Unit(benchmark::kMicrosecond);
 
 } // namespace

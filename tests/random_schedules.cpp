@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random calls of several sessions that share a queue and a lock, with cancellations, deadlines and closes, in one thread and in virtual
-// time: every step ends once, nothing is taken twice, nothing stays locked, and a seed always gives the same schedule.
+// time: every step ends once, nothing is taken twice, nothing stays locked, and a seed always gives the same schedule. And random programs
+// that are cut between devices: each schedule of their parts gives the bits of the whole run.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -13,6 +14,7 @@
 #include <rill/rill.hpp>
 
 #include "catch.hpp"
+#include "random_parts.hpp"
 #include "seeds.hpp"
 #include "virtual_environment.hpp"
 
@@ -257,6 +259,61 @@ TEST_CASE("random schedules: every step ends once, and a seed gives one schedule
     });
     if (seeds::all())
         for (const auto* how : {"well", "cancelled", "deadline", "closed"}) CHECK(ends[how] > 0);
+}
+
+/// An environment that stands for one virtual environment after another: a session keeps its plans while the schedule changes.
+class changing_environment final : public environment {
+public:
+    explicit changing_environment(virtual_environment& first) : now_in(&first) {}
+    virtual_environment* now_in;
+
+    time_point now() override { return now_in->now(); }
+    std::size_t choose(std::size_t n) override { return now_in->choose(n); }
+    std::uint64_t draw() override { return now_in->draw(); }
+    void post(task f) override { now_in->post(std::move(f)); }
+    timer at(time_point when, task f) override { return now_in->at(when, std::move(f)); }
+    std::unique_ptr<signal> make_signal() override { return now_in->make_signal(); }
+};
+
+/// A random program, each of whose nodes is on one of four devices by chance, in a session that cuts it and in one that does not.
+struct cut_program {
+    graph g;
+    graph_scope here{g};
+    random_parts::program of;
+    virtual_environment first_world{1};
+    changing_environment world{first_world};
+    session whole, cut;
+
+    explicit cut_program(std::uint64_t seed)
+        : of(seed, random_parts::drawn_devices(random_parts::cpus(2 + seed % 3), seed)),
+          whole(g, random_parts::on_threads(0, false)), cut(g, options()) {}
+    ~cut_program() { world.now_in = &first_world; } // the sessions close in it
+
+    session_options options() {
+        auto how = random_parts::on_threads(0, true);
+        how.environment = &world;
+        return how;
+    }
+};
+
+TEST_CASE("random schedules: the parts of a cut run give the bits of the whole run in any order", "[random]") {
+    constexpr std::uint64_t schedules = 10; // of each program
+    std::unique_ptr<cut_program> made;
+    std::uint64_t number = 0;
+    seeds::each(60, [&](std::uint64_t seed) {
+        if (const auto next = 1 + seed / schedules; !made || next != number) {
+            made = nullptr; // before another graph is in scope
+            made = std::make_unique<cut_program>(number = next);
+        }
+        virtual_environment world(seed);
+        made->world.now_in = &world;
+        const bool few = seed % 2 == 0;
+        const auto wanted = made->of.outcomes(made->whole, few), found = made->of.outcomes(made->cut, few);
+        world.run();
+        made->world.now_in = &made->first_world; // `world` ends
+        REQUIRE(found.size() == wanted.size());
+        for (std::size_t i = 0; i < found.size(); ++i) REQUIRE(random_parts::same_bits(found[i], wanted[i]));
+    });
 }
 
 } // namespace test_random_schedules

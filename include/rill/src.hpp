@@ -129,6 +129,7 @@
 #include <rill/passes/bundle_edges.ipp>
 #include <rill/passes/constant_folder.ipp>
 #include <rill/passes/cost_model.ipp>
+#include <rill/passes/cost_record.ipp>
 #include <rill/passes/eliminate_common_subexpressions.ipp>
 #include <rill/passes/fold_operands.ipp>
 #include <rill/passes/functionalize/flow_graph.ipp>
@@ -148,6 +149,7 @@
 #include <rill/passes/place.ipp>
 #include <rill/passes/place_by_cost.ipp>
 #include <rill/passes/prune.ipp>
+#include <rill/passes/schedule_receives.ipp>
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/resources/container_set.ipp>
@@ -188,6 +190,7 @@
 #include <rill/runtime/segment/step_order.ipp>
 #include <rill/runtime/segment/variable_reads.ipp>
 #include <rill/runtime/tensor_list.ipp>
+#include <rill/runtime/trace/record_costs.ipp>
 #include <rill/runtime/trace/step_recorder.ipp>
 #include <rill/runtime/trace/trace.ipp>
 #include <rill/session/feed.ipp>
@@ -195,6 +198,7 @@
 #include <rill/session/into.ipp>
 #include <rill/session/local_session_core.ipp>
 #include <rill/session/local_session_state.ipp>
+#include <rill/session/measured_run.ipp>
 #include <rill/session/partitioned_run.ipp>
 #include <rill/session/prepared_run.ipp>
 #include <rill/session/session.ipp>

@@ -91,6 +91,9 @@ TEST_CASE("memory_pool: out of memory names what is asked for and what is in use
     CHECK_THROWS_WITH(pool.allocate(6 * mega),
                       contains("memory of gpu:0: 6291456 bytes are requested, 4195328 of 8388608 "
                                "are in use; the largest blocks have 4194304, 1024"));
+    CHECK(pool.free_bytes(8 * mega - pool.bytes_held()) == 8 * mega - 4195328);
+    CHECK(pool.free_bytes(0) == pool.bytes_held() - 4195328);
+    CHECK(pool.free_bytes(100 * mega) == 8 * mega - 4195328); // no more than is allowed
     pool.deallocate(a, 4 * mega);
     pool.deallocate(b, 1000);
     void* const c = pool.allocate(7 * mega); // regions that were too small are given back for it

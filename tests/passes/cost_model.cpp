@@ -35,3 +35,24 @@ TEST_CASE("cost model: products by their arithmetic, open extents, values that m
     CHECK(costs.transfer_microseconds(8e4, &cpu, &elsewhere) > 10 * costs.transfer_microseconds(8e4, &cpu, &other));
     CHECK(costs.transfer_microseconds(8e4, &far, nullptr) > costs.transfer_microseconds(4e4, &far, nullptr));
 }
+
+TEST_CASE("cost model: measured times come before estimates, and count by their ratio elsewhere") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, 100, 100> x("x");
+    const tensor product(matmul(x, x), "product");
+    const std::vector<endpoint> fetches{product}, feeds{x};
+    const auto items = prune(fetches, {}, feeds);
+    const device_type slow{.name = "slow", .flops_per_microsecond = 1e4};
+    const device cpu{&cpu_device()}, far{&slow};
+    cost_record record;
+    const cost_model costs(&record);
+    CHECK(!costs.has_measured());
+    CHECK(!cost_model().has_measured());
+    const int item = items.fetches[0].item;
+    const double there = costs.microseconds(items, item, far), here_now = costs.microseconds(items, item, cpu);
+    record.add("product", cpu_device(), 3 * here_now);
+    CHECK(costs.has_measured());
+    CHECK(costs.microseconds(items, item, cpu) == 3 * here_now);
+    CHECK(costs.microseconds(items, item, far) == Approx(3 * there));
+}

@@ -321,3 +321,92 @@ TEST_CASE_METHOD(test_place_fixture,
     CHECK(job_of(elsewhere.node()) == "worker");
     CHECK(job_of(inner(elsewhere, 1)[0]) == "worker");
 }
+
+TEST_CASE_METHOD(test_place_fixture, "place: a group moves to a device that can run all of its nodes") {
+    using namespace test_place;
+    const tensor<float> a(x + 1.f, "a");
+    const auto beside = [&](const char* name) {
+        const colocate_with there(a);
+        return tensor<float, 1>(expand_dims<0>(x), name); // it has a kernel for the CPU alone
+    };
+    const auto b = beside("b");
+    const auto where = make(false, shelf());
+    CHECK(device_of(*where, a.node()) == "cpu:0");
+    CHECK(device_of(*where, b.node()) == "cpu:0");
+    // a node that is made after its group was placed comes too late to move it
+    const tensor<float> c(x + 2.f, "c");
+    CHECK(device_of(*where, c.node()) == "shelf:0");
+    const colocate_with there(c);
+    const tensor<float, 1> late(expand_dims<0>(x), "late");
+    CHECK_THROWS_AS(where->device_of(*late.node()), invalid_argument);
+    CHECK_THROWS_WITH(where->device_of(*late.node()),
+                      contains("'late' (") && contains("asks for no device") && contains("colocated with 'c'") &&
+                          contains("lies on /job:localhost/replica:0/task:0/device:shelf:0") &&
+                          contains("no kernel of the op") && contains("place.cpp:"));
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a group that asks for a device stays there, and who can't run there is named") {
+    using namespace test_place;
+    const auto on = [&](const std::string& device, const char* name) {
+        const device_scope there(device);
+        return tensor<float>(x + 1.f, name);
+    };
+    const auto leader = on("/shelf:1", "leader");
+    const auto follower = [&] {
+        const device_scope other("/cpu:0");
+        const colocate_with there(leader);
+        return tensor<float, 1>(expand_dims<0>(x), "follower");
+    }();
+    const auto hard = make(false), soft = make(true);
+    CHECK(device_of(*hard, leader.node()) == "shelf:1");
+    CHECK_THROWS_WITH(hard->device_of(*follower.node()),
+                      contains("'follower' (") && contains("cpu:0'") && contains("colocated with 'leader'") &&
+                          contains("asks for '/device:shelf:1'") && contains("no kernel of the op") &&
+                          contains("allow_soft_placement"));
+    CHECK(device_of(*soft, leader.node()) == "shelf:1");
+    CHECK(device_of(*soft, follower.node()) == "cpu:0");
+    // host code runs on the CPU of the task wherever its group is
+    const auto text = [&] {
+        const colocate_with there(leader);
+        return tensor(constant("text"));
+    }();
+    CHECK(device_of(*hard, text.node()) == "cpu:0");
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a question about a variable that is colocated with a node elsewhere names both") {
+    using namespace test_place;
+    const auto on = [](const std::string& device, const std::string& name) {
+        const device_scope there(device);
+        return variable<float>(name, 3.f);
+    };
+    const variable<float> v = on("/shelf:0", "v"), w = on("/shelf:1", "w");
+    const colocate_with beside(v);
+    const auto asked = is_initialized(w);
+    CHECK_THROWS_WITH(make(false)->device_of(*asked.node()),
+                      contains("colocated with 'v'") && contains("'/device:shelf:0'") &&
+                          contains("whether a variable is initialized: 'w'") && contains("'/device:shelf:1'"));
+    CHECK(device_of(*make(true), asked.node()) == "shelf:1");
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: variables for which a memory has no room lie on the CPU where that is allowed") {
+    using namespace test_place;
+    static const memory_space small{
+        .name = "small:0", .bytes = 1 << 20, .free_bytes = [](const memory_space&) -> std::size_t { return 100; }};
+    static const memory_space plain{.name = "plain:0", .bytes = 50};
+    static const device_type type{"small", {&small}}, other{"plain", {&plain}};
+    for (const auto* t : {&type, &other}) register_device(*t);
+    const variable<float, 20> a("a", xt::xtensor<float, 1>(xt::ones<float>({20}))); // 80 bytes
+    const variable<float, 20> b("b", xt::xtensor<float, 1>(xt::ones<float>({20})));
+    for (const bool is_soft : {true, false}) {
+        const auto where = make(is_soft, type);
+        CHECK(where->free_bytes(&small) == 100);
+        CHECK(device_of(*where, a.node()) == "small:0");
+        CHECK(where->free_bytes(&small) == 20);
+        CHECK(device_of(*where, b.node()) == (is_soft ? "cpu:0" : "small:0"));
+        CHECK(device_of(*where, tensor<float, 20>(b.assign(a)).node()) == (is_soft ? "cpu:0" : "small:0"));
+        CHECK(where->free_bytes(nullptr) > 1e6);
+        CHECK(where->free_bytes(&shelf_0) > 1e18); // unknown
+    }
+    const auto where = make(true, other); // which says how large it is, and no more
+    CHECK(device_of(*where, a.node()) == "cpu:0");
+}

@@ -55,10 +55,11 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a node beside anoth
     }();
     placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
     CHECK(chosen.is_free(*b.node()));
-    CHECK(!chosen.is_free(*after.node()));
+    CHECK(chosen.is_free(*after.node()));
     const auto& second = *chosen.devices().all()[1];
     chosen.choose(*b.node(), second);
     CHECK(!chosen.is_free(*b.node()));
+    CHECK(!chosen.is_free(*after.node()));
     CHECK(&chosen.device_of(*after.node()) == &second);
     CHECK(&chosen.device_of(*b.node()) == &second);
 }
@@ -107,4 +108,119 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a session that plac
         CHECK(same);
         CHECK(s.partition({meet}, {x}).size() == 2);
     }
+}
+
+namespace test_place_by_cost {
+
+std::size_t room = 0; // in the memory of "swift": none for other tests, whose sessions have this device as well
+
+struct with_room {
+    explicit with_room(std::size_t bytes) { room = bytes; }
+    ~with_room() { room = 0; }
+    with_room(const with_room&) = delete;
+};
+
+/// A type of device that is faster than the CPU, and has kernels of products and fused ops alone.
+const device_type& swift() {
+    static const memory_space space{
+        .name = "swift:0", .bytes = 1 << 30, .free_bytes = [](const memory_space&) { return room; }};
+    static const device_type type{.name = "swift", .spaces = {&space}, .flops_per_microsecond = 1e7};
+    register_device(type);
+    static const bool runs = [] { // nothing runs there: it is only asked whether there are kernels
+        detail::register_factory("swift", fusion_group::name, dtype::invalid, 0, {});
+        detail::register_factory("swift", "MatMul", dtype::float32, 0, {});
+        return true;
+    }();
+    (void)runs;
+    return type;
+}
+
+} // namespace test_place_by_cost
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a device whose memory is full is left out") {
+    using namespace test_place_by_cost;
+    swift();
+    const auto types = [&](std::size_t bytes) {
+        const with_room there_is(bytes);
+        placement chosen({}, cpu_device(), false, nullptr, placers::by_cost);
+        const std::vector<endpoint> fetches{meet}, feeds{x};
+        const auto made = place(prune(fetches, {}, feeds), chosen);
+        std::size_t there = 0;
+        for (const auto& it : made.items) there += it.origin && it.device->type == &swift();
+        return there;
+    };
+    CHECK(types(100'000'000) > 6);
+    CHECK(types(300'000) == 0); // less than one product
+}
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a variable that was placed before is not counted twice") {
+    using namespace test_place_by_cost;
+    swift();
+    const with_room there_is(1'000'000);
+    const variable<float, 300, 300> v("v", xt::xtensor<float, 2>(xt::ones<float>({300, 300}))); // 360,000 bytes
+    const matrix product(matmul(v, v));
+    placement chosen({}, cpu_device(), false, nullptr, placers::by_cost);
+    chosen.choose(*v.node(), *chosen.devices().first(swift()));
+    chosen.device_of(*v.node());
+    CHECK(chosen.free_bytes(swift().spaces[0]) == 640'000);
+    const std::vector<endpoint> fetches{product};
+    place(prune(fetches, {}, {}), chosen);
+    CHECK(chosen.device_of(*product.node()).type == &swift());
+}
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a group goes where all of its nodes can run") {
+    using namespace test_place_by_cost;
+    swift();
+    const with_room there_is(100'000'000);
+    const auto beside = [&] {
+        const colocate_with there(a);
+        return tensor<float, 1, 300, 300>(expand_dims<0>(x), "beside"); // it has no kernel there
+    }();
+    placement chosen({}, cpu_device(), false, nullptr, placers::by_cost);
+    CHECK(!chosen.can_run(*a.node(), *chosen.devices().first(swift())));
+    CHECK(chosen.can_run(*b.node(), *chosen.devices().first(swift())));
+    const std::vector<endpoint> fetches{meet, beside}, feeds{x};
+    place(prune(fetches, {}, feeds), chosen);
+    CHECK(chosen.device_of(*a.node()).type == &cpu_device());
+    CHECK(chosen.device_of(*beside.node()).type == &cpu_device());
+    CHECK(chosen.device_of(*b.node()).type == &swift());
+}
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: nodes that are colocated count as one") {
+    const matrix after = [&] {
+        const colocate_with beside(b);
+        return matrix(matmul(x, x));
+    }();
+    placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+    const std::vector<endpoint> fetches{after, meet}, feeds{x};
+    place(prune(fetches, {}, feeds), chosen);
+    CHECK(&chosen.device_of(*after.node()) == &chosen.device_of(*b.node()));
+    CHECK(&chosen.device_of(*a.node()) != &chosen.device_of(*b.node()));
+}
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: measured times move nodes in later plans") {
+    const auto record = std::make_shared<cost_record>();
+    const std::vector<device_name> tasks{{"localhost", 0, 0, "", -1}};
+    std::vector<std::string> heard;
+    placement chosen({{"cpu", 2}}, tasks, cpu_device(), false,
+                     [&](const node& n, const device& d) { heard.push_back(n.name + " " + std::to_string(d.index)); },
+                     placers::by_cost, record);
+    CHECK(chosen.costs() == record);
+    const placeholder<float> number("number");
+    const tensor<float> base(number * 2.f, "base"), first(base + 1.f, "first"), second(base * 3.f, "second");
+    const std::vector<endpoint> fetches{first, second}, feeds{number};
+    const auto indices = [&] {
+        place(prune(fetches, {}, feeds), chosen);
+        return std::pair(chosen.device_of(*first.node()).index, chosen.device_of(*second.node()).index);
+    };
+    CHECK(indices() == std::pair(0, 0));
+    const auto told = heard.size();
+    CHECK(chosen.may_move(*second.node()));
+    for (const auto* name : {"first", "second"}) record->add(name, cpu_device(), 1e4);
+    const auto now = indices();
+    CHECK(now.first != now.second);
+    CHECK(heard.size() == told + 1);
+    CHECK(indices() == now);
+    const variable<float> v("v", 1.f);
+    CHECK(!chosen.may_move(*v.node()));
 }

@@ -398,15 +398,71 @@ TEST_CASE("partitioned run: a loop that is cut can't use a resource of another p
     }
 }
 
-TEST_CASE("partitioned run: control-flow primitives are refused by name") {
+TEST_CASE("partitioned run: a branch that is made of primitives is cut as cond is") {
     const graph_scope here{graph()};
     const placeholder<float> x("x");
     const auto ways = switch_(x, sealed(x > 0.f));
-    const auto merged =
-        on("/cpu:1", [&] { return merge(sealed(ways.if_true * 2.f), sealed(ways.if_false * 3.f)).value; });
+    const auto more = on("/cpu:1", [&] { return tensor(ways.if_true * 2.f); });
+    const auto less = on("/cpu:3", [&] { return tensor(ways.if_false * 3.f); });
+    const auto merged = merge(more, less).value;
     const auto y = on("/cpu:2", [&] { return tensor(merged + 1.f, "y"); });
-    CHECK_THROWS_AS(session(on_threads(1, true)).run(y, feed(x, 1.f)), unimplemented);
-    CHECK(session(on_threads(1, false)).run(y, feed(x, 1.f)) == 3.f);
+    const session whole(on_threads(1, false)), cut(on_threads(1, true));
+    CHECK(cut.partition({y}, {x}).size() >= 3);
+    for (const float v : {1.f, -1.f}) {
+        CHECK(whole.run(y, feed(x, v)) == (v > 0 ? 3.f : -2.f));
+        CHECK(cut.run(y, feed(x, v)) == (v > 0 ? 3.f : -2.f));
+    }
+}
+
+TEST_CASE("partitioned run: primitives that run one by one stay in one part, or are refused by name") {
+    const graph_scope here{graph()};
+    const placeholder<float> x("x");
+    const auto looped = on("/cpu:1", [&] {
+        const auto s = merge(enter(tensor(x * 1.f), "loop"));
+        const auto go = loop_cond(sealed(s.value < 10.f));
+        const auto ways = switch_(s.value, go);
+        close_loop({{s, next_iteration(sealed(ways.if_true * 2.f))}});
+        return tensor(leave(ways.if_false) + 1.f, "inside");
+    });
+    const auto beside = on("/cpu:0", [&] { return tensor(x * 3.f, "beside"); });
+    auto how = on_threads(1, true);
+    how.raise_primitives = false;
+    const session cut(how);
+    CHECK(cut.partition({looped, beside}, {x}).size() == 2);
+    CHECK(cut.run(std::tuple(looped, beside), feed(x, 3.f)) == std::tuple(13.f, 9.f));
+    CHECK(cut.run(looped, feed(x, 20.f)) == 21.f);
+    const auto y = on("/cpu:2", [&] { return tensor(looped * 2.f, "far_away"); });
+    CHECK_THROWS_AS(cut.run(std::tuple(y, beside), feed(x, 1.f)), unimplemented);
+    CHECK_THROWS_WITH(cut.run(std::tuple(y, beside), feed(x, 1.f)),
+                      contains("'far_away'") && contains("cpu:2") && contains("cpu:1") && contains("partitioned_run.cpp"));
+    CHECK(session(on_threads(1, true)).run(std::tuple(y, beside), feed(x, 3.f)) == std::tuple(26.f, 9.f));
+}
+
+TEST_CASE("partitioned run: random control flow made of primitives, cut and in one part", "[random]") {
+    using namespace test_random_control_flow;
+    each_program(20, drawn::with_primitives, [&](std::uint64_t seed, const trial& t) {
+        if (!t.is_clear()) return;
+        const auto threads = static_cast<int>(seed % 3);
+        {
+            const built b(t.p, drawn_devices(cpus(3), seed));
+            const session s(on_threads(threads, true));
+            s.run(global_variables_initializer());
+            const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
+            CHECK(t.is(z, t.value.v));
+            CHECK(t.is(s.run(b.written), t.written));
+        }
+        const built b(t.p, [](const node_info&) { return std::string("/cpu:1"); });
+        auto how = on_threads(threads, true);
+        how.raise_primitives = false;
+        const session s(how);
+        s.run(global_variables_initializer());
+        const device_scope elsewhere("/cpu:0");
+        const tensor<double> beside(b.x * 2., "beside");
+        const auto [z, twice] = b.run(s, std::tuple(b.z, b.writes, beside), t.x);
+        CHECK(t.is(z, t.value.v));
+        CHECK(twice == 2 * t.x);
+        CHECK(t.is(s.run(b.written), t.written));
+    });
 }
 
 TEST_CASE("partitioned run: starts, times out, is cancelled, is closed") {

@@ -27,6 +27,8 @@ struct memory_space {
     /// Waits for the copy of a ticket, and so for all that the device was given before it.
     void (*wait)(const memory_space& space, std::uint64_t ticket) = nullptr;
     std::size_t bytes = 0; // of the whole memory; 0: unknown
+    /// Returns the bytes that can still be allocated. Null: unknown, then placers take all `bytes` for free.
+    std::size_t (*free_bytes)(const memory_space& space) = nullptr;
 };
 
 namespace detail {

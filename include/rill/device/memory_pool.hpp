@@ -49,6 +49,8 @@ public:
     /// Returns the bytes of all regions that the pool holds.
     std::size_t bytes_held() const;
     std::size_t peak_bytes() const;
+    /// Returns the bytes that can still be allocated, if the source has `left` bytes beside those that the pool holds.
+    std::size_t free_bytes(std::size_t left) const;
     /// Gives back all regions without a block in use.
     void trim() noexcept;
 

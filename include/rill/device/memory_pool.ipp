@@ -145,6 +145,12 @@ RILL_COLD std::size_t memory_pool::bytes_held() const {
     return held_;
 }
 
+RILL_COLD std::size_t memory_pool::free_bytes(std::size_t left) const {
+    const std::lock_guard lock(mutex_);
+    const std::size_t all = std::min(left + held_, most());
+    return all > in_use_ ? all - in_use_ : 0;
+}
+
 RILL_COLD std::size_t memory_pool::peak_bytes() const {
     const std::lock_guard lock(mutex_);
     return peak_;

@@ -83,6 +83,8 @@ public:
     const node* find(const std::string& name) const;
     /// Returns a consistent snapshot of the nodes, in order of creation.
     std::vector<const node*> nodes() const;
+    /// Returns the nodes from number `first` on, those of regions too, in order of creation.
+    std::vector<const node*> nodes_from(std::size_t first) const;
     std::size_t size() const;
 
     /// Reserves and returns a free name: "name", or "name_1", "name_2"… if it is taken.

@@ -131,6 +131,13 @@ RILL_INLINE std::vector<const node*> graph_state::nodes() const {
     return all;
 }
 
+RILL_COLD std::vector<const node*> graph_state::nodes_from(std::size_t first) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<const node*> all;
+    for (auto k = first; k < nodes_.size(); ++k) all.push_back(&nodes_[k]);
+    return all;
+}
+
 RILL_INLINE std::size_t graph_state::size() const {
     const std::lock_guard lock(mutex_);
     return nodes_.size();

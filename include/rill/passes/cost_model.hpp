@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <rill/passes/cost_record.hpp>
 #include <rill/passes/subgraph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -15,17 +16,27 @@ inline bool same_task(const device& a, const device& b) {
 
 } // namespace detail
 
-/// Estimates of times before anything has run, in microseconds: from the costs that ops state and the speeds of device types. Extents that
-/// only a run knows count as 64.
+/// Estimates of times, in microseconds. A node that has been measured takes the median of its last times. Others take what follows from the
+/// costs that ops state and the speeds of device types. Extents that only a run knows count as 64.
 class cost_model {
 public:
-    /// Returns the time of an item on a device, on one thread.
+    cost_model() = default;
+    /// Uses measured times. The record may be null, and must outlive the model.
+    explicit cost_model(const cost_record* measured) : measured_(measured) {}
+
+    /// Returns true if the model has measured times.
+    bool has_measured() const noexcept { return measured_ && !measured_->empty(); }
+    /// Returns the time of an item on a device, on one thread. A time measured on another type of device counts by the ratio of the
+    /// estimates.
     double microseconds(const subgraph& g, int item, const device& on) const;
     /// Returns the time until a value of that size is on another device. Null is the host. Devices that share a memory hand it over; to
     /// another task it goes by the network.
     double transfer_microseconds(double bytes, const device* from, const device* to) const;
-    /// Returns the size of an output of an item.
+    /// Returns the size of an output of an item; 0 for one that no node computes.
     double bytes(const subgraph& g, const subgraph::value& v) const;
+
+private:
+    const cost_record* measured_ = nullptr;
 };
 
 }} // namespace rill::RILL_ABI

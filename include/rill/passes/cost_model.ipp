@@ -3,6 +3,7 @@
 
 #include <rill/passes/cost_model.hpp>
 
+#include <optional>
 #include <vector>
 
 #include <rill/graph/graph.hpp>
@@ -49,7 +50,11 @@ RILL_COLD double cost_model::microseconds(const subgraph& g, int item, const dev
     const auto& it = g.items[item];
     if (!it.origin || it.op->role() != op_role::ordinary) return 0;
     const auto cost = detail::nominal_cost(*it.origin);
-    return on.type->microseconds(cost.flops, cost.bytes);
+    const double estimate = on.type->microseconds(cost.flops, cost.bytes);
+    const auto measured = has_measured() ? measured_->of(it.origin->name) : std::nullopt;
+    if (!measured) return estimate;
+    if (measured->on == on.type) return measured->microseconds;
+    return measured->microseconds * estimate / measured->on->microseconds(cost.flops, cost.bytes);
 }
 
 RILL_COLD double cost_model::transfer_microseconds(double bytes, const device* from, const device* to) const {
@@ -64,6 +69,7 @@ RILL_COLD double cost_model::transfer_microseconds(double bytes, const device* f
 
 RILL_COLD double cost_model::bytes(const subgraph& g, const subgraph::value& v) const {
     const auto& it = g.items[v.item];
+    if (!it.origin && it.feed < 0) return 0; // a copy or an exchange
     const auto& type = it.origin ? it.origin->output(v.port) : type_of(g.feeds[static_cast<std::size_t>(it.feed)]);
     return static_cast<double>(detail::nominal_type(type).bytes());
 }

@@ -34,6 +34,7 @@ private:
         std::vector<std::unique_ptr<exchange_insertion>> bodies;
         std::vector<const device*> devices; // one for each part that has items of the bodies, in order of first use
         std::vector<const device*> results; // per result, if there are several parts: where the value is computed
+        bool is_functionalized = false;     // its bodies are made of primitives: a part gets bodies of its own even if it is the only one
     };
     /// The share of a part in a node with bodies.
     struct item_share {
@@ -53,8 +54,13 @@ private:
     bool crosses(int from, int port, int to) const { return part_at(from, port) >= 0 && part_at(from, port) != to; }
 
     // ---- bodies (insert_exchanges_in_bodies.ipp) --------------------------------------------------------------------------------------------------
-    bool is_split(int i) const { return cuts_[i] && cuts_[i]->devices.size() > 1; }
-    std::unique_ptr<region_cut> cut_of(const node& n);
+    bool is_split(int i) const {
+        return cuts_[i] && (cuts_[i]->devices.size() > 1 || cuts_[i]->is_functionalized);
+    }
+    /// Finds the parts of a node's bodies. `otherwise` is that of the node if its bodies have no item of a part.
+    std::unique_ptr<region_cut> cut_of(const node& n, const device& otherwise);
+    /// Returns the part of all nodes that run on the dataflow executor in place of primitives; null if they have several.
+    const device* part_of_primitives(const node& n) const;
     /// Returns the device where a result of a body is computed; null if each part has the value.
     const device* home_of_result(const body& b, std::size_t result) const;
     /// Keeps a fed argument of a body in one part.

@@ -25,7 +25,8 @@ RILL_COLD exchange_insertion::~exchange_insertion() = default;
 RILL_COLD void exchange_insertion::find_homes() {
     const int n = static_cast<int>(g_.items.size());
     for (int i = 0; i < n; ++i)
-        if (const auto* of = g_.items[i].origin; of && of->bodies && of_.compile_body_) cuts_[i] = cut_of(*of);
+        if (const auto* of = g_.items[i].origin; of && of->bodies && of_.compile_body_)
+            cuts_[i] = cut_of(*of, of_.part_of_(*g_.items[i].device));
     state_groups groups(g_, [&](int i) { return is_split(i); });
     for (int i = 0; i < n; ++i) {
         if (is_repeated(g_, i) || is_split(i)) continue;

@@ -11,6 +11,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/shared.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/partition.hpp>
 
@@ -39,12 +40,29 @@ inline std::size_t first_with_results(const region_attributes& use) {
     return use.how == region_attributes::form::repeat ? 1 : 0;
 }
 
-RILL_COLD std::unique_ptr<exchange_insertion::region_cut> exchange_insertion::cut_of(const node& n) {
-    if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; })) return nullptr;
+RILL_COLD const device* exchange_insertion::part_of_primitives(const node& n) const {
+    const device* part = nullptr;
+    for (const auto* inner : n.bodies->front().functionalized->nodes) {
+        const auto role = inner->op->role();
+        if (role == op_role::constant || role == op_role::placeholder) continue;
+        const auto& here = of_.part_of_(of_.device_of_(*inner));
+        if (part && part != &here) return nullptr;
+        part = &here;
+    }
+    return part;
+}
+
+RILL_COLD std::unique_ptr<exchange_insertion::region_cut> exchange_insertion::cut_of(const node& n,
+                                                                                     const device& otherwise) {
     auto cut = std::make_unique<region_cut>();
     const auto note = [&](const device* d) {
         if (d && !contains(cut->devices, d)) cut->devices.push_back(d);
     };
+    if (runs_dataflow(n)) {
+        note(part_of_primitives(n));
+        return cut->devices.empty() ? nullptr : std::move(cut);
+    }
+    cut->is_functionalized = any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; });
     for (const auto& b : *n.bodies) {
         auto& pass = cut->bodies.emplace_back(std::make_unique<exchange_insertion>(of_, of_.compile_body_(b)));
         pass->find_homes();
@@ -54,7 +72,8 @@ RILL_COLD std::unique_ptr<exchange_insertion::region_cut> exchange_insertion::cu
                 for (const auto* d : pass->cuts_[i]->devices) note(d);
         }
     }
-    if (cut->devices.size() < 2) return cut;
+    if (cut->is_functionalized && cut->devices.empty()) note(&otherwise);
+    if (cut->devices.size() < 2 && !cut->is_functionalized) return cut;
     const auto& use = *n.op->regions();
     for (std::size_t r = 0; r < n.bodies->back().results.size(); ++r) {
         const device* home = nullptr;

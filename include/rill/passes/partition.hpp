@@ -6,6 +6,7 @@
 
 #include <rill/device/device_set.hpp>
 #include <rill/passes/bundle_edges.hpp>
+#include <rill/passes/cost_model.hpp>
 #include <rill/passes/region_share.hpp>
 #include <rill/passes/subgraph.hpp>
 
@@ -29,6 +30,9 @@ struct placed_parts {
 /// is cut between tasks if it returns one device for each task.
 using part_function = std::function<const device&(const device&)>;
 
+/// A function that returns the device of a node in a body.
+using device_of_function = std::function<const device&(const node&)>;
+
 /// A function that returns the run of a body of a node: placed and sorted, as exchange_inserter takes it.
 using body_compiler = std::function<subgraph(const body&)>;
 
@@ -41,19 +45,24 @@ class exchange_insertion;
 /// are not ordered yet: then the Send is the reader that comes before the next write. Items that share state (a variable and what
 /// writes it, a resource and its users) form one part. A node with bodies belongs to the part of their items; if they have several, each
 /// part gets a node of its own with its share of the bodies (region_share). Then run() throws unimplemented if a body uses a resource of
-/// another part.
+/// another part. Branches and loops that are made of primitives are nodes with bodies. Primitives that become none run in the part of their
+/// nodes if that is one.
 class exchange_inserter {
 public:
-    /// Without `compile_body`, bodies run whole, in the part of the node's device.
+    /// Without `compile_body` and `device_of`, bodies run whole, in the part of the node's device.
     exchange_inserter(part_function part_of, const device_set& devices, wire_format wire = wire_format::as_is,
-                      body_compiler compile_body = {})
-        : part_of_(std::move(part_of)), devices_(devices), wire_(wire), compile_body_(std::move(compile_body)) {}
+                      body_compiler compile_body = {}, device_of_function device_of = {})
+        : part_of_(std::move(part_of)), devices_(devices), wire_(wire), compile_body_(std::move(compile_body)),
+          device_of_(std::move(device_of)) {}
 
     /// Returns the subgraph with sends and receives, sorted; unchanged if it is one part.
     subgraph run(subgraph g);
 
     /// Bundles edges; see bundle_edges.
     subgraph bundle(subgraph g);
+
+    /// Delays Receives of large values; see schedule_receives.
+    subgraph schedule(subgraph g, const cost_model& costs = {});
 
     /// Takes the ordered and sorted result apart. Precondition: run() has made it.
     placed_parts take_apart(const subgraph& g);
@@ -74,6 +83,7 @@ private:
     const device_set& devices_;
     const wire_format wire_;
     const body_compiler compile_body_;
+    const device_of_function device_of_;
     bool takes_turns_ = false;
     std::vector<const device*> where_; // per part
     std::vector<cross_edge> edges_;

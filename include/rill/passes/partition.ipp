@@ -12,6 +12,7 @@
 #include <rill/core/error.hpp>
 #include <rill/passes/bundle_edges.hpp>
 #include <rill/passes/insert_exchanges.hpp>
+#include <rill/passes/schedule_receives.hpp>
 #include <rill/passes/state_groups.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -38,6 +39,10 @@ RILL_COLD subgraph exchange_inserter::run(subgraph g) {
 
 RILL_COLD subgraph exchange_inserter::bundle(subgraph g) {
     return bundle_edges(std::move(g), edges_, wire_, takes_turns_);
+}
+
+RILL_COLD subgraph exchange_inserter::schedule(subgraph g, const cost_model& costs) {
+    return schedule_receives(std::move(g), edges_, costs);
 }
 
 RILL_COLD placed_parts exchange_inserter::take_apart(const subgraph& g) {

@@ -4,9 +4,11 @@
 #include <rill/passes/place.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/core/platform.hpp>
 #include <rill/core/program.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/device/kernel_registry.hpp>
@@ -48,6 +50,18 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
 
+/// Returns true if the node must have a kernel for the device of the node that it is colocated with. A look-up in a variable need not run
+/// beside it, and host code runs on the CPU of the task.
+inline bool needs_kernel_beside(const node& n) {
+    return n.colocated && n.op->colocated_input() < 0 && n.op->writes().empty() && !runs_on_host(n);
+}
+
+/// Returns the bytes of a variable; 0 for other nodes, and if only a run knows them.
+inline double bytes_of_variable(const node& n) {
+    const bool is_known = n.op->role() == op_role::variable && n.outputs[0].shape.complete();
+    return is_known ? static_cast<double>(n.outputs[0].bytes()) : 0;
+}
+
 /// Returns the loop whose kept values the node, a loop, reads; null if there is none. Kept values may be a tensor list, which stays in its
 /// memory.
 inline const node* loop_that_kept_values(const node& n) {
@@ -67,9 +81,10 @@ RILL_COLD std::span<const device_name> placement::local_task() {
 }
 
 RILL_COLD placement::placement(const device_counts& counts, std::span<const device_name> tasks,
-                               const device_type& by_default, bool soft, report_function report, placers placer)
+                               const device_type& by_default, bool soft, report_function report, placers placer,
+                               std::shared_ptr<cost_record> costs)
     : devices_(counts, tasks), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
-      soft_(soft), report_(std::move(report)), placer_(placer) {}
+      soft_(soft), report_(std::move(report)), placer_(placer), costs_(std::move(costs)) {}
 
 RILL_COLD const device& placement::device_of(const node& n) {
     const node& first = *first_variant(n); // the variants of a loop or branch are one run
@@ -83,6 +98,7 @@ RILL_COLD const device& placement::device_of(const node& n) {
     {
         const std::lock_guard lock(mutex_);
         is_new = in_graph ? known_.try_emplace(&first, &there).is_new : replacements_.insert(first.name);
+        if (const double bytes = detail::bytes_of_variable(first); is_new && bytes > 0) room_in(there.space) -= bytes;
     }
     if (is_new && report_) report_(first, there); // without the lock: this calls the log sink
     return there;
@@ -97,16 +113,79 @@ RILL_COLD bool placement::is_free(const node& n) const {
         const std::lock_guard lock(mutex_);
         if (known_.contains(first_variant(n)) || chosen_.contains(first_variant(n))) return false;
     }
-    return !requested(n) && !enclosing_device(n) && &placed_with(n) == &n;
+    const node& beside = placed_with(n);
+    return !requested(n) && !enclosing_device(n) && (&beside == &n || is_free(beside));
 }
 
-RILL_COLD bool placement::can_run(const node& n, const device& there) const {
-    return !(there.space && detail::runs_on_host(n)) && !detail::lacks_kernel(n, *there.type);
+RILL_COLD bool placement::may_move(const node& n) const {
+    if (n.op->role() != op_role::ordinary || n.bodies || !n.op->writes().empty() ||
+        !n.op->may_be_uninitialized().empty())
+        return false;
+    const std::lock_guard lock(mutex_);
+    return chosen_.contains(&n);
+}
+
+RILL_COLD bool placement::is_placed(const node& n) const {
+    const std::lock_guard lock(mutex_);
+    return known_.contains(first_variant(n));
+}
+
+RILL_COLD bool placement::can_run(const node& n, const device& there) {
+    return !(there.space && detail::runs_on_host(n)) && !detail::lacks_kernel(n, *there.type) && runs_group(n, there);
 }
 
 RILL_COLD void placement::choose(const node& n, const device& there) {
+    const node& first = *first_variant(n);
+    {
+        const std::lock_guard lock(mutex_);
+        chosen_[&first] = &there;
+        if (!known_.contains(&first)) return;
+    }
+    const device& now = decide(first);
+    bool moves = false;
+    {
+        const std::lock_guard lock(mutex_);
+        auto& known = known_.at(&first);
+        moves = known != &now;
+        known = &now;
+    }
+    if (moves && report_) report_(first, now);
+}
+
+RILL_COLD double& placement::room_in(const memory_space* space) {
+    const auto [at, is_new] = room_.try_emplace(space, 0.);
+    if (is_new) {
+        const bool asks = space && space->free_bytes;
+        const std::size_t bytes = !space ? detail::host_memory() : asks ? space->free_bytes(*space) : space->bytes;
+        const bool is_known = asks || bytes > 0;
+        at->second = is_known ? static_cast<double>(bytes) : std::numeric_limits<double>::infinity();
+    }
+    return at->second;
+}
+
+RILL_COLD double placement::free_bytes(const memory_space* space) {
     const std::lock_guard lock(mutex_);
-    chosen_.try_emplace(first_variant(n), &there);
+    return room_in(space);
+}
+
+RILL_COLD detail::vector<const node*> placement::colocated_with(const node& n) {
+    if (!n.owner) return {};
+    const std::lock_guard lock(mutex_);
+    auto& all = colocations_[n.owner];
+    if (all.life.expired()) all = {n.owner->life(), 0, {}};
+    for (const auto* other : n.owner->nodes_from(all.seen)) {
+        ++all.seen;
+        if (other->colocated) all.of[&placed_with(*other)].push_back(other);
+    }
+    const auto at = all.of.find(&n);
+    return at == all.of.end() ? detail::vector<const node*>() : at->second;
+}
+
+RILL_COLD bool placement::runs_group(const node& n, const device& there) {
+    if (there.type == &cpu_device()) return true;
+    return detail::none_of(colocated_with(n), [&](const node* other) {
+        return detail::needs_kernel_beside(*other) && detail::lacks_kernel(*other, *there.type);
+    });
 }
 
 RILL_COLD const device& placement::decide(const node& n) {
@@ -124,17 +203,33 @@ RILL_COLD const device& placement::decide(const node& n) {
         if (!there) there = enclosing_device(n);
         if (const node& beside = placed_with(n); !there && &beside != &n) there = &device_of(beside);
         if (!there) there = &default_;
+        if (!runs_group(n, *there)) there = &cpu_of(there->full);
     }
     note_regions(n, is_requested || there == &default_ ? nullptr : there);
     if (there->space && detail::runs_on_host(n)) there = &cpu_of(there->full);
     if (n.op->writes().empty() && detail::lacks_kernel(n, *there->type)) {
+        const node& beside = placed_with(n);
+        if (!soft_ && detail::needs_kernel_beside(n) && &device_of(beside) == there)
+            throw invalid_argument(detail::placed_node(n) +
+                                   (n.device.empty() ? "asks for no device" : "asks for '" + n.device + "'") +
+                                   " and is colocated with " + described(beside) +
+                                   ", for which this program has no kernel of the op; it has one for the CPU "
+                                   "(allow_soft_placement would run it there)");
         if (requested(n) && !soft_)
             throw invalid_argument(detail::placed_node(n) + "asks for device '" + to_string(request_of(n)) +
                                    "', for which this program has no kernel of the op; it has one for the CPU "
                                    "(allow_soft_placement would run it there)");
         there = &cpu_of(there->full);
     }
+    if (soft_ && there->space && detail::bytes_of_variable(n) > free_bytes(there->space)) there = &cpu_of(there->full);
     return n.bodies ? *there : beside_variables(n, *there); // bodies write each variable where it lies
+}
+
+RILL_COLD std::string placement::described(const node& n) {
+    const auto asked = to_string(request_of(n));
+    return "'" + n.name + "' (made at " + to_string(n.where) + ", " +
+           (asked.empty() ? "which asks for no device" : "which asks for '" + asked + "'") + ") lies on " +
+           to_string(device_of(n).full);
 }
 
 RILL_COLD const device& placement::beside_variables(const node& n, const device& there) {
@@ -143,16 +238,11 @@ RILL_COLD const device& placement::beside_variables(const node& n, const device&
         return v->op->role() == op_role::variable ? &device_of(*v) : nullptr;
     };
     const device* beside = nullptr;
-    for (const int k : n.op->may_be_uninitialized())
-        if (const auto* here = variable(k)) beside = here;
-    const device* written = nullptr;
     const node* first = nullptr; // the variable there
-    const auto described = [&](const node& v) {
-        const auto asked = to_string(request_of(v));
-        return "'" + v.name + "' (made at " + to_string(v.where) + ", " +
-               (asked.empty() ? "which asks for no device" : "which asks for '" + asked + "'") + ") lies on " +
-               to_string(device_of(v).full);
-    };
+    for (const int k : n.op->may_be_uninitialized())
+        if (const auto* here = variable(k))
+            beside = here, first = written_variable(n.inputs[static_cast<std::size_t>(k)]);
+    const device* written = nullptr;
     for (const int k : n.op->writes()) {
         const auto* here = variable(k);
         if (!here) continue;
@@ -163,14 +253,16 @@ RILL_COLD const device& placement::beside_variables(const node& n, const device&
         if (!written) written = here, first = &v;
     }
     // a scope may name a device for all that is made in it; colocate_with means this node
-    if (const node& beside_this = placed_with(n); written && &beside_this != &n && requested(n) && !soft_) {
+    const device* const found = written ? written : beside;
+    if (const node& beside_this = placed_with(n); found && &beside_this != &n && requested(n) && !soft_) {
         const auto& wanted = device_of(beside_this);
-        if (&wanted != written && !request_of(*first).type.empty())
+        if (&wanted != found && !request_of(*first).type.empty())
             throw invalid_argument(detail::placed_node(n) + "can't be placed: it is colocated with " +
-                                   described(beside_this) + ", and it writes a variable: " + described(*first) +
-                                   " (allow_soft_placement would run it beside the variable)");
+                                   described(beside_this) + ", and it " +
+                                   (written ? "writes a variable: " : "asks whether a variable is initialized: ") +
+                                   described(*first) + " (allow_soft_placement would run it beside the variable)");
     }
-    return written ? *written : beside ? *beside : there;
+    return found ? *found : there;
 }
 
 RILL_COLD const device* placement::requested(const node& n) const {
@@ -235,7 +327,7 @@ RILL_COLD const device* placement::task_of_variables(const node& n) {
 }
 
 RILL_COLD subgraph place(subgraph g, placement& where) {
-    if (where.placer() == placers::by_cost) place_by_cost(g, where);
+    if (where.placer() == placers::by_cost) place_by_cost(g, where, cost_model(where.costs().get()));
     for (auto& it : g.items)
         if (it.origin) it.device = &where.device_of(*it.origin);
     return g;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -23,12 +24,14 @@ namespace detail {
 /// them have run.
 class simulated_memory {
 public:
-    simulated_memory(const subgraph& g, const cost_model& costs)
-        : bytes_(g.items.size()), readers_(g.items.size()), in_(g.items.size()) {
+    /// Counts the values of a run. `room` gives the bytes that are left in a memory; items for which `is_there` is true take none of them.
+    simulated_memory(const subgraph& g, const cost_model& costs, std::function<double(const memory_space*)> room,
+                     const std::function<bool(int)>& is_there)
+        : room_(std::move(room)), bytes_(g.items.size()), readers_(g.items.size()), in_(g.items.size()) {
         for (std::size_t i = 0; i < g.items.size(); ++i) {
             const auto* n = g.items[i].origin; // null: a feed
             const std::size_t outputs = !n ? 1 : n->op->alias() < 0 ? n->outputs.size() : 0;
-            for (std::size_t port = 0; port < outputs; ++port)
+            for (std::size_t port = 0; port < outputs && !is_there(static_cast<int>(i)); ++port)
                 bytes_[i] += costs.bytes(g, {static_cast<int>(i), static_cast<int>(port)});
             if (n && n->op->role() != op_role::ordinary) ++readers_[i]; // it stays
             for (const auto& v : g.items[i].inputs) ++readers_[static_cast<std::size_t>(v.item)];
@@ -36,13 +39,14 @@ public:
     }
 
     /// Returns false if the memory of a device has no room for the values of an item, and for copies of what it reads.
-    bool fits(const subgraph& g, int item, const device& d) const {
-        if (!d.space || d.space->bytes == 0) return true;
+    bool fits(const subgraph& g, int item, const device& d) {
         double wanted = bytes_[static_cast<std::size_t>(item)];
         for (const auto& v : g.items[item].inputs)
             if (in_[static_cast<std::size_t>(v.item)] != d.space) wanted += bytes_[static_cast<std::size_t>(v.item)];
         const auto at = used_.find(d.space);
-        return (at == used_.end() ? 0 : at->second) + wanted <= static_cast<double>(d.space->bytes);
+        const auto [left, is_new] = left_.try_emplace(d.space, 0.);
+        if (is_new) left->second = room_(d.space);
+        return (at == used_.end() ? 0 : at->second) + wanted <= left->second;
     }
     /// Notes that an item has run.
     void ran(const subgraph& g, int item, const device* on) {
@@ -54,18 +58,20 @@ public:
     }
 
 private:
+    const std::function<double(const memory_space*)> room_;
     std::vector<double> bytes_; // of the outputs, by item
     std::vector<int> readers_;
     std::vector<const memory_space*> in_;
-    hash_map<const memory_space*, double> used_;
+    hash_map<const memory_space*, double> used_, left_;
 };
 
 /// A run in simulated time.
 class simulated_run {
 public:
-    simulated_run(const subgraph& g, const cost_model& costs)
-        : g_(g), costs_(costs), edges_(g), memory_(g, costs), on_(g.items.size()), end_(g.items.size()),
-          rank_(g.items.size()) {
+    simulated_run(const subgraph& g, const cost_model& costs, std::function<double(const memory_space*)> room,
+                  const std::function<bool(int)>& is_there)
+        : g_(g), costs_(costs), edges_(g), memory_(g, costs, std::move(room), is_there), on_(g.items.size()),
+          end_(g.items.size()), rank_(g.items.size()) {
         for (int i = static_cast<int>(g.items.size()); i-- > 0;) {
             const auto* d = g.items[i].device;
             double rest = 0;
@@ -130,28 +136,87 @@ private:
     hash_map<const device*, double> free_; // when each device has done what it runs
 };
 
+/// Returns the sets of items that one device runs: those that share state, and those that are colocated.
+inline state_groups device_groups(const subgraph& g) {
+    state_groups made(g);
+    hash_map<const node*, int> together; // by the node that others are colocated with: one of these items
+    for (int i = 0; i < static_cast<int>(g.items.size()); ++i)
+        if (const auto* n = g.items[i].origin; n && n->colocated)
+            if (const auto [at, is_new] = together.try_emplace(&placed_with(*n), i); !is_new) made.unite(g, i, at->second);
+    if (together.empty()) return made;
+    for (int i = 0; i < static_cast<int>(g.items.size()); ++i)
+        if (const auto at = together.find(g.items[i].origin); at != together.end()) made.unite(g, i, at->second);
+    return made;
+}
+
+/// The choice of devices for the items of a run.
+class device_choice {
+public:
+    device_choice(const subgraph& g, placement& where, bool moves)
+        : g_(g), where_(where), moves_(moves), groups_(device_groups(g)), members_(g.items.size()),
+          chosen_(g.items.size()), open_(g.items.size(), -1) {
+        for (int i = 0; i < static_cast<int>(g.items.size()); ++i)
+            if (g.items[i].origin) members_[groups_.first(i)].push_back(i);
+    }
+
+    /// Returns the devices that the item may run on.
+    std::vector<const device*> candidates(int i) {
+        const auto* n = g_.items[i].origin;
+        if (!n) return {};
+        const int first = groups_.first(i);
+        if (const auto* d = chosen_[first]; d && where_.can_run(*n, *d)) return {d};
+        if (chosen_[first]) return {&where_.device_of(*n)}; // host code beside a node of another device
+        for (const int m : members_[first])
+            if (!is_open(m)) return {&where_.device_of(*g_.items[m].origin)};
+        std::vector<const device*> all;
+        for (const auto* d : where_.devices().all())
+            if (all_of(members_[first], [&](int m) { return where_.can_run(placed_with(*g_.items[m].origin), *d); }))
+                all.push_back(d);
+        return all.empty() ? std::vector{&where_.device_of(*n)} : all;
+    }
+
+    /// Chooses a device for the item and all that go with it.
+    void choose(int i, const device* d) {
+        const int first = groups_.first(i);
+        if (!d || chosen_[first]) return;
+        chosen_[first] = d;
+        std::vector<const node*> open;
+        for (const int m : members_[first])
+            if (const node& n = *g_.items[m].origin; n.op->role() != op_role::constant && is_open(m)) open.push_back(&n);
+        for (const auto* n : open) {
+            const node& beside = placed_with(*n);
+            if (&beside != n && (where_.is_free(beside) || (moves_ && where_.may_move(beside)))) where_.choose(beside, *d);
+            where_.choose(*n, *d);
+        }
+    }
+
+private:
+    /// Returns true if the device of an item's node could be chosen when it was first asked for, for the first time or again.
+    bool is_open(int i) {
+        const node& n = *g_.items[i].origin;
+        if (open_[i] < 0) open_[i] = where_.is_free(n) || (moves_ && where_.may_move(n)) ? 1 : 0;
+        return open_[i] > 0;
+    }
+
+    const subgraph& g_;
+    placement& where_;
+    const bool moves_;
+    state_groups groups_;
+    std::vector<std::vector<int>> members_; // by first item
+    std::vector<const device*> chosen_;     // by first item
+    std::vector<signed char> open_;         // by item; -1: not asked for yet
+};
+
 } // namespace detail
 
 RILL_COLD void place_by_cost(const subgraph& g, placement& where, const cost_model& costs) {
-    detail::state_groups groups(g);
-    std::vector<const device*> of_group(g.items.size()); // by first item
-    const auto runs_on = [&](int i) -> std::vector<const device*> {
-        const auto& it = g.items[i];
-        if (!it.origin) return {};
-        if (const auto* d = of_group[static_cast<std::size_t>(groups.first(i))]) return {d};
-        if (!where.is_free(*it.origin)) return {&where.device_of(*it.origin)};
-        std::vector<const device*> all;
-        for (const auto* d : where.devices().all())
-            if (where.can_run(*it.origin, *d)) all.push_back(d);
-        return all;
+    detail::device_choice made(g, where, costs.has_measured());
+    const auto is_there = [&](int i) {
+        const auto* n = g.items[i].origin;
+        return n && n->op->role() == op_role::variable && where.is_placed(*n);
     };
-    const auto choose = [&](int i, const device* d) {
-        const auto& it = g.items[i];
-        if (!d) return;
-        of_group[static_cast<std::size_t>(groups.first(i))] = d;
-        if (it.op->role() != op_role::constant) where.choose(*it.origin, *d);
-    };
-    detail::simulated_run(g, costs).run(runs_on, choose);
+    detail::simulated_run(g, costs, [&](const memory_space* m) { return where.free_bytes(m); }, is_there)
+        .run([&](int i) { return made.candidates(i); }, [&](int i, const device* d) { made.choose(i, d); });
 }
 
 RILL_COLD double simulated_microseconds(const subgraph& g, const cost_model& costs) {
@@ -159,7 +224,9 @@ RILL_COLD double simulated_microseconds(const subgraph& g, const cost_model& cos
         const auto* d = g.items[i].device;
         return d ? std::vector<const device*>{d} : std::vector<const device*>();
     };
-    return detail::simulated_run(g, costs).run(there, [](int, const device*) {});
+    const auto no_limit = [](const memory_space*) { return std::numeric_limits<double>::infinity(); };
+    return detail::simulated_run(g, costs, no_limit, [](int) { return false; })
+        .run(there, [](int, const device*) {});
 }
 
 }} // namespace rill::RILL_ABI

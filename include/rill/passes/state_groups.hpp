@@ -40,13 +40,14 @@ public:
         return i;
     }
 
-private:
+    /// Joins the sets of two items; nothing happens if each part has a copy of one of them.
     void unite(const subgraph& g, int a, int b) {
         if (is_repeated(g, a) || is_repeated(g, b)) return;
         a = first(a), b = first(b);
         parent_[std::max(a, b)] = std::min(a, b);
     }
 
+private:
     std::vector<int> parent_;
 };
 

@@ -86,6 +86,9 @@ struct session_options {
     wire_format wire = wire_format::as_is; // of float32 values that cross between parts
     bool allow_soft_placement = false;     // run a node on the CPU if its device can't run it
     bool log_device_placement = false;     // write the device of each node to the log sink, once in the session
+    /// Lets placers::by_cost learn: traced runs, and one run in 64, measure the nodes, and plans compiled later use the times. Nodes without
+    /// state may then move. If this is false, estimates alone decide, and the placement is the same each time; so it is in a cluster.
+    bool learn = true;
     gpu_options gpu = {};
     /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
     /// node by node; if this is false, all of them do. The values are the same.

@@ -23,6 +23,7 @@
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 #include <rill/session/local_session_state.hpp>
+#include <rill/session/measured_run.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -195,6 +196,7 @@ RILL_INLINE std::shared_ptr<prepared_run> local_session_core::find_run(const pla
     std::shared_ptr<prepared_run> made =
         options_.partition_devices ? make_partitioned_run.load()(key, options_, state_) : nullptr;
     if (!made) made = detail::make_shared<local_run>(key, options_, state_);
+    if (state_->where->costs()) made = detail::make_shared<measured_run>(std::move(made), graph(), state_);
     std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
     state_->check_open(&key); // a run added after closing would stay

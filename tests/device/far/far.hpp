@@ -10,6 +10,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include <rill/device/cpu/cpu.hpp>
 #include <rill/device/device.hpp>
@@ -28,11 +29,17 @@ inline rill::kernel translated(rill::kernel inner, const rill::kernel_request& r
     }();
     const std::size_t in = request.inputs.size(), out = request.outputs.size();
     if (in + out > most) throw rill::internal("far: too many operands");
-    return rill::kernel([inner = std::move(inner), in, out, space = request.space](const rill::kernel_args& a) {
-        const selected instance(space);
+    return rill::kernel([inner = std::move(inner), in, out, of = request.space](const rill::kernel_args& a) {
+        const selected instance(of);
         const auto on = here(a.on);
         if (!on) return;
         std::array<void*, most> slots;
+        if (of && all_clocks().is_on()) {
+            std::vector<const void*> reads, writes;
+            for (std::size_t i = 0; i < in; ++i) reads.push_back(a.slots[a.inputs[i]]);
+            for (std::size_t i = 0; i < out; ++i) writes.push_back(a.slots[a.outputs[i]]);
+            all_clocks().ran(space::memory_of(*of).instance(), reads, writes, 0);
+        }
         for (std::size_t i = 0; i < in; ++i) slots[i] = here(a.slots[a.inputs[i]]);
         for (std::size_t i = 0; i < out; ++i) slots[in + i] = here(a.slots[a.outputs[i]]);
         inner({slots.data(), numbers.data(), numbers.data() + in, *on, a.step});
@@ -71,6 +78,9 @@ public:
     template <class T>
     static void gemm(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k, const T* a,
                      const T* b, T* c, const product_epilogue<T>& last = {}) {
+        if (test_far::all_clocks().is_on())
+            test_far::all_clocks().ran(test_far::memory_with(c).instance(), std::array<const void*, 2>{a, b},
+                                       std::array<const void*, 1>{c}, 2. * static_cast<double>(m * n * k));
         if (const auto here = at(on))
             cpu::gemm<T>(*here, ta, tb, m, n, k, at(a), at(b), at(c), {at(last.row), last.rectified});
     }

@@ -5,6 +5,7 @@
 // only the device knows how far off the same bytes can be read. Whoever else follows such an address ends the program. An address of one
 // memory given to the other device is an error. Linux only.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -82,6 +83,60 @@ private:
 
 inline delayed_copies& all_copies() {
     static auto& all = *new delayed_copies; // leaked, as the memories are
+    return all;
+}
+
+/// The simulated time of the two devices, in microseconds: each does its kernels and copies one after another, and a kernel waits for what it
+/// reads. It is counted from the work that a run gives them, whatever that takes here.
+class simulated_clocks {
+public:
+    /// Starts at zero, for a device with such speeds.
+    void start(double flops_per_microsecond, double bytes_per_microsecond) {
+        const std::lock_guard lock(mutex_);
+        flops_ = flops_per_microsecond, bytes_ = bytes_per_microsecond;
+        is_on_ = true;
+        now_ = {};
+        ready_.clear();
+    }
+    void stop() {
+        const std::lock_guard lock(mutex_);
+        is_on_ = false;
+    }
+    bool is_on() const {
+        const std::lock_guard lock(mutex_);
+        return is_on_;
+    }
+    /// Counts a kernel of an instance that reads and writes blocks.
+    template <class In, class Out> void ran(std::size_t instance, const In& in, const Out& out, double flops) {
+        const std::lock_guard lock(mutex_);
+        if (!is_on_) return;
+        auto& now = now_[instance];
+        for (const void* p : in)
+            if (const auto at = ready_.find(p); at != ready_.end()) now = std::max(now, at->second);
+        now += flops / flops_;
+        for (const void* p : out) ready_[p] = now;
+    }
+    /// Counts a copy that an instance does.
+    void copied(std::size_t instance, const void* from, const void* to, std::size_t bytes) {
+        constexpr double start = 10;
+        ran(instance, std::array{from}, std::array{to}, (start + static_cast<double>(bytes) / bytes_) * flops_);
+    }
+    /// Returns the time at which both devices have done all.
+    double end() const {
+        const std::lock_guard lock(mutex_);
+        return *std::max_element(now_.begin(), now_.end());
+    }
+
+private:
+    mutable std::mutex mutex_;
+    bool is_on_ = false;
+    double flops_ = 1, bytes_ = 1;
+    std::array<double, 2> now_{};
+    std::map<const void*, double> ready_; // by address: when the block was written last
+};
+
+inline simulated_clocks& all_clocks() {
+    static auto& all = *new simulated_clocks;
     return all;
 }
 
@@ -186,6 +241,7 @@ struct space final : rill::memory_space {
         blocks = &m;
         from_host = [](const rill::memory_space& s, const void* host, void* to, std::size_t n) {
             const auto* const bytes = static_cast<const std::byte*>(host);
+            all_clocks().copied(memory_of(s).instance(), host, to, n);
             add(s, [to = memory_of(s).readable(to), from = std::vector<std::byte>(bytes, bytes + n)] {
                 std::memcpy(to, from.data(), from.size());
             });
@@ -193,9 +249,11 @@ struct space final : rill::memory_space {
         to_host = [](const rill::memory_space& s, const void* from, void* host, std::size_t n) {
             const auto* const readable = memory_of(s).readable(from);
             std::memset(host, 0xff, n);
+            all_clocks().copied(memory_of(s).instance(), from, host, n);
             return add(s, [=] { std::memcpy(host, readable, n); });
         };
         within = [](const rill::memory_space& s, const void* from, void* to, std::size_t n) {
+            all_clocks().copied(memory_of(s).instance(), from, to, n);
             add(s,
                 [to = memory_of(s).readable(to), from = memory_of(s).readable(from), n] { std::memcpy(to, from, n); });
         };

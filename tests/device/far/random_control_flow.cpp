@@ -24,10 +24,11 @@ device_function drawn_devices(std::uint64_t seed) {
     };
 }
 
-session_options on_threads(int threads, bool raised = true) {
+session_options on_threads(int threads, bool raised = true, bool cut = false) {
     return {.inter_op_threads = threads,
             .intra_op_threads = threads,
             .device_count = {{"far", 2}},
+            .partition_devices = cut,
             .raise_primitives = raised};
 }
 
@@ -64,6 +65,25 @@ TEST_CASE("far: random control flow made of primitives, raised and by frames", "
             CHECK(t.is(s.run(b.written), t.written));
         }
     });
+}
+
+TEST_CASE("far: random control flow that is cut between three devices, its writes and its gradients", "[random]") {
+    for (const auto kinds : {drawn::all, drawn::with_primitives})
+        each_program(40, kinds, [&](std::uint64_t seed, const trial& t) {
+            if (!t.is_clear()) return;
+            const test_far::by_default there(seed % 2 ? "far" : "cpu");
+            built b(t.p, drawn_devices(seed));
+            const session s(on_threads(static_cast<int>(seed % 3), true, true));
+            s.run(global_variables_initializer());
+            const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
+            CHECK(t.is(z, t.value.v));
+            CHECK(t.is(s.run(b.written), t.written));
+            if (kinds == drawn::with_primitives) return; // they have no gradients
+            const auto [dx, dw] = gradients(b.z, b.x, b.w);
+            const auto slopes = b.run(s, std::tuple(dx, dw), t.x);
+            CHECK(t.is(std::get<0>(slopes), t.value.d[0]));
+            CHECK(t.is(std::get<1>(slopes), t.value.d[1]));
+        });
 }
 
 } // namespace test_far_random_control_flow

@@ -34,13 +34,16 @@ auto scattered(random_graph::random& chance) {
         return devices[chance() % devices.size()];
     };
 }
-session_options on_threads(int threads) {
-    return {.inter_op_threads = threads, .intra_op_threads = threads, .device_count = {{"far", 2}}};
+session_options on_threads(int threads, bool cut = false) {
+    return {.inter_op_threads = threads,
+            .intra_op_threads = threads,
+            .device_count = {{"far", 2}},
+            .partition_devices = cut};
 }
 
-/// How many values of random graphs differ from the CPU's: all nodes on the far device, or each on one of three by chance. Extents of one
-/// block (scale 1) are summed up the same way in either.
-int compare(unsigned seed, int rounds, index_t scale, bool mixed) {
+/// How many values of random graphs differ from the CPU's: all nodes on the far device, or each on one of three by chance, in one piece or
+/// cut between them. Extents of one block (scale 1) are summed up the same way in either.
+int compare(unsigned seed, int rounds, index_t scale, bool mixed, bool cut = false) {
     // sums go by blocks, and their size by what is fused together, which a change of devices ends: the same but for rounding
     const auto same = [rounds_apart = mixed && scale > 1](const any_array& a, const any_array& b) {
         return same_values(a, b, rounds_apart);
@@ -61,7 +64,7 @@ int compare(unsigned seed, int rounds, index_t scale, bool mixed) {
             std::vector<feed_value> feeds;
             for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
             const std::vector<any_tensor> last(m.values.end() - 5, m.values.end());
-            return session(g, on_threads(threads)).run(few ? last : m.values, feeds);
+            return session(g, on_threads(threads, far && cut)).run(few ? last : m.values, feeds);
         };
         r.discard(1000);
         for (const bool few : {false, true}) {
@@ -111,7 +114,7 @@ struct scribble {
     }
 };
 
-int compare_writes(unsigned seed, int rounds) {
+int compare_writes(unsigned seed, int rounds, bool cut = false) {
     random_graph::random r(seed), chance(seed + 1);
     test_far::all_copies().draw_from(seed);
     int wrong = 0;
@@ -125,7 +128,7 @@ int compare_writes(unsigned seed, int rounds) {
                 if (mixed) where.emplace(scattered(chance));
                 return scribble(draw);
             }();
-            const session s(on_threads(threads));
+            const session s(on_threads(threads, mixed && cut));
             s.run(global_variables_initializer());
             std::vector<any_array> got;
             for (int step = 0; step < 4; ++step) {
@@ -159,5 +162,14 @@ TEST_CASE("far: random graphs whose nodes are on three devices") {
 }
 
 TEST_CASE("far: random writes of variables on three devices") { CHECK(compare_writes(20261124, 600) == 0); }
+
+TEST_CASE("far: random graphs that are cut between three devices") {
+    CHECK(compare(20261125, 60, 1, true, true) == 0);
+    CHECK(compare(14, 5, 100, true, true) == 0);
+}
+
+TEST_CASE("far: random writes of variables that are cut between three devices") {
+    CHECK(compare_writes(20261126, 80, true) == 0);
+}
 
 } // namespace test_far_random_graphs

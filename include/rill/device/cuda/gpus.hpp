@@ -124,6 +124,12 @@ public:
         within = [](const memory_space& s, const void* from, void* to, std::size_t n) {
             of(s).copy(from, to, n, cudaMemcpyDeviceToDevice);
         };
+        free_bytes = [](const memory_space& s) {
+            const detail::selected_gpu here(of(s).number_);
+            std::size_t left = 0, all = 0;
+            detail::check_cuda(cudaMemGetInfo(&left, &all), of(s).name_of());
+            return of(s).pool_.free_bytes(left);
+        };
         memory_space::wait = [](const memory_space& s, std::uint64_t) {
             const auto& own = of(s);
             const detail::selected_gpu here(own.number_);

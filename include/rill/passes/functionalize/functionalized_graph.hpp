@@ -7,12 +7,19 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class region_builder;
+
+/// Returns true if the node runs primitives on the dataflow executor.
+inline bool runs_dataflow(const node& n) {
+    const auto is_dataflow = [](const body& b) { return b.functionalized && b.functionalized->is_dataflow; };
+    return n.bodies && any_of(*n.bodies, is_dataflow);
+}
 
 /// The nodes that a plan runs in place of control-flow primitives, and the values that they replace. These nodes are in no graph.
 class functionalized_graph {

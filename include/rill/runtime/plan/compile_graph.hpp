@@ -73,8 +73,8 @@ compiled_graph compile_graph(const plan_key& key, const dynamic_runtime* control
                              placement& where, const edge_devices& edges = {});
 
 /// Compiles a run and cuts it into parts: between all devices, or as `part_of` says. Passes that look across items of one part only are
-/// left to the runs of the parts. Throws unimplemented for control-flow primitives, and for a body with a resource and its users in
-/// several parts. The error names the nodes.
+/// left to the runs of the parts. Throws unimplemented for a body with a resource and its users in several parts, and for control-flow
+/// primitives of several parts. Primitives that form branches and loops may have several. The error names the nodes.
 placed_parts compile_partition(const plan_key& key, const dynamic_runtime* control, const session_options& options,
                                placement& where, const part_function& part_of = {});
 

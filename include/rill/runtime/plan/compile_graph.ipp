@@ -45,20 +45,34 @@ RILL_COLD compiled_graph compile_graph(const plan_key& key, const dynamic_runtim
     return made;
 }
 
-/// Throws unimplemented if the item, or one of its share of a node that is cut, is made of control-flow primitives.
-RILL_COLD void refuse_primitives(const subgraph::item& it) {
+/// Throws unimplemented if the item runs primitives of several parts on the dataflow executor. It looks into shares of nodes that are cut.
+RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& part_of, placement& where) {
     if (it.share) {
         for (const auto& b : it.share->bodies)
-            for (const auto& inner : b.steps.items) refuse_primitives(inner);
+            for (const auto& inner : b.steps.items) refuse_primitives(inner, part_of, where);
         return;
     }
     if (!it.origin || !it.origin->bodies) return;
     const node& n = *it.origin;
-    if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
-        throw unimplemented(
-            error_at(n, n.op->label(),
-                     "control-flow primitives can't run beside other parts of a run; use while_loop and "
-                     "cond, or one device for all nodes"));
+    for (const auto& b : *n.bodies) {
+        if (!b.functionalized || !b.functionalized->is_dataflow) continue;
+        std::vector<const node*> inside(b.functionalized->nodes.begin(), b.functionalized->nodes.end());
+        detail::sort(inside, [](const node* x, const node* y) { return x->id < y->id; });
+        const node* first = nullptr;
+        for (const auto* inner : inside) {
+            const auto role = inner->op->role();
+            if (role == op_role::constant || role == op_role::placeholder) continue;
+            if (!first) first = inner;
+            const auto &there = where.device_of(*first), &here = where.device_of(*inner);
+            if (&part_of(there) != &part_of(here))
+                throw unimplemented(error_at(
+                    *inner, inner->op->label(),
+                    "control-flow primitives that form no branch or loop, and what follows from them, run in one part: "
+                    "'" + inner->name + "' is on " + to_string(here.full) + ", but '" + first->name + "' (made at " +
+                        to_string(first->where) + ") on " + to_string(there.full) +
+                        "; use while_loop and cond, or one device for all of these nodes"));
+        }
+    }
 }
 
 /// Throws unimplemented if a node that runs whole, in the part of device `there`, has a body with a node in another task.
@@ -95,7 +109,8 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
     };
     const part_function whose = part_of ? part_of : [](const device& d) -> const device& { return d; };
     exchange_inserter cut(whose, where.devices(), options.wire,
-                          [&](const body& b) { return items_of(plan_key_of(b)); });
+                          [&](const body& b) { return items_of(plan_key_of(b)); },
+                          [&](const node& n) -> const device& { return where.device_of(n); });
     auto g = checked_pass(cut.run(items_of(key)), true);
     const auto& host = where.devices().cpu().full;
     const bool one_task = detail::none_of(where.devices().all(), [&](const device* d) {
@@ -103,12 +118,13 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
     });
     if (cut.part_count() > 1)
         for (const auto& it : g.items) {
-            refuse_primitives(it);
+            refuse_primitives(it, whose, where);
             if (!one_task && it.origin && !it.share)
                 refuse_other_parts(*it.origin, *it.origin, *it.device, whose, where);
         }
     g = run_passes(partition_phase::after, std::move(g));
-    return cut.take_apart(checked_pass(cut.bundle(std::move(g)), true));
+    g = checked_pass(cut.bundle(std::move(g)), true);
+    return cut.take_apart(checked_pass(cut.schedule(std::move(g), cost_model(where.costs().get())), true));
 }
 
 RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options,
@@ -120,11 +136,14 @@ RILL_COLD std::shared_ptr<placement> make_placement(const session_options& optio
         };
     for (const auto* type : known_devices())
         if (type->limit_memory) type->limit_memory(*type, options.gpu);
-    if (tasks.empty())
-        return detail::make_shared<placement>(options.device_count, default_device(), options.allow_soft_placement,
-                                              std::move(report), options.placer);
-    return detail::make_shared<placement>(options.device_count, tasks, default_device(), options.allow_soft_placement,
-                                          std::move(report), options.placer);
+    if (!tasks.empty())
+        return detail::make_shared<placement>(options.device_count, tasks, default_device(),
+                                              options.allow_soft_placement, std::move(report), options.placer);
+    std::shared_ptr<cost_record> costs;
+    if (options.placer == placers::by_cost && options.learn) costs = detail::make_shared<cost_record>();
+    return detail::make_shared<placement>(options.device_count, placement::local_task(), default_device(),
+                                          options.allow_soft_placement, std::move(report), options.placer,
+                                          std::move(costs));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -24,7 +24,7 @@ struct part_graph {
     plan_key key() const { return {fetches, targets, feeds}; }
 };
 
-/// Makes the graph of a part of a run of graph `of`. Throws unimplemented, naming the node, for control-flow primitives.
+/// Makes the graph of a part of a run of graph `of`.
 part_graph make_part_graph(const placed_part& p, const graph& of);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -10,6 +10,8 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/graph/op/exchange_ops.hpp>
+#include <rill/passes/functionalize/flow_graph.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
 #include <rill/passes/region_share.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -30,15 +32,17 @@ public:
             made_.feeds.push_back({add_feed(g.feeds[f], part_.feeds[f]), 0});
         const auto ends = add_items(g, made_.feeds);
         for (const auto& f : g.fetches) made_.fetches.push_back(value(ends, f));
-        for (const int t : g.targets) made_.targets.push_back(ends[static_cast<std::size_t>(t)].from);
+        add_targets(g, ends, made_.targets);
         return std::move(made_);
     }
 
 private:
     /// Returns the end of a value, from those of outputs 0 of the items.
-    static endpoint value(const std::vector<endpoint>& ends, const subgraph::value& v) {
+    endpoint value(const std::vector<endpoint>& ends, const subgraph::value& v) const {
         const auto& first = ends[static_cast<std::size_t>(v.item)];
-        return {first.from, first.port + v.port};
+        const endpoint e{first.from, first.port + v.port};
+        const auto given = given_.find(key(e));
+        return given == given_.end() ? e : given->second;
     }
 
     /// Returns a name for an added node that no node of the run has.
@@ -59,18 +63,28 @@ private:
 
     /// Adds the items of the part, or of its share of body `of`, and returns the ends of their outputs 0. `fed`: the ends of the feeds.
     std::vector<endpoint> add_items(const subgraph& g, const std::vector<endpoint>& fed, const region* inside = nullptr,
-                                    const region* of = nullptr) {
+                                    const body* of = nullptr) {
         std::vector<endpoint> ends;
         for (const auto& it : g.items) {
             if (it.feed >= 0)
                 ends.push_back(fed[static_cast<std::size_t>(it.feed)]);
-            else if (inside && it.origin && it.origin->inside != of)
+            else if (it.origin && it.origin->bodies && runs_dataflow(*it.origin))
+                ends.push_back({add_primitives(it, ends, inside), 0});
+            else if (of && it.origin && is_outside(*it.origin, *of))
                 ends.push_back(itself({it.origin, 0})); // a variable or constant outside of the body
             else
                 ends.push_back({add(it, ends, inside), 0});
-            if (it.origin) copies_[it.origin] = ends.back().from;
+            // bodies made of primitives share nodes: each of them has constants of its own
+            const bool is_shared = of && of->functionalized && it.origin && it.origin->op->constant();
+            if (it.origin && !is_shared) copies_[it.origin] = ends.back().from;
         }
         return ends;
+    }
+
+    /// Returns true if a node that an item of a body stands for lies outside of it.
+    static bool is_outside(const node& n, const body& of) {
+        if (!of.functionalized) return n.inside != of.of;
+        return n.op->role() == op_role::variable || n.op->role() == op_role::resource;
     }
 
     const node* add(const subgraph::item& it, const std::vector<endpoint>& ends, const region* inside) {
@@ -78,7 +92,7 @@ private:
         spec.op = it.op ? it.op : ops_.snapshot();
         spec.inside = inside;
         for (const auto& v : it.inputs) spec.inputs.push_back(value(ends, v));
-        for (const int a : it.after) spec.control_inputs.push_back(ends[static_cast<std::size_t>(a)].from);
+        add_controls(it, ends, spec);
         const auto* there = it.device ? it.device : part_.where;
         spec.device = to_string(there->full);
         if (!it.origin) {
@@ -99,6 +113,71 @@ private:
         return made;
     }
 
+    /// Adds the nodes that run for their effect.
+    void add_targets(const subgraph& g, const std::vector<endpoint>& ends, std::vector<const node*>& to) const {
+        for (const int t : g.targets)
+            if (const auto* n = ends[static_cast<std::size_t>(t)].from; g.items[t].origin != n)
+                to.push_back(n);
+            else // primitives: the node stands for them
+                for (const auto* e : n->bodies->front().effects) to.push_back(copies_.at(e));
+    }
+
+    /// Adds the back edges of the loops among nodes that have been copied. `seen(e)` is the copy of a value.
+    template <class Seen> void close_loops(const std::vector<const node*>& all, const Seen& seen) {
+        std::vector<loop_edge> loops;
+        for (const auto* n : all)
+            if (const auto back = back_edge(*n)) loops.push_back({copies_.at(n), seen(back)});
+        if (!loops.empty()) made_.of.state().close_loops(loops);
+    }
+    static endpoint back_edge(const node& n) { return n.op->flow() ? n.owner->back_edge(&n) : endpoint(); }
+
+    /// Adds the control inputs of an item. What the user lets wait for primitives runs with them; other edges on them keep an order that the
+    /// plan of the part finds again.
+    static void add_controls(const subgraph::item& it, const std::vector<endpoint>& ends, node_spec& spec) {
+        for (const int a : it.after)
+            if (const auto* n = ends[static_cast<std::size_t>(a)].from; !(n->bodies && runs_dataflow(*n)))
+                spec.control_inputs.push_back(n);
+    }
+
+    /// Adds the primitives that run in place of an item on the dataflow executor, with all that follows from them. Returns the item's node,
+    /// which stands for the values that they give.
+    const node* add_primitives(const subgraph::item& it, const std::vector<endpoint>& ends, const region* inside) {
+        const node& n = *it.origin;
+        const body& whole = n.bodies->front();
+        const auto& part = *whole.functionalized;
+        const auto all = sorted({part.nodes.begin(), part.nodes.end()});
+        const auto seen = [&](const endpoint& e) {
+            const auto from = followed(part.same, e);
+            if (part.nodes.contains(from.from)) return endpoint{copies_.at(from.from), from.port};
+            const auto at = detail::find(n.inputs, from);
+            if (at == n.inputs.end()) return itself(from);
+            return value(ends, it.inputs[static_cast<std::size_t>(at - n.inputs.begin())]);
+        };
+        for (const auto* inner : all) {
+            node_spec spec;
+            spec.op = inner->op;
+            spec.name = inner->name;
+            spec.where = inner->where;
+            spec.inside = inside;
+            spec.outputs = inner->outputs;
+            for (const auto& e : inner->inputs) spec.inputs.push_back(seen(e));
+            for (const auto* c : inner->control_inputs)
+                if (part.nodes.contains(c)) spec.control_inputs.push_back(copies_.at(c));
+            const bool is_first = spec.control_inputs.empty() && none_of(inner->inputs, [&](const endpoint& e) {
+                                      return part.nodes.contains(followed(part.same, e).from);
+                                  });
+            if (is_first) add_controls(it, ends, spec); // the others follow from one that waits
+            spec.device = requested_device(*inner);
+            if (spec.device.empty()) spec.device = to_string(part_.where->full);
+            if (inner->bodies) add_bodies(*inner, spec);
+            copies_[inner] = made_.of.state().add(std::move(spec));
+        }
+        close_loops(all, seen);
+        for (std::size_t r = 0; r < whole.results.size(); ++r)
+            given_[key({&n, static_cast<int>(r)})] = seen(whole.results[r]);
+        return &n;
+    }
+
     // ---- bodies ----------------------------------------------------------------------------------------------------------
 
     /// Adds the part's share of the bodies of a node that is cut.
@@ -112,7 +191,9 @@ private:
             const body& whole = (*n.bodies)[k];
             const auto& own = share.bodies[k];
             body made;
-            const auto* in = made_.of.state().add_region(spec.inside, whole.of->name, whole.of->where);
+            const auto* in = whole.functionalized
+                                 ? made_.of.state().add_region(spec.inside, n.name + "/body", n.where)
+                                 : made_.of.state().add_region(spec.inside, whole.of->name, whole.of->where);
             made.of = in;
             std::vector<endpoint> all(whole.arguments.size() + whole.captures.size()); // per feed of the whole body
             if (!chooses)
@@ -132,20 +213,17 @@ private:
                 }
                 fed.push_back(end);
             }
-            const auto ends = add_items(own.steps, fed, in, whole.of);
+            const auto ends = add_items(own.steps, fed, in, &whole);
             for (const int r : own.results)
                 made.results.push_back(r < 0 ? endpoint()
                                              : value(ends, own.steps.fetches[static_cast<std::size_t>(r)]));
-            for (const int t : own.steps.targets) made.effects.push_back(ends[static_cast<std::size_t>(t)].from);
+            add_targets(own.steps, ends, made.effects);
             spec.bodies.push_back(std::move(made));
         }
         spec.bodies.sized = n.bodies->sized;
     }
 
     void add_bodies(const node& n, node_spec& spec) {
-        if (any_of(*n.bodies, [](const body& b) { return b.functionalized != nullptr; }))
-            throw unimplemented(error_at(
-                n, n.op->label(), "control-flow primitives can't run in a part of a run; use while_loop and cond"));
         fed_ = {};
         copy_bodies(n, spec);
     }
@@ -194,7 +272,10 @@ private:
             for (std::size_t k = 0; k < b.arguments.size(); ++k) fed_[key(b.arguments[k])] = copied.arguments[k];
             made.of = copied.of;
             made.arguments = copied.arguments;
-            for (const auto* inner : nodes_of(b)) copy_inner(*inner, made.of);
+            const auto all = nodes_of(b);
+            const bool is_new = none_of(all, [&](const node* inner) { return copy_of(inner) != nullptr; });
+            for (const auto* inner : all) copy_inner(*inner, made.of);
+            if (is_new) close_loops(all, [&](const endpoint& e) { return seen_inside(e); });
             for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());
             for (const auto* e : b.effects) made.effects.push_back(copies_.at(e));
             spec.bodies.push_back(std::move(made));
@@ -240,14 +321,18 @@ private:
             if (!seen.insert(n)) continue;
             found.push_back(n);
             for (const auto& e : n->inputs) visit(e);
+            if (const auto back = back_edge(*n)) visit(back);
             if (n->bodies)
                 for (const auto& inner : *n->bodies)
                     for (const auto& e : inner.results) visit(e);
             for (const auto* c : n->control_inputs)
                 if (c->inside == b.of) open.push_back(c);
         }
-        sort(found, [](const node* a, const node* c) { return a->id < c->id; });
-        return found;
+        return sorted(std::move(found));
+    }
+    static std::vector<const node*> sorted(std::vector<const node*> all) {
+        sort(all, [](const node* a, const node* b) { return a->id < b->id; });
+        return all;
     }
 
     void copy_inner(const node& n, const region* inside) {
@@ -302,6 +387,7 @@ private:
     const exchange_ops& ops_;
     part_graph made_;
     hash_map<const node*, const node*> copies_;
+    endpoint_map given_;                              // values of primitives, by output of the node that stands for them
     endpoint_map fed_;                                // captures and arguments of the copied bodies of the current node
     hash_map<const node*, const node*> first_copies_; // by first variant of nodes in copied bodies: the first copy
     hash_map<const region*, copied_body> bodies_;
