@@ -150,9 +150,9 @@ inline state_groups device_groups(const subgraph& g) {
 }
 
 /// The choice of devices for the items of a run.
-class device_choice {
+class placement_search {
 public:
-    device_choice(const subgraph& g, placement& where, bool moves)
+    placement_search(const subgraph& g, placement& where, bool moves)
         : g_(g), where_(where), moves_(moves), groups_(device_groups(g)), members_(g.items.size()),
           chosen_(g.items.size()), open_(g.items.size(), -1) {
         for (int i = 0; i < static_cast<int>(g.items.size()); ++i)
@@ -210,7 +210,7 @@ private:
 } // namespace detail
 
 RILL_COLD void place_by_cost(const subgraph& g, placement& where, const cost_model& costs) {
-    detail::device_choice made(g, where, costs.has_measured());
+    detail::placement_search made(g, where, costs.has_measured());
     const auto is_there = [&](int i) {
         const auto* n = g.items[i].origin;
         return n && n->op->role() == op_role::variable && where.is_placed(*n);

@@ -28,9 +28,9 @@ private:
 };
 
 /// A window that grows by one step at a time, and its independent parts.
-class window {
+class step_window {
 public:
-    window(std::span<const step_order> order, std::span<const step_cost> costs, int first)
+    step_window(std::span<const step_order> order, std::span<const step_cost> costs, int first)
         : order_(order), costs_(costs), first_(first) {}
 
     /// Adds the next step. Returns false if it can't be in one window with the first.
@@ -122,7 +122,7 @@ RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_or
         const auto at = static_cast<std::size_t>(s);
         if (until[at + 1].saved < until[at].saved) until[at + 1] = {until[at].saved, -1};
         if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_window))) continue;
-        window here(order, costs, s);
+        step_window here(order, costs, s);
         for (int e = s + 1; e <= std::min(n, s + longest_window) && here.add(); ++e) {
             if (!ends[e] || !cost.is_worth(s, e)) continue;
             auto& to = until[e];
@@ -137,7 +137,7 @@ RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_or
             --e;
             continue;
         }
-        window whole(order, costs, s);
+        step_window whole(order, costs, s);
         for (int k = s; k < e; ++k) whole.add();
         const auto dealt = whole.deal_out(threads);
         parallel_regions b{s, e, std::vector<std::vector<int>>(static_cast<std::size_t>(threads))};
