@@ -337,7 +337,7 @@ TEST_CASE("sessions of a cluster: one that restores variables keeps others out, 
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const auto core = detail::core_of(chief.s);
-    const std::vector<const detail::node*> variables{chief.a.node(), chief.b.node()};
+    const std::vector<const node*> variables{chief.a.node(), chief.b.node()};
     core->keep_others_out(variables);
     waits.join();
     CHECK(is_told);

@@ -69,15 +69,15 @@ bool end_faults() {
 
 } // namespace faults
 
-// The other forms of operator new and delete call these.
-void* operator new(std::size_t bytes) { return faults::take(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+// The other forms of operator new and delete call these. Inlined, g++ takes free() for a mistake.
+RILL_NO_INLINE void* operator new(std::size_t bytes) { return faults::take(bytes, alignof(std::max_align_t)); }
+RILL_NO_INLINE void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return faults::take(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+RILL_NO_INLINE void operator delete(void* block) noexcept { std::free(block); }
+RILL_NO_INLINE void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+RILL_NO_INLINE void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+RILL_NO_INLINE void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
 
 namespace test_allocations {
 
