@@ -53,7 +53,7 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
 }
 
 /// A task's own error says more than that it was late: so long is it awaited. The client awaits the master's a little longer.
-inline constexpr std::chrono::milliseconds grace_for_tasks{100};
+inline constexpr std::chrono::milliseconds grace_for_tasks{50};
 
 /// Starts the part of another task.
 RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
