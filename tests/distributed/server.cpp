@@ -212,7 +212,8 @@ TEST_CASE("server: a step that waits too long says for which edge of which task"
     INFO(text);
     const auto waiting = text.find("/job:worker/replica:0/task:0 (incarnation " +
                                    std::to_string(all.servers.at({"worker", 0})->incarnation()) +
-                                   ") waits for edge 0 from /job:ps/replica:0/task:0, last progress ");
+                                   ") waits for edge 0 from /job:ps/replica:0/task:0 (incarnation " +
+                                   std::to_string(all.servers.at({"ps", 0})->incarnation()) + "), last progress ");
     REQUIRE(waiting != std::string::npos);
     const auto progress = text.find("last progress ", waiting) + std::string_view("last progress ").size();
     const auto ms = std::stoi(text.substr(progress));

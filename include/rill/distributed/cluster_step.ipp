@@ -53,7 +53,7 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
 }
 
 /// A task's own error says more than that it was late: so long is it awaited. The client awaits the master's a little longer.
-inline constexpr std::chrono::milliseconds grace_for_tasks{100};
+inline constexpr std::chrono::milliseconds grace_for_tasks{50};
 
 /// Starts the part of another task.
 RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
@@ -101,21 +101,32 @@ RILL_COLD void cluster_step::start_here(std::size_t k, std::vector<any_array> fe
         });
 }
 
-/// Returns a problem that names the task in which it arose. A problem of the task itself, and not of its graph, names the incarnation, too.
-inline std::exception_ptr named(const std::exception_ptr& problem, const cluster_run::part& in) {
-    const auto [code, text] = described(problem);
-    const bool is_of_task = code == error_code::unavailable || code == error_code::aborted ||
-                            code == error_code::deadline_exceeded;
-    const auto incarnation = "incarnation " + std::to_string(in.incarnation);
-    const bool has_task = text.find(in.task) != std::string::npos;
-    if (has_task && (!is_of_task || text.find("incarnation ") != std::string::npos)) return problem;
-    return made_error(static_cast<std::uint32_t>(code),
-                      text + " (in " + in.task + (is_of_task ? ", " + incarnation : "") + ")");
+/// Returns the place behind the name of a task in a text; npos if the text does not name it.
+inline std::size_t end_of_name(const std::string& text, const std::string& task) {
+    for (auto at = text.find(task); at != std::string::npos; at = text.find(task, at + 1)) {
+        const auto end = at + task.size(); // not "task:1" of "task:12"
+        if (end == text.size() || text[end] < '0' || text[end] > '9') return end;
+    }
+    return std::string::npos;
+}
+
+/// Returns a problem that names the task in which it arose, of the parts of a run. If it is a problem of tasks and not of the graph, it
+/// names the incarnations of all tasks that it names.
+inline std::exception_ptr named(const std::exception_ptr& problem, const cluster_run& run, std::size_t part) {
+    auto [code, text] = described(problem);
+    if (end_of_name(text, run.parts[part].task) == std::string::npos) text += " (in " + run.parts[part].task + ")";
+    if (code == error_code::unavailable || code == error_code::aborted || code == error_code::deadline_exceeded)
+        for (const auto& p : run.parts) {
+            const auto end = end_of_name(text, p.task);
+            if (end != std::string::npos && text.compare(end, 13, " (incarnation") != 0)
+                text.insert(end, " (incarnation " + std::to_string(p.incarnation) + ")");
+        }
+    return made_error(static_cast<std::uint32_t>(code), text);
 }
 
 RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr& problem,
                                         std::vector<any_array> values) {
-    if (problem) fail(named(problem, run_->parts[k]), described(problem).first == error_code::cancelled);
+    if (problem) fail(named(problem, *run_, k), described(problem).first == error_code::cancelled);
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(has_ended_[k], char(1))) return;
