@@ -239,8 +239,8 @@ inline void restore_from(const session& s, const checkpoint_reader& from, const 
         if (const auto other = how.rename.find(part.of); other != how.rename.end()) part.of = other->second;
     }
     for (const auto& table : tables) rest.rename.erase(table);
-    std::erase_if(slices, [&](const auto& s) { // an older checkpoint has the shards themselves
-        return from.has(s.first) || rest.rename.contains(s.first);
+    std::erase_if(slices, [&](const auto& each) { // an older checkpoint has the shards themselves
+        return from.has(each.first) || rest.rename.contains(each.first);
     });
     auto values = from.read_all(slices);
     const auto resources = take_resources(values);
