@@ -67,7 +67,8 @@ public:
 
     /// Gives a session the state of a checkpoint, or of a single file that save() wrote. Variables need no initializer. All is read and
     /// checked before anything is changed. Throws not_found if there is no such checkpoint or the path is empty, data_loss if it is damaged,
-    /// and invalid_argument with all missing, extra and differing variables.
+    /// and invalid_argument with all missing, extra and differing variables, and all resources of other types. Only where memory runs out
+    /// may a part be restored; a second call completes it.
     void restore(const session& s, const std::string& path, const restore_options& how = {}) const;
     /// Restores the newest checkpoint of a directory that can be read. Returns its path, or "" if there is none. Damaged ones are passed over
     /// with a warning in the log.
