@@ -16,8 +16,8 @@ TEST_CASE("ensure_shape: the value itself where its shape fits, in each run, wit
     const placeholder<float, dyn, dyn> x("x");
     const tensor<float, 2, dyn> y = ensure_shape<2, dyn>(x);
     const any_tensor z = ensure_shape(x, dims{dyn, 3});
-    CHECK(z.shape() == dims{dyn, 3});
-    const tensor<float, dyn, dyn> dx = gradients(reduce_sum(y * y), x);
+    CHECK(type_of(z.end()).shape == dims{dyn, 3});
+    const auto [dx] = gradients(reduce_sum(y * y), x);
     const session s;
     const xt::xtensor<float, 2> fits{{1, 2, 3}, {4, 5, 6}}, other{{1, 2}};
     CHECK((s.run(y, feed(x, fits)) == fits));
