@@ -71,7 +71,8 @@ TEST_CASE_METHOD(test_schedule_receives_fixture,
 
     // and the run is the same
     xt::xtensor<float, 2> xs = xt::eye<float>(300);
-    const session whole(g), cut(g, {.device_count = {{"cpu", 2}}, .partition_devices = true});
+    const session whole(g, {.device_count = {{"cpu", 2}}});
+    const session cut(g, {.device_count = {{"cpu", 2}}, .partition_devices = true});
     CHECK(cut.run(y, feed(x, xs)) == whole.run(y, feed(x, xs)));
     bool found = false;
     for (const auto& p : cut.partition({y}, {x}))
@@ -112,6 +113,7 @@ TEST_CASE_METHOD(test_schedule_receives_fixture,
     const auto y = on(1, [&] { return tensor(reduce_sum(products.back() * answer) + reduce_sum(early), "y"); });
     waits(y); // check() finds cycles
     xt::xtensor<float, 2> xs = xt::eye<float>(300);
-    const session whole(g), cut(g, {.device_count = {{"cpu", 2}}, .partition_devices = true});
+    const session whole(g, {.device_count = {{"cpu", 2}}});
+    const session cut(g, {.device_count = {{"cpu", 2}}, .partition_devices = true});
     CHECK(cut.run(y, feed(x, xs)) == whole.run(y, feed(x, xs)));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <rill/device/device_set.hpp>
@@ -24,6 +25,7 @@ struct placed_part : part_items {
 struct placed_parts {
     std::vector<placed_part> parts;
     std::vector<cross_edge> edges; // by number
+    std::vector<std::shared_ptr<const void>> owners = {}; // of nodes of the items that are in no graph
 };
 
 /// A function that returns the device which stands for the part of a device. A run is cut between all devices if it returns its argument. It

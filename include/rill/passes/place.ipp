@@ -50,10 +50,15 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
 
+/// Returns true if a variable decides where the node runs.
+inline bool follows_variable(const node& n) {
+    return !n.op->writes().empty() || !n.op->may_be_uninitialized().empty();
+}
+
 /// Returns true if the node must have a kernel for the device of the node that it is colocated with. A look-up in a variable need not run
 /// beside it, and host code runs on the CPU of the task.
 inline bool needs_kernel_beside(const node& n) {
-    return n.colocated && n.op->colocated_input() < 0 && n.op->writes().empty() && !runs_on_host(n);
+    return n.colocated && n.op->colocated_input() < 0 && !follows_variable(n) && !runs_on_host(n);
 }
 
 /// Returns the bytes of a variable; 0 for other nodes, and if only a run knows them.
@@ -118,9 +123,7 @@ RILL_COLD bool placement::is_free(const node& n) const {
 }
 
 RILL_COLD bool placement::may_move(const node& n) const {
-    if (n.op->role() != op_role::ordinary || n.bodies || !n.op->writes().empty() ||
-        !n.op->may_be_uninitialized().empty())
-        return false;
+    if (n.op->role() != op_role::ordinary || n.bodies || detail::follows_variable(n)) return false;
     const std::lock_guard lock(mutex_);
     return chosen_.contains(&n);
 }
@@ -215,7 +218,7 @@ RILL_COLD const device& placement::decide(const node& n) {
                                    " and is colocated with " + described(beside) +
                                    ", for which this program has no kernel of the op; it has one for the CPU "
                                    "(allow_soft_placement would run it there)");
-        if (requested(n) && !soft_)
+        if (requested(n) && !soft_ && !detail::follows_variable(n))
             throw invalid_argument(detail::placed_node(n) + "asks for device '" + to_string(request_of(n)) +
                                    "', for which this program has no kernel of the op; it has one for the CPU "
                                    "(allow_soft_placement would run it there)");

@@ -75,9 +75,14 @@ TEST_CASE("far: random control flow that is cut between three devices, its write
             built b(t.p, drawn_devices(seed));
             const session s(on_threads(static_cast<int>(seed % 3), true, true));
             s.run(global_variables_initializer());
-            const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
-            CHECK(t.is(z, t.value.v));
-            CHECK(t.is(s.run(b.written), t.written));
+            try {
+                const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
+                CHECK(t.is(z, t.value.v));
+                CHECK(t.is(s.run(b.written), t.written));
+            } catch (const unimplemented& problem) { // primitives that form no branch or loop
+                CHECK(kinds == drawn::with_primitives);
+                CHECK_THAT(problem.what(), contains("run in one part"));
+            }
             if (kinds == drawn::with_primitives) return; // they have no gradients
             const auto [dx, dw] = gradients(b.z, b.x, b.w);
             const auto slopes = b.run(s, std::tuple(dx, dw), t.x);

@@ -124,7 +124,10 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
         }
     g = run_passes(partition_phase::after, std::move(g));
     g = checked_pass(cut.bundle(std::move(g)), true);
-    return cut.take_apart(checked_pass(cut.schedule(std::move(g), cost_model(where.costs().get())), true));
+    auto made = cut.take_apart(checked_pass(cut.schedule(std::move(g), cost_model(where.costs().get())), true));
+    for (auto& f : flows)
+        if (f) made.owners.push_back(std::move(f));
+    return made;
 }
 
 RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options,

@@ -272,10 +272,10 @@ private:
             for (std::size_t k = 0; k < b.arguments.size(); ++k) fed_[key(b.arguments[k])] = copied.arguments[k];
             made.of = copied.of;
             made.arguments = copied.arguments;
-            const auto all = nodes_of(b);
-            const bool is_new = none_of(all, [&](const node* inner) { return copy_of(inner) != nullptr; });
+            auto all = nodes_of(b);
+            std::erase_if(all, [&](const node* inner) { return copy_of(inner) != nullptr; });
             for (const auto* inner : all) copy_inner(*inner, made.of);
-            if (is_new) close_loops(all, [&](const endpoint& e) { return seen_inside(e); });
+            close_loops(all, [&](const endpoint& e) { return seen_inside(e); });
             for (const auto& e : b.results) made.results.push_back(e ? seen_inside(e) : endpoint());
             for (const auto* e : b.effects) made.effects.push_back(copies_.at(e));
             spec.bodies.push_back(std::move(made));
