@@ -32,8 +32,8 @@ struct variables_in_scope {
     std::string prefix; // "layer1/"
     rill::reuse reuse = rill::reuse::never;
     any_initializer initializer;
-    std::shared_ptr<std::map<std::string, int>>
-        layers; // the layers without a name that were called in the scope, by label
+    // counts the layers that were called without a name in the scope, by their labels
+    std::shared_ptr<std::map<std::string, int>> layers;
 };
 
 std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
