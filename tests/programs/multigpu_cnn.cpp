@@ -46,7 +46,7 @@ TEST_CASE("programs: multigpu_cnn") {
     const graph g;
     const graph_scope here(g);
     g.set_seed(1);
-    const int num_gpus = 2, num_steps = steps(8, 200);
+    const int num_gpus = 2, num_steps = steps(20, 200);
     const std::size_t batch_size = static_cast<std::size_t>(steps(16, 1024));
 
     const device_scope on_cpu("/cpu:0");
@@ -91,7 +91,7 @@ TEST_CASE("programs: multigpu_cnn") {
     }
     INFO("loss " << first << " to " << last << ", accuracy " << right / static_cast<float>(parts));
     CHECK(last < first);
-    CHECK(right / static_cast<float>(parts) > 0.3f); // ten classes
+    CHECK(right / static_cast<float>(parts) > 0.4f); // one in ten by chance
 }
 
 } // namespace test_programs_multigpu_cnn
