@@ -56,7 +56,7 @@ public:
         const colocate_with beside(first);
         const variable<T, D...> copy(of.node()->name, of.static_shape(), first, {.trainable = false, .local = true},
                                      where);
-        copies_->push_back({of, copy, [of, copy, where](const std::vector<const detail::node*>& updates) {
+        copies_->push_back({of, copy, [of, copy, where](const std::vector<const node*>& updates) {
                                 const tensor<T, D...> now = [&] {
                                     const colocate_with there(of);
                                     const detail::control_scope after(updates);
