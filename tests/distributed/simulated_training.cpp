@@ -65,7 +65,10 @@ struct training {
     void start(int k) {
         const auto name = "client" + std::to_string(k) + "." + std::to_string(++lives);
         processes[static_cast<std::size_t>(k)] =
-            std::make_unique<worker_process>(all, k, name, [this, k](worker_process& self) { train(self, k); });
+            std::make_unique<worker_process>(all, k, name, [this, k](worker_process& self) {
+                train(self, k);
+                ended[static_cast<std::size_t>(k)] = true;
+            });
     }
     void train(worker_process& self, int k) {
         const graph g;
@@ -91,7 +94,6 @@ struct training {
             reached = std::max(reached, now);
         }
         if (k == 0) found = values_of(s.session(), m);
-        ended[static_cast<std::size_t>(k)] = true;
     }
 
     /// Kills a task, and starts it again after some time.

@@ -204,8 +204,8 @@ TEST_CASE("bounded_staleness: workers of a cluster, none of which is further ahe
             replica_device_setter(all.spec(), {.worker = "/job:worker/task:" + std::to_string(task)}));
         const variable<float> w("w", 1.f);
         const variable<int> step("step", 0, {.trainable = false});
-        const operation train = bounded_staleness(gradient_descent(0.01f), {.bound = bound, .workers = workers})
-                                    .minimize(square(w), step);
+        const auto by = bounded_staleness(gradient_descent(0.01f), {.bound = bound, .workers = workers});
+        const operation train = by.minimize(square(w), step);
         const session s({.target = all.at("worker", task).target()});
         if (task == 0) {
             s.run(global_variables_initializer());
@@ -222,6 +222,7 @@ TEST_CASE("bounded_staleness: workers of a cluster, none of which is further ahe
             // this worker's next step may be `bound` ahead of the one that the slowest begins
             if (i + 1 > slowest + bound + 1) is_near = false;
         }
+        s.run(by.leave());
     });
     CHECK(is_near);
     const graph g;
@@ -310,12 +311,17 @@ struct two_weights {
     placeholder<float> to{"to"};
     operation train = gradient_descent(0.5f).minimize(square(a - to) + square(b - to));
     session s;
+
+    void initialise() const {
+        const graph_scope use(g);
+        s.run(global_variables_initializer());
+    }
 };
 
 TEST_CASE("sessions of a cluster: one that restores variables keeps others out, and what they had prepared is stale") {
     local_cluster all({{"ps", 2}, {"worker", 2}});
     two_weights chief(all);
-    chief.s.run(global_variables_initializer());
+    chief.initialise();
     two_weights other(all, 1);
     other.s.run(other.train, feed(other.to, 3.f));
     CHECK(other.s.run(other.a) == 3.f);
@@ -344,7 +350,7 @@ TEST_CASE("sessions of a cluster: one that restores variables keeps others out, 
     CHECK_THROWS_WITH(other.s.run(other.train, feed(other.to, 9.f)), contains("another session restores"));
     two_weights again(all, 1);
     CHECK_THROWS_AS(again.s.run(again.a), aborted); // a new one has to wait, too
-    chief.s.run(global_variables_initializer());
+    chief.initialise();
     core->let_others_in();
     CHECK(again.s.run(again.a) == 1.f);
     CHECK_THROWS_WITH(other.s.run(other.train, feed(other.to, 9.f)), contains("open another session"));

@@ -18,8 +18,10 @@ namespace simulator {
 /// the world runs or one client does, so that all that happens still follows from the seed.
 class virtual_thread final : public rill::environment {
 public:
-    /// Is thrown where a killed client waits.
-    struct killed {};
+    /// Is thrown where a killed client waits. Destructors that wait log it.
+    struct killed final : std::exception {
+        const char* what() const noexcept override { return "killed"; }
+    };
 
     virtual_thread(simulated_world& world, const std::string& name) : task(world.start(name)), world_(world) {}
     ~virtual_thread() override { kill(); }

@@ -206,15 +206,16 @@ TEST_CASE("round_state: it tells whom the round waits for") {
     round->leave({.number = 3});
     CHECK(round->awaited() == "round 0 has the gradients of 2 of 3 replicas; replica 1 has not arrived");
     replica c{round, 1};
-    CHECK(c.arrive());
+    CHECK_FALSE(c.arrive()); // one of those that wait leads
     CHECK_THAT(round->awaited(), contains("a replica updates the variables"));
-    c.end();
-    cancellation session; // replicas without a number are only counted
-    const auto unknown = round->begin({.session = &session});
+    REQUIRE(a.leads());
+    a.end();
+    const auto unknown = make(2, 2); // replicas without a number are only counted
+    const cancellation session;
     sync_test::pretend_wait wait;
     any_array out[2];
-    CHECK_FALSE(round->arrive(unknown, nullptr, wait, out));
-    CHECK(round->awaited() == "round 1 has the gradients of 1 of 3 replicas");
+    CHECK_FALSE(unknown->arrive(unknown->begin({.session = &session}), nullptr, wait, out));
+    CHECK(unknown->awaited() == "round 0 has the gradients of 1 of 2 replicas");
 }
 
 TEST_CASE("round_state: bad numbers are refused") {

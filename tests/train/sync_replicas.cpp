@@ -105,7 +105,7 @@ TEST_CASE("sync_replicas: a run that is given up says whom it has waited for, an
         p.s.run(p.train, feed(p.to, 50.f), feed(p.which, 0), {.timeout = 20ms});
         FAIL_CHECK("it has not waited");
     } catch (const deadline_exceeded& e) {
-        CHECK_THAT(e.what(), contains("RoundArrive") && contains("round 0 has the gradients of 1 of 2 replicas; replica "
+        CHECK_THAT(e.what(), contains("round_arrive") && contains("round 0 has the gradients of 1 of 2 replicas; replica "
                                                                  "1 has not arrived"));
     }
     in_threads(2, [&](int k) { p.run(k, 4.f); });
