@@ -65,7 +65,7 @@ TEST_CASE("prefetched_parameters: one worker trains as without copies, to the la
     const auto train = near.minimize(adam(0.1f), m.loss(w, near(m.b)), m.step);
     const session s;
     CHECK(m.trained(s, train) == wanted);
-    CHECK(s.run(w) == s.run(m.w)); // the copies are up to date
+    CHECK((s.run(w) == s.run(m.w))); // the copies are up to date
     CHECK(g.collection(collections::trainable_variables).size() == 3);
 }
 
