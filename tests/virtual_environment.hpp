@@ -53,7 +53,9 @@ public:
             std::swap(tasks_[draws_(tasks_.size())], tasks_.back());
             const auto chosen = std::move(tasks_.back());
             tasks_.pop_back();
-            now_ += std::chrono::microseconds(draws_(1000));
+            const std::chrono::microseconds takes(draws_(1000));
+            now_ += takes;
+            worked_ += takes;
             ++ran_;
             chosen();
         }
@@ -89,6 +91,8 @@ public:
     }
     /// Returns the time in which ready tasks had to wait.
     std::chrono::nanoseconds busy() const { return busy_; }
+    /// Returns the time that all tasks have taken, one after the other.
+    std::chrono::nanoseconds worked() const { return worked_; }
     /// Returns the tasks and timers that have run.
     std::size_t ran() const { return ran_; }
 
@@ -102,7 +106,7 @@ private:
 
     seeds::draws draws_;
     time_point now_{};
-    std::chrono::nanoseconds busy_{};
+    std::chrono::nanoseconds busy_{}, worked_{};
     std::vector<task> tasks_;
     std::map<std::pair<time_point, std::uint64_t>, task> timers_;
     std::uint64_t last_ = 0;

@@ -309,7 +309,7 @@ TEST_CASE("cluster session: G12: no call of a queue outlives its deadline, and n
     });
 }
 
-/// A part of a step, as its task has seen it. Times leave out those in which the simulator kept all threads busy.
+/// A part of a step, as its task has seen it. Times leave out work: all tasks share one thread, which the simulator keeps busy now and then.
 struct seen_part {
     std::chrono::nanoseconds begin{}, end{};
     int begins = 0, ends = 0;
@@ -331,7 +331,9 @@ struct spied_task {
             [&world, to = w, parts = parts](const rill::detail::incoming_request& r,
                                             const rill::detail::answer_function& reply) {
                 if (r.method != rill::detail::wire_method::run_part) return to->handle(r, reply);
-                const auto now = [&world] { return world.time.now().time_since_epoch() - world.time.busy(); };
+                const auto now = [&time = world.time] {
+                    return time.now().time_since_epoch() - time.busy() - time.worked();
+                };
                 const auto step = rill::detail::meta_of<rill::detail::step_meta>(r.meta).step;
                 (*parts)[step].begin = now();
                 ++(*parts)[step].begins;

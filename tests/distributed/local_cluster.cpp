@@ -139,7 +139,8 @@ TEST_CASE("local cluster: the trace of a loop over two tasks has an arrow for ea
     const auto [value, trace] = s.run_traced(last, feed(x, 3.f));
     CHECK(value == 127.f); // after five iterations
     std::multiset<std::string> begins, ends;
-    for (const auto& e : nlohmann::json::parse(trace.chrome_json()).at("traceEvents")) {
+    const auto json = nlohmann::json::parse(trace.chrome_json());
+    for (const auto& e : json.at("traceEvents")) {
         if (e.at("ph") == "s") begins.insert(e.at("id").get<std::string>());
         if (e.at("ph") == "f") ends.insert(e.at("id").get<std::string>());
     }

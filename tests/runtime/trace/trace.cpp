@@ -332,7 +332,8 @@ TEST_CASE("trace: arrows lead from each value that is sent to where it is receiv
     add("_x/recv_bundle_4", "RecvBundle", "b", 80, 90);
     add("_x/send_3", "Send", "", 95, 96);                  // within a process
     std::map<std::string, std::vector<double>> begins, ends;
-    for (const auto& e : nlohmann::json::parse(t.chrome_json()).at("traceEvents"))
+    const auto json = nlohmann::json::parse(t.chrome_json());
+    for (const auto& e : json.at("traceEvents"))
         if (e.at("ph") == "s" || e.at("ph") == "f")
             (e.at("ph") == "s" ? begins : ends)[e.at("id").get<std::string>()].push_back(e.at("ts").get<double>());
     using arrows = std::map<std::string, std::vector<double>>;
