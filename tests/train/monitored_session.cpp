@@ -219,8 +219,7 @@ TEST_CASE("monitored_session: an error of the thread that saves ends it at a lat
     const io_test::temporary_directory here;
     std::atomic<bool> is_full{false};
     io_test::decorated_files files([&](const char* operation, const std::string& path) {
-        if (is_full && operation == std::string_view("write"))
-            detail::refuse_file("write '" + path + "'", ENOSPC);
+        if (is_full && operation == std::string_view("write")) detail::refuse_file("write '" + path + "'", ENOSPC);
     });
     test_monitored_session::training t;
     std::string kept;
@@ -244,7 +243,8 @@ TEST_CASE("monitored_session: an error of the thread that saves ends it at a lat
     CHECK(latest_checkpoint(here / "run") == kept);
 }
 
-TEST_CASE("monitored_session: a scaffold says how it begins: initializer, function, local initializer, saver, summary") {
+TEST_CASE(
+    "monitored_session: a scaffold says how it begins: initializer, function, local initializer, saver, summary") {
     const io_test::temporary_directory here;
     for (const bool resumed : {false, true}) {
         test_monitored_session::training t;
@@ -286,9 +286,8 @@ TEST_CASE("monitored_session: a checkpoint each so much time") {
     const io_test::temporary_directory here;
     test_monitored_session::training t;
     const auto keep = std::make_shared<saver>();
-    monitored_session m({.checkpoint_dir = here / "run",
-                         .save_every = std::chrono::milliseconds(20),
-                         .scaffold = {.saver = keep}});
+    monitored_session m(
+        {.checkpoint_dir = here / "run", .save_every = std::chrono::milliseconds(20), .scaffold = {.saver = keep}});
     m.run(t.train);
     keep->wait();
     CHECK(latest_checkpoint(here / "run").empty());

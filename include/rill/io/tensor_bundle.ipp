@@ -287,7 +287,7 @@ inline void check_bundle_places(const std::vector<std::pair<std::string, bundle_
                std::tie(b->second.shard, b->second.offset, b->first);
     });
     for (std::size_t i = 1; i < order.size(); ++i)
-        if (const auto &a = order[i - 1]->second, &b = order[i]->second;
+        if (const auto& a = order[i - 1]->second, &b = order[i]->second;
             a.shard == b.shard && b.offset - a.offset < a.size)
             throw data_loss(of_tensor(order[i]->first, "its bytes, from " + std::to_string(b.offset) +
                                                            " on, are also those of tensor '" + order[i - 1]->first +
@@ -353,9 +353,10 @@ RILL_COLD std::vector<named_array> read_tensor_bundle(const std::string& prefix,
         std::vector<named_array> all;
         for (const auto& [name, e] : entries)
             all.push_back(detail::with_prefix(
-                "tensor '" + name + "', " +
-                    detail::bundle_place(e, detail::bundle_shard_path(prefix, e.shard, shards)),
-                [&] { return named_array{name, detail::read_bundle_entry(shard(e.shard), e)}; }));
+                "tensor '" + name + "', " + detail::bundle_place(e, detail::bundle_shard_path(prefix, e.shard, shards)),
+                [&] {
+                    return named_array{name, detail::read_bundle_entry(shard(e.shard), e)};
+                }));
         return all;
     });
 }

@@ -63,7 +63,8 @@ struct monitored_session::state {
         const auto& how = options.scaffold;
         if (options.is_chief) {
             std::string restored;
-            run_all(collections::round_closes); // workers on a server that lives may train: they wait until all is restored
+            run_all(
+                collections::round_closes); // workers on a server that lives may train: they wait until all is restored
             if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
             if (!restored.empty()) {
                 log_message(log_level::info, "monitored_session: restored '" + restored + "'");
@@ -131,8 +132,7 @@ struct monitored_session::state {
     /// Opens a new session after the loss of a task. Returns false for problems that a new session does not mend.
     bool recovers_from(const error& problem) {
         if (closed || !is_of_lost_task(problem) || (options.checkpoint_dir.empty() && options.is_chief)) return false;
-        log_message(log_level::warning,
-                    "monitored_session: opens a new session after: " + std::string(problem.what()));
+        log_message(log_level::warning, "monitored_session: opens a new session after: " + std::string(problem.what()));
         open_in_time();
         return true;
     }
@@ -180,8 +180,7 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
         if (s.log && options.scaffold.summary && options.summary_steps > 0)
             s.hooks.push_back(summary_saver_hook(s.log, options.scaffold.summary, {.steps = options.summary_steps}));
         if (!options.checkpoint_dir.empty()) {
-            detail::remove_unfinished(options.checkpoint_dir, detail::checkpoint_base,
-                                      options.scaffold.saver->files());
+            detail::remove_unfinished(options.checkpoint_dir, detail::checkpoint_base, options.scaffold.saver->files());
             s.hooks.push_back(checkpoint_saver_hook(options.checkpoint_dir,
                                                     {.steps = options.save_steps, .time = options.save_every},
                                                     options.scaffold.saver));
@@ -191,7 +190,8 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
     s.hooks.insert(s.hooks.end(), options.hooks.begin(), options.hooks.end());
     for (const auto& h : s.hooks) h->begin();
     s.open_in_time();
-    if (options.stop_at_step > 0 && s.step_or_recover() >= options.stop_at_step) s.stop = true; // a run that had ended before
+    if (options.stop_at_step > 0 && s.step_or_recover() >= options.stop_at_step)
+        s.stop = true; // a run that had ended before
 }
 
 RILL_COLD monitored_session::~monitored_session() {
