@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include <rill/core/crc32c.hpp>
+#include <rill/io/checkpoint.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -259,9 +259,7 @@ inline any_array read_bundle_text(std::string_view bytes, const dims& shape) {
 }
 
 inline std::string bundle_shard_path(const std::string& prefix, std::uint64_t shard, std::uint64_t shards) {
-    char text[40];
-    std::snprintf(text, sizeof text, ".data-%05u-of-%05u", static_cast<unsigned>(shard), static_cast<unsigned>(shards));
-    return prefix + text;
+    return sharded_filename(prefix + ".data", static_cast<int>(shard), static_cast<int>(shards));
 }
 
 /// Returns "bytes 8 to 16 of 'model.ckpt.data-00000-of-00001'", for messages.

@@ -36,8 +36,8 @@ std::vector<value_difference> compare_values(const session& a, const session& b,
 /// Compares all edges of the graph of `a` that a step can fetch: compare_values(a, b, feed(x, xs)). Those are left out that change state, draw
 /// random numbers or need a placeholder without a feed, and those that depend on them.
 template <any_feed... F>
-requires(may_be_fed<F>&&...) std::vector<value_difference> compare_values(const session& a, const session& b,
-                                                                          F&&... feeds) {
+    requires(may_be_fed<F> && ...)
+std::vector<value_difference> compare_values(const session& a, const session& b, F&&... feeds) {
     const std::vector<feed_value> given{feed_value(std::forward<F>(feeds))...};
     return compare_values(a, b, detail::fetchable_edges(a.graph(), given), given);
 }

@@ -34,7 +34,8 @@ public:
     template <std::integral N> checkpoint_step(N step) : number_(static_cast<std::int64_t>(step)) {} // NOLINT: is one
     checkpoint_step(const any_tensor& variable) : variable_(variable) {}                             // NOLINT
     template <class T>
-    requires is_integral<T> checkpoint_step(const tensor<T>& variable) : variable_(variable) {} // NOLINT
+        requires is_integral<T>
+    checkpoint_step(const tensor<T>& variable) : variable_(variable) {} // NOLINT
 
     std::int64_t in(const session& s) const;
 

@@ -51,33 +51,34 @@ template <class A, class B> std::vector<any_tensor> operands_shown(const A& a, c
 } // namespace detail
 
 template <class A, class B>
-requires(graph_operand<A> || graph_operand<B>) operation
-    assert_equal(const A& a, const B& b, const std::string& message = "the elements are not equal",
-                 const std::source_location& where = std::source_location::current()) {
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_equal(const A& a, const B& b, const std::string& message = "the elements are not equal",
+                       const std::source_location& where = std::source_location::current()) {
     return assert_true(equal(a, b), detail::operands_shown(a, b), message, where);
 }
 template <class A, class B>
-requires(graph_operand<A> || graph_operand<B>) operation
-    assert_less(const A& a, const B& b, const std::string& message = "not every element is less",
-                const std::source_location& where = std::source_location::current()) {
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_less(const A& a, const B& b, const std::string& message = "not every element is less",
+                      const std::source_location& where = std::source_location::current()) {
     return assert_true(a < b, detail::operands_shown(a, b), message, where);
 }
 template <class A, class B>
-requires(graph_operand<A> || graph_operand<B>) operation
-    assert_less_equal(const A& a, const B& b, const std::string& message = "not every element is less or equal",
-                      const std::source_location& where = std::source_location::current()) {
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_less_equal(const A& a, const B& b, const std::string& message = "not every element is less or equal",
+                            const std::source_location& where = std::source_location::current()) {
     return assert_true(a <= b, detail::operands_shown(a, b), message, where);
 }
 template <class A, class B>
-requires(graph_operand<A> || graph_operand<B>) operation
-    assert_greater(const A& a, const B& b, const std::string& message = "not every element is greater",
-                   const std::source_location& where = std::source_location::current()) {
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_greater(const A& a, const B& b, const std::string& message = "not every element is greater",
+                         const std::source_location& where = std::source_location::current()) {
     return assert_true(a > b, detail::operands_shown(a, b), message, where);
 }
 template <class A, class B>
-requires(graph_operand<A> || graph_operand<B>) operation
-    assert_greater_equal(const A& a, const B& b, const std::string& message = "not every element is greater or equal",
-                         const std::source_location& where = std::source_location::current()) {
+    requires(graph_operand<A> || graph_operand<B>)
+operation assert_greater_equal(const A& a, const B& b,
+                               const std::string& message = "not every element is greater or equal",
+                               const std::source_location& where = std::source_location::current()) {
     return assert_true(a >= b, detail::operands_shown(a, b), message, where);
 }
 /// All elements are above 0.

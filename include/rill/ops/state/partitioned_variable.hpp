@@ -26,9 +26,9 @@ public:
 
     /// The first value is a number, or an initializer that is asked for each shard. Throws invalid_argument unless there are 1 to Rows shards.
     template <class I>
-    requires(variable_initializer<I> || literal<I>)
-        partitioned_variable(const std::string& name, const I& value, const partitioned_variable_options& how = {},
-                             const std::source_location& where = std::source_location::current())
+        requires(variable_initializer<I> || literal<I>)
+    partitioned_variable(const std::string& name, const I& value, const partitioned_variable_options& how = {},
+                         const std::source_location& where = std::source_location::current())
         : strategy_(how.strategy) {
         if (how.shards < 1 || how.shards > Rows)
             throw invalid_argument("partitioned_variable '" + name + "': there are " + std::to_string(how.shards) +
@@ -39,9 +39,9 @@ public:
             shards_.emplace_back(name + "/part_" + std::to_string(k), dims{rows, Width}, value, how.variable, where);
         }
         // A saver knows the table by this collection, and saves the shards as slices of it.
-        const std::string members = std::string(collections::partitions) +
-                                    (strategy_ == partition_strategy::mod ? "mod:" : "div:") + std::to_string(Rows) +
-                                    ":" + std::to_string(how.shards) + ":" + shards_[0].node()->name;
+        const std::string members =
+            std::string(collections::partitions) + (strategy_ == partition_strategy::mod ? "mod:" : "div:") +
+            std::to_string(Rows) + ":" + std::to_string(how.shards) + ":" + shards_[0].node()->name;
         for (const auto& s : shards_) s.graph().add_to_collection(members, s.end());
     }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <rill/core/array_text.hpp>
 #include <rill/expr/node_op.hpp>
@@ -31,7 +33,8 @@ private:
 
 /// string_format("loss {} at {}", loss, x): a tensor<std::string>. Arrays are written as to_string writes them.
 template <graph_operand... X>
-requires(sizeof...(X) > 0) tensor<std::string> string_format(const std::string& text, const X&... x) {
+    requires(sizeof...(X) > 0)
+tensor<std::string> string_format(const std::string& text, const X&... x) {
     return {detail::unchecked, apply_node(string_format_op{text, static_cast<std::int64_t>(sizeof...(X))}, {}, x...)};
 }
 
@@ -56,20 +59,20 @@ RILL_COLD std::vector<tensor_type> string_format_op::outputs(std::span<const ten
 }
 
 RILL_COLD kernel string_format_op::bound(const kernel_request& r) const {
-    return kernel(
-        [types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end()), text = text](const kernel_args& a) {
-            std::string made;
-            std::size_t from = 0;
-            for (std::size_t i = 0; i < types.size(); ++i) {
-                const auto at = text.find("{}", from);
-                made.append(text, from, at - from);
-                detail::visit_dtype(types[i].type, [&]<class T>(std::type_identity<T>) {
-                    detail::write_array<T>(made, a.array(types[i], static_cast<int>(i)));
-                });
-                from = at + 2;
-            }
-            *a.out<std::string>(0) = made.append(text, from, std::string::npos);
-        });
+    std::vector<tensor_type> types(r.inputs.begin(), r.inputs.end());
+    return kernel([types = std::move(types), text = text](const kernel_args& a) {
+        std::string made;
+        std::size_t from = 0;
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            const auto at = text.find("{}", from);
+            made.append(text, from, at - from);
+            detail::visit_dtype(types[i].type, [&]<class T>(std::type_identity<T>) {
+                detail::write_array<T>(made, a.array(types[i], static_cast<int>(i)));
+            });
+            from = at + 2;
+        }
+        *a.out<std::string>(0) = made.append(text, from, std::string::npos);
+    });
 }
 
 }} // namespace rill::RILL_ABI
