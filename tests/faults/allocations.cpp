@@ -94,8 +94,8 @@ std::vector<named_array> arrays(float first) {
 }
 
 void save(const std::string& prefix, float first, int shards = 1) {
-    detail::write_checkpoint(
-        prefix, arrays(first), {.step = static_cast<std::int64_t>(first), .files = &quick_files(), .shards = shards});
+    detail::write_checkpoint(prefix, arrays(first),
+                             {.step = static_cast<std::int64_t>(first), .files = &quick_files(), .shards = shards});
 }
 
 float saved(const std::string& directory) {
@@ -135,7 +135,8 @@ TEST_CASE("allocations: G24: each in turn fails while a checkpoint is written, t
                                               [&](bool succeeded) {
                                                   CHECK(test_allocations::saved(directory) == (succeeded ? 2 : 1));
                                                   for (const auto& c : checkpoints_in(directory))
-                                                      if (c.step == 2) detail::remove_checkpoint(c.path, file_system::real());
+                                                      if (c.step == 2)
+                                                          detail::remove_checkpoint(c.path, file_system::real());
                                               });
         CHECK(failed > 50);
         for (const auto& name : file_system::real().list(directory)) CHECK(name[0] != '.');
@@ -147,7 +148,8 @@ TEST_CASE("allocations: G24: each in turn fails while a checkpoint is read") {
     test_allocations::save(here / "m", 1, 2);
     const auto path = latest_checkpoint(here.path());
     bool last = false;
-    CHECK(faults::fail_each([&] { checkpoint_reader(path).read_all(); }, [&](bool succeeded) { last = succeeded; }) > 30);
+    CHECK(faults::fail_each([&] { checkpoint_reader(path).read_all(); }, [&](bool succeeded) { last = succeeded; }) >
+          30);
     CHECK(last);
 }
 
@@ -157,14 +159,17 @@ TEST_CASE("allocations: G24: each in turn fails in a saver, saves, later saves a
     const test_allocations::model m;
     saver keep({.max_to_keep = 2, .files = &files});
     const auto first = keep.save(m.s, here / "m", 1);
-    const auto value = [&] { return checkpoint_reader(latest_checkpoint(here.path()), files).read("w").elements<float>()[0]; };
+    const auto value = [&] {
+        return checkpoint_reader(latest_checkpoint(here.path()), files).read("w").elements<float>()[0];
+    };
     CHECK(value() == 1);
     m.s.run(m.add);
     std::int64_t step = 1;
     const auto whole = [&](bool succeeded) {
         CHECK((value() == 2 || (step == 1 && !succeeded))); // the last step of a save fails after it is complete
         if (succeeded) ++step;
-        for (const auto& c : checkpoints_in(here.path(), files)) CHECK(checkpoint_reader(c.path, files).read_all().size() > 1);
+        for (const auto& c : checkpoints_in(here.path(), files))
+            CHECK(checkpoint_reader(c.path, files).read_all().size() > 1);
     };
     CHECK(faults::fail_each([&] { keep.save(m.s, here / "m", step + 1); }, whole) > 50);
     CHECK(faults::fail_each(

@@ -39,8 +39,17 @@ std::vector<named_array> arrays_and_text() {
 
 /// Changes a text in one to four places: a byte, or eight bytes to a number that readers may trip over.
 void damage(std::string& text, std::size_t begin, std::size_t end, seeds::draws& draw) {
-    static constexpr std::uint64_t numbers[] = {
-        0, 1, 0x7f, 0x80, 0xffff, 0x7fffffff, 0xffffffff, std::uint64_t(1) << 40, std::uint64_t(1) << 62, ~std::uint64_t(0) >> 1, ~std::uint64_t(0)};
+    static constexpr std::uint64_t numbers[] = {0,
+                                                1,
+                                                0x7f,
+                                                0x80,
+                                                0xffff,
+                                                0x7fffffff,
+                                                0xffffffff,
+                                                std::uint64_t(1) << 40,
+                                                std::uint64_t(1) << 62,
+                                                ~std::uint64_t(0) >> 1,
+                                                ~std::uint64_t(0)};
     if (begin >= end) return;
     for (std::size_t n = 1 + draw(4); n > 0; --n) {
         const std::size_t at = begin + draw(end - begin), bytes = std::size_t(1) << draw(4);
@@ -107,7 +116,8 @@ void repair_archive(std::string& bytes) {
 } // namespace test_hostile_files
 
 TEST_CASE("hostile files: checkpoints with damaged indexes and manifests, and right checksums", "[random]") {
-    const std::string good = detail::checkpoint_bytes(test_hostile_files::arrays_and_text(), {.step = 3, .metadata = {{"a", "b"}}});
+    const std::string good =
+        detail::checkpoint_bytes(test_hostile_files::arrays_and_text(), {.step = 3, .metadata = {{"a", "b"}}});
     const auto header = detail::shard_header::read(good);
     const auto index_at = static_cast<std::size_t>(header.index_offset), index_size = std::size_t(header.index_length);
     int refused = 0, read = 0;
@@ -121,16 +131,20 @@ TEST_CASE("hostile files: checkpoints with damaged indexes and manifests, and ri
         if (part == 6) h.index_offset += draw(3) * 64;
         const std::string_view index = std::string_view(body).substr(index_at);
         h.index_sum = detail::crc32c(index);
-        const auto sum_at = detail::manifest_header_size + 16 + 8 + 8 + 1 + 8 + 4; // id, step, time, no name, offset, length
+        const auto sum_at =
+            detail::manifest_header_size + 16 + 8 + 8 + 1 + 8 + 4; // id, step, time, no name, offset, length
         test_hostile_files::put(manifest, sum_at, h.index_sum);
         if (part == 7) test_hostile_files::damage(manifest, detail::manifest_header_size, manifest.size(), draw);
-        test_hostile_files::put(manifest, detail::manifest_header_size - 4,
-                                detail::crc32c(std::string_view(manifest).substr(detail::manifest_header_size),
-                                               detail::crc32c(std::string_view(manifest).substr(0, detail::manifest_header_size - 4))));
+        test_hostile_files::put(
+            manifest, detail::manifest_header_size - 4,
+            detail::crc32c(std::string_view(manifest).substr(detail::manifest_header_size),
+                           detail::crc32c(std::string_view(manifest).substr(0, detail::manifest_header_size - 4))));
         body += manifest;
         const auto first = h.bytes();
         body.replace(0, first.size(), first);
-        ++(test_hostile_files::is_refused(body.size(), [&] { checkpoint_reader::from_bytes(body).read_all(); }) ? refused : read);
+        ++(test_hostile_files::is_refused(body.size(), [&] { checkpoint_reader::from_bytes(body).read_all(); })
+               ? refused
+               : read);
     });
     if (seeds::all()) CHECK(refused > 100); // a change of a name or of the time is no damage
 }
@@ -210,7 +224,8 @@ TEST_CASE("hostile files: two tensors of one place are refused by name, though a
                third = archive.find("PK\x01\x02", second + 4);
     test_hostile_files::put(archive, third + 42, test_hostile_files::number_at(archive, second + 42));
     test_hostile_files::repair_archive(archive);
-    CHECK_THROWS_WITH(read_npz("w", files), contains("'w'") && contains("array 'layer/") && contains("where something else begins"));
+    CHECK_THROWS_WITH(read_npz("w", files),
+                      contains("'w'") && contains("array 'layer/") && contains("where something else begins"));
 }
 
 TEST_CASE("hostile files: a table whose keys share one long beginning takes no more memory than its bytes allow") {
@@ -225,7 +240,8 @@ TEST_CASE("hostile files: a table whose keys share one long beginning takes no m
     add(0, "");
     add(0, std::string(shared, 'a'));
     for (std::size_t i = 0; i < keys; ++i) {
-        const char digits[] = {static_cast<char>('a' + i / 676 % 26), static_cast<char>('a' + i / 26 % 26), static_cast<char>('a' + i % 26)};
+        const char digits[] = {static_cast<char>('a' + i / 676 % 26), static_cast<char>('a' + i / 26 % 26),
+                               static_cast<char>('a' + i % 26)};
         add(shared, std::string_view(digits, 3));
     }
     block.fixed<std::uint32_t>(0);
@@ -254,6 +270,6 @@ TEST_CASE("hostile files: a table whose keys share one long beginning takes no m
     model_files files;
     files.put("m.index", table + footer + magic.out);
     CHECK(test_hostile_files::is_refused(files.contents("m.index").size(), [&] {
-        CHECK_THROWS_WITH(read_tensor_bundle("m", files), contains("m.index") && contains("16 times"));
-    }) == false);
+              CHECK_THROWS_WITH(read_tensor_bundle("m", files), contains("m.index") && contains("16 times"));
+          }) == false);
 }

@@ -40,9 +40,7 @@ extern "C" ssize_t pwrite(int file, const void* from, size_t bytes, off_t offset
 extern "C" ssize_t pread(int file, void* to, size_t bytes, off_t offset) {
     return faults::is_interrupted() ? -1 : syscall(SYS_pread64, file, to, faults::part_of(bytes), offset);
 }
-extern "C" int fsync(int file) {
-    return faults::is_interrupted() ? -1 : static_cast<int>(syscall(SYS_fsync, file));
-}
+extern "C" int fsync(int file) { return faults::is_interrupted() ? -1 : static_cast<int>(syscall(SYS_fsync, file)); }
 
 using namespace rill;
 using io_test::array_of;
@@ -88,7 +86,8 @@ TEST_CASE("system calls: G18: interrupted calls are made again, and half a write
     CHECK(checkpoint_reader(path).read_all().size() == 1);
 }
 
-TEST_CASE("system calls: G18: a file that may not grow any more keeps the last checkpoint, the error names file and call") {
+TEST_CASE(
+    "system calls: G18: a file that may not grow any more keeps the last checkpoint, the error names file and call") {
     const io_test::temporary_directory here;
     detail::write_checkpoint(here / "m", test_system_calls::arrays(10, 1), {.step = 1});
     const int status = test_system_calls::in_child([&] {

@@ -38,8 +38,8 @@ float saved(file_system& files, const std::string& directory) {
 }
 
 void save(file_system& files, float first, int shards = 1) {
-    detail::write_checkpoint(
-        "run/model", arrays(first), {.step = static_cast<std::int64_t>(first), .files = &files, .shards = shards});
+    detail::write_checkpoint("run/model", arrays(first),
+                             {.step = static_cast<std::int64_t>(first), .files = &files, .shards = shards});
 }
 
 std::size_t count_of(const char* variable, std::size_t few) {
@@ -121,7 +121,8 @@ TEST_CASE("checkpoint: what an interrupted save has left goes by its prefix, oth
                                                         ".tmp-other-LATEST-17", "LATEST", kept});
     detail::remove_unfinished("nowhere", "model", files);
     CHECK(detail::base_of_checkpoint("model-2-0000000009-0123abcd") == "model-2");
-    for (const char* name : {"model-000000009-0123abcd", "model-0000000009-0123abcx", "model-0000000009", "-", "", "LATEST"})
+    for (const char* name :
+         {"model-000000009-0123abcd", "model-0000000009-0123abcx", "model-0000000009", "-", "", "LATEST"})
         CHECK(detail::base_of_checkpoint(name).empty());
 }
 
@@ -190,14 +191,15 @@ TEST_CASE("checkpoint: slices are one array, read whole or in other slices") {
             "run/model", {rows("t/part_0", 0, 3, 3), rows("t/part_1", 1, 2, 3), rows("t/part_2", 2, 2, 3)},
             {.files = &files,
              .shards = shards,
-             .slices = {{"t/part_0", slice_of(0, 3, 3)}, {"t/part_1", slice_of(1, 2, 3)}, {"t/part_2", slice_of(2, 2, 3)}}});
+             .slices = {
+                 {"t/part_0", slice_of(0, 3, 3)}, {"t/part_1", slice_of(1, 2, 3)}, {"t/part_2", slice_of(2, 2, 3)}}});
         const checkpoint_reader from(path, files);
         CHECK(from.tensors() == std::vector<std::pair<std::string, tensor_type>>{{"t", whole.type()}});
         CHECK(from.bytes("t") == 56);
         CHECK(equal(from.read("t"), whole));
         CHECK(equal(from.read_slice(slice_of(1, 2, 3)), rows("", 1, 2, 3).value)); // one that is there
         CHECK(equal(from.read_slice(slice_of(4, 3, 1)), rows("", 4, 3, 1).value)); // a block, of two parts
-        const auto cut = from.read_slice({"t", dims{7, 2}, 1, 1, 1, 1});              // along the other axis
+        const auto cut = from.read_slice({"t", dims{7, 2}, 1, 1, 1, 1});           // along the other axis
         CHECK(cut.shape() == dims{7, 1});
         CHECK(cut.elements<float>()[6] == 60);
         const auto two = from.read_all({{"a", slice_of(0, 4, 2)}, {"b", slice_of(1, 3, 2)}});
@@ -210,9 +212,9 @@ TEST_CASE("checkpoint: slices are one array, read whole or in other slices") {
             CHECK_THROWS_AS(from.read_slice(wrong), invalid_argument);
         CHECK_THROWS_AS(from.read_slice({"u", dims{7, 2}, 0, 0, 1, 1}), not_found);
     }
-    CHECK_THROWS_WITH(
-        detail::write_checkpoint("run/model", {rows("a", 0, 3, 1)}, {.files = &files, .slices = {{"a", slice_of(0, 2, 1)}}}),
-        contains("tensor 'a'") && contains("not a part of 't' [7, 2]"));
+    CHECK_THROWS_WITH(detail::write_checkpoint("run/model", {rows("a", 0, 3, 1)},
+                                               {.files = &files, .slices = {{"a", slice_of(0, 2, 1)}}}),
+                      contains("tensor 'a'") && contains("not a part of 't' [7, 2]"));
 }
 
 TEST_CASE("checkpoint: slices that are missing or there twice are data_loss") {
@@ -239,9 +241,12 @@ TEST_CASE("checkpoint: checkpoints of different arrays are merged into one") {
     model_files files;
     const auto a = detail::write_checkpoint("ps0/m", {rows("t/part_0", 0, 4, 1), {"b", array_of<float>({1}, {5})}},
                                             {.step = 3, .files = &files, .slices = {{"t/part_0", slice_of(0, 4, 1)}}});
-    const auto b = detail::write_checkpoint(
-        "ps1/m", {rows("t/part_1", 4, 3, 1), {"c", array_of<float>({1}, {6})}},
-        {.step = 4, .metadata = {{"k", "v"}}, .files = &files, .shards = 2, .slices = {{"t/part_1", slice_of(4, 3, 1)}}});
+    const auto b = detail::write_checkpoint("ps1/m", {rows("t/part_1", 4, 3, 1), {"c", array_of<float>({1}, {6})}},
+                                            {.step = 4,
+                                             .metadata = {{"k", "v"}},
+                                             .files = &files,
+                                             .shards = 2,
+                                             .slices = {{"t/part_1", slice_of(4, 3, 1)}}});
     const auto path = merge_checkpoints({a, b}, "run/m", {.delete_old = false, .files = &files});
     const checkpoint_reader from(path, files);
     CHECK(files.list(path).size() == 4);
@@ -312,8 +317,7 @@ void fail_each(const std::function<void(file_system&, float)>& save, const std::
 TEST_CASE("checkpoint: G18: each operation in turn fails, the last one stays, and the next save succeeds") {
     const auto newest = [](file_system& files) { return test_checkpoint::saved(files, "run"); };
     test_checkpoint::fail_each([](file_system& files, float first) { test_checkpoint::save(files, first); }, newest);
-    test_checkpoint::fail_each(
-        [](file_system& files, float first) { test_checkpoint::save(files, first, 3); }, newest);
+    test_checkpoint::fail_each([](file_system& files, float first) { test_checkpoint::save(files, first, 3); }, newest);
 }
 
 TEST_CASE("checkpoint: G18: each operation of a single-file save in turn fails, the old file stays") {
@@ -372,22 +376,26 @@ TEST_CASE("checkpoint: G21: every bit flip and every truncation is reported, and
     detail::write_checkpoint_file("c", test_checkpoint::arrays(1),
                                   {.step = 1, .metadata = {{"a", "b"}}, .files = &files});
     const auto stride = test_checkpoint::count_of("RILL_FLIP_STRIDE", 1);
-    CHECK(io_test::damages_read(files, "c", [&] { checkpoint_reader("c", files).read_all(); }, stride) == 0);
+    CHECK(io_test::damages_read(
+              files, "c", [&] { checkpoint_reader("c", files).read_all(); }, stride) == 0);
     test_checkpoint::save(files, 1);
     const auto path = latest_checkpoint("run", files);
     for (const auto& name : files.list(path))
         CHECK(io_test::damages_read(
                   files, path + "/" + name, [&] { checkpoint_reader(path, files).read_all(); }, 3) == 0);
-    if (const auto more = test_checkpoint::count_of("RILL_FLIP_BYTES", 0); more > 0) { // 65536: the goal's size, some minutes
+    if (const auto more = test_checkpoint::count_of("RILL_FLIP_BYTES", 0);
+        more > 0) { // 65536: the goal's size, some minutes
         auto given = test_checkpoint::arrays(1);
         given.push_back({"large", any_array(dtype::uint8, dims{static_cast<index_t>(more)})});
         std::memset(given.back().value.mutable_data(), 7, more);
         detail::write_checkpoint_file("large", given, {.files = &files});
-        CHECK(io_test::damages_read(files, "large", [&] { checkpoint_reader("large", files).read_all(); }, stride) == 0);
+        CHECK(io_test::damages_read(
+                  files, "large", [&] { checkpoint_reader("large", files).read_all(); }, stride) == 0);
     }
     std::string& bytes = files.contents("c");
     const auto at = bytes.find(std::string("\0\0\0\x40", 4), 64); // within w
     REQUIRE(at != std::string::npos);
     bytes[at] ^= 1;
-    CHECK_THROWS_WITH(checkpoint_reader("c", files).read("w"), contains("'c'") && contains("tensor 'w'") && contains("bytes "));
+    CHECK_THROWS_WITH(checkpoint_reader("c", files).read("w"),
+                      contains("'c'") && contains("tensor 'w'") && contains("bytes "));
 }

@@ -21,7 +21,8 @@ TEST_CASE("tensor_bundle: arrays come back, sorted by name, over several blocks 
     CHECK(all[1].value.shape() == dims{0, 3});
     CHECK(all[2].value.elements<float>()[3] == 4);
     CHECK(all[3].value.elements<std::string>()[1].size() == 300);
-    CHECK(io_test::damages_read(files, "m.data-00000-of-00001", [&] { read_tensor_bundle("m", files); }, 5) == 0);
+    CHECK(io_test::damages_read(
+              files, "m.data-00000-of-00001", [&] { read_tensor_bundle("m", files); }, 5) == 0);
     io_test::damages_read(files, "m.index", [&] { read_tensor_bundle("m", files); });
     for (int i = 0; i < 3000; ++i)
         given.push_back({"layer_" + std::string(80, 'n') + std::to_string(i), array_of<std::int32_t>({1}, {i})});
@@ -35,9 +36,9 @@ TEST_CASE("tensor_bundle: damage is reported with file and tensor") {
     io_test::model_files files;
     write_tensor_bundle("m", {{"w", array_of<float>({2}, {1, 2})}}, files);
     files.contents("m.data-00000-of-00001")[0] ^= 1;
-    CHECK_THROWS_WITH(read_tensor_bundle("m", files),
-                      contains("'m'") && contains("tensor 'w'") && contains("checksum") &&
-                          contains("bytes 0 to 8 of 'm.data-00000-of-00001'"));
+    CHECK_THROWS_WITH(read_tensor_bundle("m", files), contains("'m'") && contains("tensor 'w'") &&
+                                                          contains("checksum") &&
+                                                          contains("bytes 0 to 8 of 'm.data-00000-of-00001'"));
     files.contents("m.data-00000-of-00001").resize(3);
     CHECK_THROWS_WITH(read_tensor_bundle("m", files), contains("behind the end"));
     files.contents("m.index")[10] ^= 1;

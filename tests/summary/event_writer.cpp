@@ -79,9 +79,10 @@ TEST_CASE("event_writer: run metadata tell devices and the types of outputs") {
         const device_scope second("/device:cpu:1");
         return tensor<float, dyn, 3>(x + 1.f);
     }();
-    const step_trace trace{{{.node = "x", .op = "Placeholder", .begin = 0, .end = 1000},
-                            {.node = y.node()->name, .op = "Add", .begin = 1000, .end = 5000, .bytes = 24},
-                            {.node = "elsewhere", .op = "Mul", .begin = 1000, .end = 5000, .task = "/job:ps/replica:0/task:1"}}};
+    const step_trace trace{
+        {{.node = "x", .op = "Placeholder", .begin = 0, .end = 1000},
+         {.node = y.node()->name, .op = "Add", .begin = 1000, .end = 5000, .bytes = 24},
+         {.node = "elsewhere", .op = "Mul", .begin = 1000, .end = 5000, .task = "/job:ps/replica:0/task:1"}}};
     const auto fields_of = [](std::string_view bytes, int number) {
         std::vector<std::string> all;
         for (wire_reader from(bytes); !from.empty();)
@@ -95,7 +96,7 @@ TEST_CASE("event_writer: run metadata tell devices and the types of outputs") {
     CHECK(fields_of(devices[2], 1).at(0) == "/job:ps/replica:0/task:1/device:CPU:0");
     const auto node = fields_of(devices[1], 2).at(0);
     const auto output = fields_of(fields_of(node, 7).at(0), 3).at(0);
-    CHECK(output.substr(0, 2) == std::string("\x08\x01", 2)); // float32
+    CHECK(output.substr(0, 2) == std::string("\x08\x01", 2));    // float32
     CHECK(fields_of(fields_of(output, 2).at(0), 2).size() == 2); // two axes
     const auto plain = fields_of(fields_of(detail::run_metadata_bytes(trace), 1).at(0), 1);
     CHECK(plain.size() == 2); // without the graph: by task

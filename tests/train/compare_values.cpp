@@ -83,5 +83,6 @@ TEST_CASE("compare_values: all edges that a step can fetch, of sessions on two d
     };
     CHECK((has(a.x) && has(a.w) && has(a.y) && has(a.z)));
     CHECK_FALSE((has(a.unfed) || has(a.lost) || has(a.write)));
-    CHECK(detail::fetchable_edges(a.g, {feed_value{{}, "x:0", io_test::array_of<float>({1}, {1})}}).size() == edges.size());
+    CHECK(detail::fetchable_edges(a.g, {feed_value{{}, "x:0", io_test::array_of<float>({1}, {1})}}).size() ==
+          edges.size());
 }

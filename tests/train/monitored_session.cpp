@@ -231,8 +231,7 @@ TEST_CASE("monitored_session: an error of the thread that saves ends it at a lat
     const io_test::temporary_directory here;
     std::atomic<bool> is_full{false};
     io_test::decorated_files files([&](const char* operation, const std::string& path) {
-        if (is_full && operation == std::string_view("write"))
-            detail::refuse_file("write '" + path + "'", ENOSPC);
+        if (is_full && operation == std::string_view("write")) detail::refuse_file("write '" + path + "'", ENOSPC);
     });
     test_monitored_session::training t;
     std::string kept;
@@ -256,7 +255,8 @@ TEST_CASE("monitored_session: an error of the thread that saves ends it at a lat
     CHECK(latest_checkpoint(here / "run") == kept);
 }
 
-TEST_CASE("monitored_session: a scaffold says how it begins: initializer, function, local initializer, saver, summary") {
+TEST_CASE(
+    "monitored_session: a scaffold says how it begins: initializer, function, local initializer, saver, summary") {
     const io_test::temporary_directory here;
     for (const bool resumed : {false, true}) {
         test_monitored_session::training t;

@@ -190,9 +190,9 @@ TEST_CASE("saver: a queue, a table or a shared variable of another type is refus
     s.run(global_variables_initializer());
     s.run(q.enqueue(constant(0.5f)));
     s.run(table.insert(constant("y"), constant(std::int64_t(3))));
-    CHECK_THROWS_WITH(load(s, here / "m"),
-                      contains("only in the file: 'extra'") && contains("component 0 is float32 [], not int32 []") &&
-                          contains("values are int64, not float32"));
+    CHECK_THROWS_WITH(load(s, here / "m"), contains("only in the file: 'extra'") &&
+                                               contains("component 0 is float32 [], not int32 []") &&
+                                               contains("values are int64, not float32"));
     CHECK_THROWS_AS(load(s, here / "m", {.allow_extra = true}), invalid_argument);
     CHECK(s.run(a)(0) == 10);
     CHECK(s.run(shared) == 50);
@@ -212,7 +212,8 @@ TEST_CASE("saver: a queue, a table or a shared variable of another type is refus
             here / "n", {{"b", io_test::array_of<float>({}, {3})}, {"wrong", io_test::array_of<float>({}, {4})}}, {});
         const session second(g2);
         second.run(b.initializer());
-        CHECK_THROWS_WITH(load(second, here / "n"), contains("the variable is float64 [], the saved value is float32 []"));
+        CHECK_THROWS_WITH(load(second, here / "n"),
+                          contains("the variable is float64 [], the saved value is float32 []"));
         CHECK(second.run(b) == 1);
     }
     session::reset("", {""});
@@ -359,7 +360,8 @@ TEST_CASE("saver: slots of a partitioned variable go with its rows") {
     const auto column = [&](std::size_t k) {
         const any_array all = two.s.run(two.slots[k]);
         std::vector<float> values;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); i += 2) values.push_back(all.elements<float>()[i]);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); i += 2)
+            values.push_back(all.elements<float>()[i]);
         return values;
     };
     CHECK(column(0) == std::vector<float>{0, 2, 1, 0}); // rows 0, 2, 4, 6 were in shards 0, 2, 1, 0
@@ -565,7 +567,8 @@ std::vector<std::string> unfinished_in(const std::string& directory) {
 
 } // namespace test_saver
 
-TEST_CASE("saver: G20: killed before any operation of a save, the last committed checkpoint is whole and the next run cleans up") {
+TEST_CASE("saver: G20: killed before any operation of a save, the last committed checkpoint is whole and the next run "
+          "cleans up") {
     const io_test::temporary_directory here;
     for (int k = 1;; ++k) {
         REQUIRE(k < 200);

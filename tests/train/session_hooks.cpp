@@ -141,7 +141,7 @@ TEST_CASE("session_hooks: the bar of a known number of steps grows to its end") 
     }();
     set_log_sink({});
     const std::string first(27, '.'), second(12, '.');
-    CHECK(text == "\r[###" + first + "] step 1, loss = 0.5" + "\r[" + std::string(18, '#') + second +
-                      "] step 6, loss = 0.5");
+    CHECK(text ==
+          "\r[###" + first + "] step 1, loss = 0.5" + "\r[" + std::string(18, '#') + second + "] step 6, loss = 0.5");
 }
 #endif

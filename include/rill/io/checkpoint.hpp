@@ -122,9 +122,9 @@ void remove_checkpoint(const std::string& path, file_system& files);
 std::string_view base_of_checkpoint(std::string_view name);
 /// Makes a checkpoint's directory: `fill(directory, names)` writes the shards, adds the name of each before it is made, and returns the
 /// manifest. After an error nothing is left. Returns the path.
-std::string
-commit_checkpoint(const std::string& prefix, std::int64_t step, const std::string& id, file_system& files,
-                  const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill);
+std::string commit_checkpoint(
+    const std::string& prefix, std::int64_t step, const std::string& id, file_system& files,
+    const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill);
 /// Removes what interrupted saves and removals of "<directory>/<base>" have left. No save of that prefix may be running; those of others may.
 void remove_unfinished(const std::string& directory, const std::string& base, file_system& files);
 

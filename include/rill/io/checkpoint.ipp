@@ -60,8 +60,8 @@ struct checkpoint_reader::state {
 
     /// Returns the entries of a name: one of a whole array, or its slices; none if there is no such array.
     entry_range find(std::string_view name) const {
-        const auto [first, last] = std::equal_range(
-            entries.begin(), entries.end(), name, [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+        const auto [first, last] = std::equal_range(entries.begin(), entries.end(), name,
+                                                    [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
         return {first, last};
     }
     entry_range need(const std::string& name) const {
@@ -244,7 +244,8 @@ RILL_COLD checkpoint_reader::checkpoint_reader(std::unique_ptr<state> s) : state
 RILL_COLD checkpoint_reader checkpoint_reader::from_bytes(std::string_view bytes) {
     auto made = std::make_unique<state>();
     made->path = "bytes in memory";
-    detail::with_prefix("checkpoint in memory", [&] { made->open_file(std::make_unique<detail::memory_input>(bytes)); });
+    detail::with_prefix("checkpoint in memory",
+                        [&] { made->open_file(std::make_unique<detail::memory_input>(bytes)); });
     return checkpoint_reader(std::move(made));
 }
 

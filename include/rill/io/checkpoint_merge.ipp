@@ -42,8 +42,8 @@ RILL_COLD std::string merge_checkpoints(const std::vector<std::string>& paths, c
         merged.metadata.insert(from.info().metadata.begin(), from.info().metadata.end());
         for (const auto& e : from.state_->entries)
             if (!names.insert({e.name, e.is_slice ? e.slice.start : -1}).second)
-                throw invalid_argument("merge_checkpoints: '" + path + "': " +
-                                       detail::of_tensor(e.name, "an earlier checkpoint has it too"));
+                throw invalid_argument("merge_checkpoints: '" + path +
+                                       "': " + detail::of_tensor(e.name, "an earlier checkpoint has it too"));
         for (const auto& s : from.state_->shards) {
             if (s.name.empty())
                 throw invalid_argument("merge_checkpoints: '" + path + "' is a single file; directories are merged");

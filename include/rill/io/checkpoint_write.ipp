@@ -70,17 +70,16 @@ inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& a
     std::stable_sort(arrays.begin(), arrays.end(), [&](const auto& a, const auto& b) { return bytes(a) > bytes(b); });
     std::vector<std::size_t> taken(all.size());
     for (auto& a : arrays) {
-        const auto least =
-            static_cast<std::size_t>(std::min_element(taken.begin(), taken.end()) - taken.begin());
+        const auto least = static_cast<std::size_t>(std::min_element(taken.begin(), taken.end()) - taken.begin());
         taken[least] += bytes(a) + 1; // empty arrays are spread too
         all[least].push_back(std::move(a));
     }
     return all;
 }
 
-RILL_COLD std::string
-commit_checkpoint(const std::string& prefix, std::int64_t number, const std::string& id, file_system& files,
-                  const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill) {
+RILL_COLD std::string commit_checkpoint(
+    const std::string& prefix, std::int64_t number, const std::string& id, file_system& files,
+    const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill) {
     const std::string directory = directory_of(prefix), base = base_of(prefix);
     make_directories(files, directory);
     char step[32];
@@ -102,7 +101,8 @@ commit_checkpoint(const std::string& prefix, std::int64_t number, const std::str
     } catch (...) {
         const std::string& there = renamed ? path : unfinished;
         const auto remove = [&](const std::string& file) { try_to([&] { files.remove(file); }); };
-        for (const auto& file : {joined_path(there, manifest_name), joined_path(there, std::string(manifest_name) + ".tmp")})
+        for (const auto& file :
+             {joined_path(there, manifest_name), joined_path(there, std::string(manifest_name) + ".tmp")})
             remove(file);
         for (const auto& file : names) remove(joined_path(there, file));
         remove(there);
@@ -121,23 +121,23 @@ RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<na
     auto& files = files_of(how);
     const std::string id = id_of(how);
     auto parts = spread(std::move(arrays), how);
-    return commit_checkpoint(
-        prefix, how.step, id, files, [&](const std::string& directory, std::vector<std::string>& names) {
-            std::vector<committed_shard> shards;
-            for (std::size_t i = 0; i < parts.size(); ++i) {
-                names.push_back(shard_name(i, parts.size()));
-                const auto to = files.create(joined_path(directory, names.back()));
-                const auto h = write_shard(*to, parts[i],
-                                           {.id = id,
-                                            .shard = static_cast<std::uint16_t>(i),
-                                            .shards = static_cast<std::uint16_t>(parts.size()),
-                                            .slices = &how.slices});
-                to->sync();
-                to->close();
-                shards.push_back({names.back(), h.index_offset, h.index_length, h.index_sum});
-            }
-            return manifest_bytes(how, id, seconds_now(), shards);
-        });
+    return commit_checkpoint(prefix, how.step, id, files,
+                             [&](const std::string& directory, std::vector<std::string>& names) {
+                                 std::vector<committed_shard> shards;
+                                 for (std::size_t i = 0; i < parts.size(); ++i) {
+                                     names.push_back(shard_name(i, parts.size()));
+                                     const auto to = files.create(joined_path(directory, names.back()));
+                                     const auto h = write_shard(*to, parts[i],
+                                                                {.id = id,
+                                                                 .shard = static_cast<std::uint16_t>(i),
+                                                                 .shards = static_cast<std::uint16_t>(parts.size()),
+                                                                 .slices = &how.slices});
+                                     to->sync();
+                                     to->close();
+                                     shards.push_back({names.back(), h.index_offset, h.index_length, h.index_sum});
+                                 }
+                                 return manifest_bytes(how, id, seconds_now(), shards);
+                             });
 }
 
 /// Writes a single-file checkpoint.
@@ -145,8 +145,7 @@ inline void write_single(output_file& to, std::vector<named_array>& arrays, cons
     const std::string id = id_of(how);
     write_shard(to, arrays,
                 {.id = id, .flags = flag_manifest_follows, .slices = &how.slices, .more = [&](const shard_header& h) {
-                     return manifest_bytes(how, id, seconds_now(),
-                                           {{"", h.index_offset, h.index_length, h.index_sum}});
+                     return manifest_bytes(how, id, seconds_now(), {{"", h.index_offset, h.index_length, h.index_sum}});
                  }});
 }
 

@@ -182,11 +182,10 @@ RILL_COLD std::string read_whole(file_system& files, const std::string& path, st
     return bytes;
 }
 
-RILL_COLD void replace_file(file_system& files, const std::string& path,
-                            const std::function<void(output_file&)>& write, const std::string& owner) {
-    const std::string beside =
-        joined_path(directory_of(path), ".tmp-" + (owner.empty() ? base_of(path) : owner) + "-" +
-                                            std::to_string(random_bits() % 100000000));
+RILL_COLD void replace_file(file_system& files, const std::string& path, const std::function<void(output_file&)>& write,
+                            const std::string& owner) {
+    const std::string beside = joined_path(directory_of(path), ".tmp-" + (owner.empty() ? base_of(path) : owner) + "-" +
+                                                                   std::to_string(random_bits() % 100000000));
     try {
         const auto to = files.create(beside);
         write(*to);

@@ -54,8 +54,8 @@ RILL_COLD shard_header shard_header::read(std::string_view bytes) {
     if (version != checkpoint_version)
         throw invalid_argument("its format has the version " + std::to_string(version) + ", this program reads " +
                                std::to_string(checkpoint_version));
-    if (endian != checkpoint_endian || zero != 0 || (h.flags & ~flag_manifest_follows) ||
-        h.shard >= h.shards || h.shards > shard_limit)
+    if (endian != checkpoint_endian || zero != 0 || (h.flags & ~flag_manifest_follows) || h.shard >= h.shards ||
+        h.shards > shard_limit)
         throw unimplemented("its header has marks that this program does not know");
     return h;
 }
@@ -141,7 +141,8 @@ inline index_entry entry_of(const named_array& a, const std::map<std::string, sa
             e.is_slice = true;
             e.slice = {{}, {}, part.axis, part.start, part.extent, part.step};
         }
-    if (e.name.size() > checkpoint_name_limit) throw invalid_argument(of_tensor(e.name, "the name is longer than 1 KiB"));
+    if (e.name.size() > checkpoint_name_limit)
+        throw invalid_argument(of_tensor(e.name, "the name is longer than 1 KiB"));
     return e;
 }
 
@@ -153,7 +154,8 @@ RILL_COLD shard_header write_shard(output_file& to, std::vector<named_array>& ar
     std::uint64_t at = 0;
     pad_to(to, at, shard_header_size);
     for (auto& [made, array] : order) {
-        if (!entries.empty() && !(entries.back() < made)) throw invalid_argument(of_tensor(made.name, "the name is taken"));
+        if (!entries.empty() && !(entries.back() < made))
+            throw invalid_argument(of_tensor(made.name, "the name is taken"));
         const auto& value = array->value;
         const std::string text = value.dtype() == dtype::string ? text_bytes(value) : std::string();
         const std::string_view bytes =
@@ -269,9 +271,9 @@ inline void read_slice_of(index_entry& e, wire_reader& from) {
     const index_t all = e.type.shape[axis];
     const auto& s = e.slice;
     if (s.start < 0 || s.extent < 1 || s.step < 1 || s.start >= all || s.extent - 1 > (all - 1 - s.start) / s.step)
-        throw data_loss(of_tensor(e.name, "a slice of " + std::to_string(s.extent) + " from " + std::to_string(s.start) +
-                                              " on in steps of " + std::to_string(s.step) + ", of " +
-                                              std::to_string(all)));
+        throw data_loss(of_tensor(e.name, "a slice of " + std::to_string(s.extent) + " from " +
+                                              std::to_string(s.start) + " on in steps of " + std::to_string(s.step) +
+                                              ", of " + std::to_string(all)));
 }
 
 RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint64_t end) {
@@ -297,8 +299,8 @@ RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint6
             refuse("its place in the file is wrong: " + std::to_string(e.length) + " bytes from " +
                    std::to_string(e.offset) + " on");
         const auto own = e.own_type();
-        const auto count = static_cast<std::uint64_t>(with_prefix(
-            "tensor '" + e.name + "'", [&] { return checked_count(own.type, own.shape, e.length); }));
+        const auto count = static_cast<std::uint64_t>(
+            with_prefix("tensor '" + e.name + "'", [&] { return checked_count(own.type, own.shape, e.length); }));
         if (own.type == dtype::string ? count > e.length / 8 : count * size_of(own.type) != e.length)
             refuse(std::to_string(e.length) + " bytes of " + to_string(own));
         for (std::uint64_t i = 0; i < e.length; i += crc_chunk) e.sums.push_back(from.fixed<std::uint32_t>());
@@ -332,14 +334,15 @@ RILL_COLD any_array read_tensor(const input_file& file, const index_entry& e) {
         std::string bytes(static_cast<std::size_t>(e.length), '\0');
         read_checked(file, e, bytes.data());
         const auto n = static_cast<std::size_t>(value.size());
-        return with_prefix("text in bytes " + std::to_string(e.offset) + " to " + std::to_string(e.offset + e.length), [&] {
-            wire_reader lengths(std::string_view(bytes).substr(0, 8 * n)),
-                characters(std::string_view(bytes).substr(8 * n));
-            for (std::size_t i = 0; i < n; ++i)
-                static_cast<std::string*>(value.mutable_data())[i] = characters.raw(lengths.fixed<std::uint64_t>());
-            if (!characters.empty()) throw data_loss("characters are left over");
-            return std::move(value);
-        });
+        return with_prefix(
+            "text in bytes " + std::to_string(e.offset) + " to " + std::to_string(e.offset + e.length), [&] {
+                wire_reader lengths(std::string_view(bytes).substr(0, 8 * n)),
+                    characters(std::string_view(bytes).substr(8 * n));
+                for (std::size_t i = 0; i < n; ++i)
+                    static_cast<std::string*>(value.mutable_data())[i] = characters.raw(lengths.fixed<std::uint64_t>());
+                if (!characters.empty()) throw data_loss("characters are left over");
+                return std::move(value);
+            });
     });
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include <rill/core/crc32c.hpp>
+#include <rill/io/checkpoint.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -259,9 +259,7 @@ inline any_array read_bundle_text(std::string_view bytes, const dims& shape) {
 }
 
 inline std::string bundle_shard_path(const std::string& prefix, std::uint64_t shard, std::uint64_t shards) {
-    char text[40];
-    std::snprintf(text, sizeof text, ".data-%05u-of-%05u", static_cast<unsigned>(shard), static_cast<unsigned>(shards));
-    return prefix + text;
+    return sharded_filename(prefix + ".data", static_cast<int>(shard), static_cast<int>(shards));
 }
 
 /// Returns "bytes 8 to 16 of 'model.ckpt.data-00000-of-00001'", for messages.
@@ -287,7 +285,7 @@ inline void check_bundle_places(const std::vector<std::pair<std::string, bundle_
                std::tie(b->second.shard, b->second.offset, b->first);
     });
     for (std::size_t i = 1; i < order.size(); ++i)
-        if (const auto &a = order[i - 1]->second, &b = order[i]->second;
+        if (const auto& a = order[i - 1]->second, &b = order[i]->second;
             a.shard == b.shard && b.offset - a.offset < a.size)
             throw data_loss(of_tensor(order[i]->first, "its bytes, from " + std::to_string(b.offset) +
                                                            " on, are also those of tensor '" + order[i - 1]->first +
@@ -353,9 +351,10 @@ RILL_COLD std::vector<named_array> read_tensor_bundle(const std::string& prefix,
         std::vector<named_array> all;
         for (const auto& [name, e] : entries)
             all.push_back(detail::with_prefix(
-                "tensor '" + name + "', " +
-                    detail::bundle_place(e, detail::bundle_shard_path(prefix, e.shard, shards)),
-                [&] { return named_array{name, detail::read_bundle_entry(shard(e.shard), e)}; }));
+                "tensor '" + name + "', " + detail::bundle_place(e, detail::bundle_shard_path(prefix, e.shard, shards)),
+                [&] {
+                    return named_array{name, detail::read_bundle_entry(shard(e.shard), e)};
+                }));
         return all;
     });
 }

@@ -293,8 +293,7 @@ RILL_COLD reader_state::saved_place reader_state::place_of(std::span<const named
         numbers->size() != 5)
         throw invalid_argument(named() + ": the saved state is of another reader");
     saved_place found{path->value<std::string>(), numbers->elements<std::int64_t>()};
-    if (found.numbers[1] < 0)
-        throw invalid_argument(named() + ": the saved place in '" + found.path + "' is negative");
+    if (found.numbers[1] < 0) throw invalid_argument(named() + ": the saved place in '" + found.path + "' is negative");
     return found;
 }
 

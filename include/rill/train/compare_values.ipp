@@ -56,8 +56,8 @@ RILL_COLD std::vector<any_tensor> fetchable_edges(const graph& g, const std::vec
     std::vector<any_tensor> all;
     for (const auto* n : g.nodes()) {
         const bool is_safe = !n->op->stateful() || n->op->role() == op_role::variable;
-        bool can_run = !n->inside && is_safe && n->op->writes().empty() && !n->op->is_async() &&
-                       !n->op->consumes() && !n->op->flow();
+        bool can_run = !n->inside && is_safe && n->op->writes().empty() && !n->op->is_async() && !n->op->consumes() &&
+                       !n->op->flow();
         for (const auto& e : n->inputs) can_run = can_run && (runs.contains(e.from) || fed.contains({e.from, e.port}));
         for (const auto* c : n->control_inputs) can_run = can_run && runs.contains(c);
         if (can_run) runs.insert(n);

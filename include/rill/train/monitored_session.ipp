@@ -142,8 +142,7 @@ struct monitored_session::state {
     /// Opens a new session after the loss of a task. Returns false for problems that a new session does not mend.
     bool recovers_from(const error& problem) {
         if (closed || !is_of_lost_task(problem) || (options.checkpoint_dir.empty() && options.is_chief)) return false;
-        log_message(log_level::warning,
-                    "monitored_session: opens a new session after: " + std::string(problem.what()));
+        log_message(log_level::warning, "monitored_session: opens a new session after: " + std::string(problem.what()));
         open_in_time();
         return true;
     }
@@ -206,7 +205,8 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
     s.hooks.insert(s.hooks.end(), options.hooks.begin(), options.hooks.end());
     for (const auto& h : s.hooks) h->begin();
     s.open_in_time();
-    if (options.stop_at_step > 0 && s.step_or_recover() >= options.stop_at_step) s.stop = true; // a run that had ended before
+    if (options.stop_at_step > 0 && s.step_or_recover() >= options.stop_at_step)
+        s.stop = true; // a run that had ended before
 }
 
 RILL_COLD monitored_session::~monitored_session() {

@@ -96,7 +96,7 @@ struct saver::state {
         if (!there.empty()) last_id[detail::joined_path(directory, base)] = there.front().id;
         if (options.max_to_keep > 0)
             there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
-        auto all = kept; // a failure in between changes nothing
+        auto all = kept;                                              // a failure in between changes nothing
         for (const auto& c : there) all.push_front({c.path, c.time}); // they come newest first
         kept.swap(all);
     }
@@ -104,7 +104,7 @@ struct saver::state {
     const saver_options options;
     std::mutex mutex; // for kept, known, last_id, next_forever
     std::deque<written> kept;
-    std::set<std::string> known; // prefixes
+    std::set<std::string> known;                // prefixes
     std::map<std::string, std::string> last_id; // of the newest checkpoint, by prefix
     double next_forever;
     std::mutex writer_mutex; // for writer

@@ -14,9 +14,7 @@
 
 // What a saver saves: variables, slices of partitioned ones, and resources.
 
-namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given) {
     std::vector<const node*> all;
@@ -263,6 +261,4 @@ inline std::vector<named_array> renamed_values(const session& s, const restore_o
     return all;
 }
 
-} // namespace detail
-
-}} // namespace rill::RILL_ABI
+}}} // namespace rill::RILL_ABI::detail

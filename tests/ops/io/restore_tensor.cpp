@@ -15,8 +15,10 @@ using io_test::array_of;
 
 TEST_CASE("restore_tensor: values of a checkpoint, whole or of open extents") {
     const io_test::temporary_directory files;
-    detail::write_checkpoint_file(files / "m", {{"w", array_of<float>({2, 3}, {0, 1, 2, 3, 4, 5})},
-                                                {"words", array_of<std::string>({2}, {"one", "two"})}}, {});
+    detail::write_checkpoint_file(
+        files / "m",
+        {{"w", array_of<float>({2, 3}, {0, 1, 2, 3, 4, 5})}, {"words", array_of<std::string>({2}, {"one", "two"})}},
+        {});
     const graph_scope here{graph()};
     const placeholder<std::string> path("path");
     const variable<float, 2, 3> w("w", 0.f);

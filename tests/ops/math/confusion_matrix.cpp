@@ -27,7 +27,6 @@ TEST_CASE("confusion_matrix: counts and sums of weights by label and prediction,
                       contains("a label is not below the number of classes"));
     CHECK_THROWS_WITH(s.run(counts, feed(labels, given(0, -1, 1, 1, 2)), feed(predictions, taken)),
                       contains("a label is negative"));
-    CHECK_THROWS_WITH(
-        s.run(counts, feed(labels, given(0)), feed(predictions, std::vector<std::int64_t>{5})),
-        contains("a prediction is not below"));
+    CHECK_THROWS_WITH(s.run(counts, feed(labels, given(0)), feed(predictions, std::vector<std::int64_t>{5})),
+                      contains("a prediction is not below"));
 }

@@ -42,7 +42,8 @@ operation save_tensors(const X& path, const std::vector<std::pair<std::string, a
     const graph_scope here(graph(*edge.from->owner));
     endpoint_list inputs;
     inputs.push_back(edge);
-    inputs.push_back(detail::seal(constant(to_any_array<std::string>(names, dims{static_cast<index_t>(names.size())}))));
+    inputs.push_back(
+        detail::seal(constant(to_any_array<std::string>(names, dims{static_cast<index_t>(names.size())}))));
     for (const auto& [name, tensor] : tensors) inputs.push_back(detail::seal(tensor));
     return operation(detail::add_node(current_graph(),
                                       make_op(save_tensors_op{static_cast<std::int64_t>(tensors.size())}),

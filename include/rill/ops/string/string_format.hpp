@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <rill/core/array_text.hpp>
 #include <rill/expr/node_op.hpp>
@@ -57,7 +59,8 @@ RILL_COLD std::vector<tensor_type> string_format_op::outputs(std::span<const ten
 }
 
 RILL_COLD kernel string_format_op::bound(const kernel_request& r) const {
-    return kernel([types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end()), text = text](const kernel_args& a) {
+    std::vector<tensor_type> types(r.inputs.begin(), r.inputs.end());
+    return kernel([types = std::move(types), text = text](const kernel_args& a) {
         std::string made;
         std::size_t from = 0;
         for (std::size_t i = 0; i < types.size(); ++i) {
