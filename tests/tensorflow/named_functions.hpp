@@ -162,11 +162,11 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
          }},
         {"softmax_cross_entropy_loss",
          [](const operands& in, fields_of f) {
-             return loss_of<tensor<float, dyn, 3>>(in, f,
-                                                   []<loss_reduction R>(const auto& z, const auto& x, loss_options o) {
-                                                       o.label_smoothing = 0.25;
-                                                       return losses::softmax_cross_entropy<R>(z, x, o);
-                                                   });
+             return loss_of<tensor<float, dyn, 3>>(
+                 in, f, []<loss_reduction R>(const auto& z, const auto& x, loss_options o) {
+                     o.label_smoothing = 0.25;
+                     return losses::softmax_cross_entropy<R>(z, tensor<float, dyn, 3>(any_tensor(x)), o);
+                 });
          }},
         {"sparse_softmax_cross_entropy_loss",
          [](const operands& in, fields_of f) {

@@ -88,8 +88,8 @@ any_tensor conv2d(const X& x, const F& f, const window& w,
 
 namespace detail {
 
-constexpr window dilated_by(index_t rate, padding::kind padding) {
-    window w;
+constexpr rill::window dilated_by(index_t rate, rill::padding::kind padding) {
+    rill::window w;
     w.dilations = {rate, rate};
     w.padding = padding;
     return w;
