@@ -298,7 +298,7 @@ int main(int count, char** arguments) {
     }
     constexpr std::pair<std::size_t, std::size_t> models[]{{4'000, 1}, {318'000, 8}}; // bytes, servers
     for (const auto& [bytes, shards] : models) {
-        std::printf("\nIn step, a model of %zu bytes on %zu servers: steps in a second. Stragglers are %g %% of the steps of "
+        std::printf("\nIn step, a model of %zu bytes on %zu server(s): steps in a second. Stragglers are %g %% of the steps of "
                     "workers, and take %g times as long\n\n",
                     bytes, shards, 100 * slow_part, slow_factor);
         std::printf("| workers | no stragglers | stragglers | 2 %% backups | 5 %% backups | 10 %% backups |\n|---|---|---|---|---|---|\n");

@@ -64,8 +64,8 @@ public:
     /// Returns a callback that completes the op. If the step ends first, it calls `give_up`.
     /// `give_up` returns true if it withdrew the op, without effect. It returns false if the callback has run or is running.
     virtual completion defer(std::function<bool()> give_up = {}) = 0;
-    /// Notes what the op will wait for if it is deferred next, for the message of a step that waits too long. `awaited` may be called until the
-    /// op has completed; what it returns follows the name of the node.
+    /// Notes what the op waits for if it is deferred next. `awaited` may be called until the op has completed. Its text follows the name of
+    /// the node in the message of a step that waits too long.
     virtual void describe(std::function<std::string()> /*awaited*/) {}
 
 protected:

@@ -15,7 +15,7 @@ inline constexpr index_t pieces_from = 1 << 14;
 
 enum class collective_kind : std::int32_t { all_reduce, all_gather, broadcast_from };
 
-/// What a rank asks of an exchange, beside its value.
+/// An exchange that a rank asks for, beside its value.
 struct collective_call {
     collective_kind kind = collective_kind::all_reduce;
     index_t root = 0;        // the rank that a broadcast is from

@@ -24,9 +24,9 @@ class RILL_EXPORT collective_state final : public waited_resource {
 public:
     static constexpr auto kind = "collective";
 
-    /// `engine`: the plug-in that carries the values; empty: none.
+    /// Makes an exchange. `engine`: the plug-in that carries the values; empty: none.
     collective_state(std::string name, index_t ranks, const std::string& engine = {});
-    /// Exchanges by `job`, unless it is null.
+    /// Makes an exchange by a job, unless it is null.
     collective_state(std::string name, index_t ranks, const std::shared_ptr<rank_exchanges>& job, std::string engine);
 
     /// Throws invalid_argument unless there are 1 to 65536 ranks.

@@ -35,9 +35,9 @@ public:
     virtual void end(bool clean) = 0;
 };
 
-/// Exchanges of values between the ranks of a job, each with a name. A thread of its own moves the messages of all of them, so that exchanges
-/// may begin in another order in each rank. Sums are added in order of rank. A long sum is cut into a piece for each rank, so that a rank
-/// sends and receives about twice the value. An exchange that has begun can't be taken back. Thread-safe.
+/// Exchanges of values between the ranks of a job, each with a name. A thread of its own moves their messages. So exchanges may begin in another
+/// order in each rank. Sums are added in order of rank. Of a long sum each rank adds up a piece: it sends and receives about twice the value.
+/// An exchange that has begun can't be taken back. Thread-safe.
 class RILL_EXPORT rank_exchanges {
 public:
     using opener = std::function<std::unique_ptr<rank_messages>()>;

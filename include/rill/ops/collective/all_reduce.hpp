@@ -43,7 +43,7 @@ struct all_reduce_op : detail::collective_user {
 
 namespace detail {
 
-/// `called`: the name that the ranks compare; empty: that of the value.
+/// Returns the sum of the values of all ranks. `called`: the name that the ranks compare; empty: that of the value.
 template <class T>
 any_tensor all_reduced(const any_tensor& x, const collective_group& group, const std::source_location& where,
                        const std::string& called = {}) {
