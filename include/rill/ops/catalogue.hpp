@@ -99,12 +99,14 @@
 #include <rill/ops/image/resize_image.hpp>
 
 #include <rill/ops/input/category_ids.hpp>
+#include <rill/ops/input/decode_compressed.hpp>
 #include <rill/ops/input/decode_csv.hpp>
 #include <rill/ops/input/decode_raw.hpp>
 #include <rill/ops/input/iterator.hpp>
 #include <rill/ops/input/iterator_get_next.hpp>
 #include <rill/ops/input/make_iterator.hpp>
 #include <rill/ops/input/parse_example.hpp>
+#include <rill/ops/input/parse_tensor.hpp>
 #include <rill/ops/input/reader.hpp>
 #include <rill/ops/input/reader_counts.hpp>
 #include <rill/ops/input/reader_read.hpp>
@@ -459,6 +461,7 @@ using catalogue = op_list<
     count_up_to_op,
     cumprod_op,
     cumsum_op,
+    decode_compressed_op,
     decode_csv_op,
     decode_image_op,
     decode_raw_op,
@@ -579,6 +582,7 @@ using catalogue = op_list<
     pad_op,
     padding_fifo_queue_op,
     parse_example_op,
+    parse_tensor_op,
     partition_places_op,
     placeholder_op,
     polygamma_op,
@@ -603,6 +607,7 @@ using catalogue = op_list<
     range_op,
     rank_op,
     reader_num_records_produced_op,
+    reader_num_records_skipped_op,
     reader_num_work_units_completed_op,
     reader_op,
     reader_read_op,
@@ -623,6 +628,7 @@ using catalogue = op_list<
     requantize_op,
     reshape_like_op,
     reshape_op,
+    resize_image_grad_op,
     resize_image_op,
     reverse_op,
     rint_op,
@@ -658,6 +664,7 @@ using catalogue = op_list<
     send_as_op,
     send_bundle_op,
     send_op,
+    serialize_tensor_op,
     sequence_lengths_op,
     shape_op,
     sigmoid_cross_entropy_op,
