@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Input: MB/s of CSV, TFRecord and NPY files beside a parse in plain C++, the cost of an element of a pipeline, and training steps that read
 // a dataset beside steps that are fed arrays.
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -72,7 +74,8 @@ template <class F> void read_file(benchmark::State& state, const char* name, con
 void csv_dataset(benchmark::State& state) {
     read_file(state, "rows.csv", [](const std::string& path) {
         double sum = 0;
-        for (const auto& [a, b, c, d, e] : dataset::csv<float, float, float, float, int>(path)) sum += a + d + e;
+        for (const auto& [a, b, c, d, e] : dataset::csv<float, float, float, float, int>(path))
+            sum += double(a) + double(d) + e;
         return sum;
     });
 }

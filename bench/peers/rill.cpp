@@ -450,7 +450,8 @@ row input_csv() {
     }
     auto run = [file] {
         double sum = 0;
-        for (const auto& [a, b, c, d, e] : dataset::csv<float, float, float, float, int>(file->path)) sum += a + d + e;
+        for (const auto& [a, b, c, d, e] : dataset::csv<float, float, float, float, int>(file->path))
+            sum += double(a) + double(d) + e;
         return sum;
     };
     return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
