@@ -127,7 +127,7 @@ BENCHMARK_CAPTURE(raw_zmq, keys, true)->Arg(100)->Arg(100'000)->Arg(10'000'000)-
 struct tasks {
     explicit tasks(int count, bool with_keys = false) {
         const auto at = free_addresses(count + 1);
-        const cluster_spec spec{{"ps", {at[0]}}, {"worker", std::vector<std::string>(at.begin() + 1, at.end())}};
+        spec = cluster_spec{{"ps", {at[0]}}, {"worker", std::vector<std::string>(at.begin() + 1, at.end())}};
         std::vector<std::pair<std::string, std::string>> allowed;
         std::vector<credentials> keys(static_cast<std::size_t>(count) + 1);
         if (with_keys) {
@@ -149,6 +149,7 @@ struct tasks {
     }
     std::string target(std::size_t worker = 0) const { return all[worker + 1]->target(); }
 
+    cluster_spec spec;
     std::vector<std::unique_ptr<server>> all;
     credentials client; // without keys: none
 };
@@ -230,7 +231,7 @@ void two_workers(benchmark::State& state) {
         auto made = std::make_unique<trainer>();
         const graph_scope here(made->g);
         const auto name = "/job:worker/task:" + std::to_string(worker);
-        const device_scope there(replica_device_setter({.ps_tasks = 1, .ps = "/job:ps", .worker = name}));
+        const device_scope there(replica_device_setter(all.spec, {.worker = name}));
         const placeholder<float, dyn, 784> x("x");
         const placeholder<int, dyn> label("label");
         const auto logits = dense<100, 10>("logits", relu(dense<784, 100>("hidden", x)));
