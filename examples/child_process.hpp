@@ -44,6 +44,8 @@ public:
     /// Lets it stand still, as a machine that swaps does, until thaw().
     void freeze() const { kill(id_, SIGSTOP); }
     void thaw() const { kill(id_, SIGCONT); }
+    /// Asks it to end, as Ctrl-C does.
+    void interrupt() const { kill(id_, SIGINT); }
     /// Ends it at once, as a crash does.
     void end() {
         if (id_ <= 0) return;
@@ -91,6 +93,7 @@ public:
                   const std::vector<std::pair<std::string, std::string>>& = {}) {}
     void freeze() const {}
     void thaw() const {}
+    void interrupt() const {}
     void end() {}
     int wait() { return 0; }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Examples from CSV files by readers and queues: one thread, five threads, five readers. Each way gives the same examples, and ends by itself.
+// Examples from CSV files by readers and queues: one thread, five threads, five readers; then by a dataset that two processes share. Each way gives
+// the same examples, and ends by itself.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include <rill/rill.hpp>
 
+#include "child_process.hpp"
 #include "expect.hpp"
 
 using namespace rill;
@@ -65,9 +67,37 @@ std::multiset<example> read_all(const std::vector<std::string>& files, int reade
     return seen;
 }
 
+/// Writes one of two workers' share of the examples to a file.
+void work(const std::string& folder, int worker) {
+    std::ofstream out(folder + "/share-" + std::to_string(worker));
+    for (const auto& [x1, x2, target] : dataset::csv<float, std::string, int>(folder + "/part-*.csv").shard(2, worker))
+        out << x1 << ' ' << (x2.empty() ? "-1" : x2) << ' ' << target << '\n';
+}
+
+/// Reads the examples with two processes.
+std::multiset<example> read_by_processes(const std::string& program, const std::string& folder) {
+    {
+        child_process first(program, {folder, "0"}), second(program, {folder, "1"});
+        expect(first.wait() == 0 && second.wait() == 0, "both processes end by themselves");
+    }
+    std::multiset<example> seen;
+    for (const char* name : {"/share-0", "/share-1"}) {
+        std::ifstream in(folder + name);
+        std::size_t examples = 0;
+        float x1 = 0, x2 = 0;
+        for (int target = 0; in >> x1 >> x2 >> target; ++examples) seen.emplace(x1, x2, target);
+        expect(examples == 50, "each process has its half");
+    }
+    return seen;
+}
+
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (argc == 3) { // started below
+        work(argv[1], std::stoi(argv[2]));
+        return 0;
+    }
     const std::string folder = (std::filesystem::temp_directory_path() / "rill-csv-pipeline").string();
     std::filesystem::create_directories(folder);
     std::multiset<example> all;
@@ -81,11 +111,10 @@ int main() {
         std::printf("%s: %zu examples\n", way.name, seen.size());
         expect(seen == all, "every example once");
     }
-    std::multiset<example> from_dataset; // the same by a dataset, of two workers that share the files
-    for (int worker = 0; worker < 2; ++worker)
-        for (const auto& [x1, line, target] :
-             dataset::csv<float, std::string, int>(folder + "/part-*.csv").shard(2, worker))
-            from_dataset.emplace(x1, line.empty() ? -1.f : std::stof(line), target);
-    expect(from_dataset == all, "every example once, of one of two workers");
+    if (has_child_processes) {
+        const auto seen = read_by_processes(argv[0], folder);
+        std::printf("two processes: %zu examples\n", seen.size());
+        expect(seen == all, "every example once, in one of two processes");
+    }
     std::filesystem::remove_all(folder);
 }

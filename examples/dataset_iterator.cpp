@@ -62,6 +62,27 @@ void training() {
     expect(std::abs(s.run(w) - 3) < 0.01f && std::abs(s.run(b) - 1) < 0.01f, "the line is found");
 }
 
+/// Data in a variable: fed once, when its initializer runs, and never in the graph or a checkpoint's gradients.
+void preloaded() {
+    const graph_scope here{graph()};
+    const placeholder<float, 6, 2> given("given");
+    const variable<float, 6, 2> points("points", given, {.trainable = false});
+    const auto next = dataset::from_tensor_slices(points).repeat(2).make_initializable_iterator();
+    const auto point = next.get_next();
+    const session s;
+    const xt::xtensor<float, 2> values{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}};
+    s.run(points.initializer(), feed(given, values));
+    s.run(next.initializer());
+    float sum = 0;
+    int count = 0;
+    try {
+        for (;; ++count) sum += s.run(point)(1);
+    } catch (const out_of_range&) {}
+    std::printf("preloaded: %d points, the sum is %.0f\n", count, static_cast<double>(sum));
+    expect(count == 12 && sum == 72, "each point twice");
+    expect(trainable_variables().empty(), "an optimizer does not change them");
+}
+
 void going_on() {
     const graph_scope here{graph()};
     const auto next =
@@ -84,6 +105,7 @@ void going_on() {
 
 int main() {
     kinds_of_iterators();
+    preloaded();
     training();
     going_on();
     const auto count = std::make_shared<std::atomic<std::int64_t>>(0);

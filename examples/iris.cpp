@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which iris is it? An estimator with two hidden layers over the four measures of a CSV file: 120 flowers to learn from, 30 to test on.
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -32,9 +33,13 @@ int main() {
 
     const xt::xtensor<float, 2> samples{{5.1f, 3.3f, 1.7f, 0.5f}, {5.9f, 3.0f, 4.2f, 1.5f}, {6.9f, 3.1f, 5.4f, 2.1f}};
     const auto p = iris.predict(samples);
-    for (const auto& flower : p)
+    for (const auto& flower : p) {
         std::printf("  %-10s with probability %.2f\n", flower.class_name.c_str(),
                     static_cast<double>(flower.probabilities[static_cast<std::size_t>(flower.class_id)]));
+        float sum = 0;
+        for (const float each : flower.probabilities) sum += each;
+        expect(flower.probabilities.size() == 3 && std::abs(sum - 1) < 1e-5f, "three probabilities, 1 together");
+    }
     expect(m.accuracy >= 0.95, "an accuracy of 0.95 or better");
     expect(p[0].class_name == "setosa" && p[1].class_name == "versicolor" && p[2].class_name == "virginica",
            "the three flowers are what they look like");

@@ -2,9 +2,12 @@
 // A stock server: it was compiled before anybody wrote a graph for it, and runs the graphs of all who come. Its place in the cluster is in
 // its environment, as job managers set it:
 //     TF_CONFIG='{"cluster": {"stock": ["127.0.0.1:2222"]}, "task": {"type": "stock", "index": 0}}' ./server
-// Without TF_CONFIG the program starts such a server of itself, and lets it train a small network.
+// It ends at SIGINT or SIGTERM. Without TF_CONFIG the program starts such a server of itself, lets it train a small network, and ends it.
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 #include <vector>
 
 #include <rill/all_kernels.hpp>
@@ -16,19 +19,35 @@
 
 using namespace rill;
 
+namespace {
+
+volatile std::sig_atomic_t is_asked_to_end = 0;
+
+void serve() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_asked_to_end = 1; });
+    const auto me = from_environment();
+    server node(me.cluster, me.job, me.task);
+    std::cout << "serves at " << node.target() << std::endl;
+    std::thread ends([&] { // a signal handler may not stop a server itself
+        while (!is_asked_to_end) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        node.stop();
+    });
+    node.join();
+    ends.join();
+}
+
+} // namespace
+
 int main(int, char** argv) {
     if (std::getenv("TF_CONFIG")) {
-        const auto me = from_environment();
-        server node(me.cluster, me.job, me.task);
-        std::cout << "serves at " << node.target() << std::endl;
-        node.join();
+        serve();
         return 0;
     }
     if (!has_child_processes) return 0;
     const auto at = free_addresses(2);
-    const child_process stock(argv[0], {},
-                              {{"TF_CONFIG", R"({"cluster": {"stock": [")" + at[0] + R"("], "user": [")" + at[1] +
-                                                 R"("]}, "task": {"type": "stock", "index": 0}})"}});
+    child_process stock(argv[0], {},
+                        {{"TF_CONFIG", R"({"cluster": {"stock": [")" + at[0] + R"("], "user": [")" + at[1] +
+                                           R"("]}, "task": {"type": "stock", "index": 0}})"}});
 
     // a user's program, which computes nothing itself
     const server node(cluster_spec{{"stock", {at[0]}}, {"user", {at[1]}}}, "user", 0);
@@ -51,4 +70,6 @@ int main(int, char** argv) {
     const float after = s.run(loss, feed(x, xs), feed(y, ys));
     std::cout << "loss " << before << " before, " << after << " after\n";
     expect(after < before / 10, "the stock server has trained the network");
+    stock.interrupt();
+    expect(stock.wait() == 0, "the stock server ends by itself when it is asked to");
 }

@@ -8,11 +8,14 @@ A command is a line on stdin, its reply a line on stdout:
     quit
 A reply that begins with "error " says what went wrong.
 """
+import atexit
 import math
 import os
+import shutil
 import socket
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -48,6 +51,24 @@ Rows = dict[str, Callable[[], Row | Once]]
 def filled(*shape: int, salt: int = 0) -> np.ndarray:
     i = np.arange(math.prod(shape), dtype=np.int64)
     return ((i * 37 + salt * 11) % 101 / 101 - 0.5).astype(np.float32).reshape(shape)
+
+
+LINES = 20_000  # of the files of input rows
+
+
+def csv_file() -> str:
+    """Four columns of multiples of 1/16 and one of whole numbers. The caller's process removes it."""
+    path = temporary("rows.csv")
+    with open(path, "w") as out:
+        for i in range(LINES):
+            out.write(",".join(f"{(i * 37 + k * 11) % 1013 / 16:g}" for k in range(4)) + f",{i % 7}\n")
+    return path
+
+
+def temporary(name: str) -> str:
+    folder = tempfile.mkdtemp(prefix="rill-peers-")
+    atexit.register(shutil.rmtree, folder, True)
+    return os.path.join(folder, name)
 
 
 def labels(n: int, classes: int) -> np.ndarray:
@@ -224,7 +245,7 @@ def rows_of(program: dict[str, Callable]) -> Rows:
               "cond_scalar", "while_scalar_1e3", "while_scalar_grad_1e3", "scan_rnn_100x32", "scan_rnn_grad_100x32",
               "train_in_graph_1e3", "pendulum", "pendulum_grad", "pendulum_second", "queue_pair",
               "queue_batch", "queue_sessions_1e3", "lenet_64", "conv_3x3_64", "lstm_28x128",
-              "lstm_2x128_lengths", "remote_empty_run")
+              "lstm_2x128_lengths", "remote_empty_run", "input_csv", "input_csv_pandas", "input_tfrecord", "input_pipeline")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
     if "embedding" in program:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows in rill: graphs and sessions with prepared callables, on the caller's thread; on all with the argument `threads`.
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include <rill/rill.hpp>
@@ -439,6 +442,63 @@ template <index_t N> row remote_push_pull() {
 }
 #endif
 
+/// A file in a folder that goes with the last row which reads it.
+struct input_file {
+    explicit input_file(const std::string& name)
+        : folder(std::filesystem::temp_directory_path() / ("rill-peers-" + std::to_string(detail::random_bits()))),
+          path((folder / name).string()) {
+        std::filesystem::create_directories(folder);
+    }
+    input_file(const input_file&) = delete;
+    ~input_file() { std::filesystem::remove_all(folder); }
+
+    static constexpr int lines = 20'000;
+    const std::filesystem::path folder;
+    const std::string path;
+};
+
+row input_csv() {
+    const auto file = std::make_shared<const input_file>("rows.csv");
+    {
+        std::ofstream out(file->path);
+        for (int i = 0; i < input_file::lines; ++i) {
+            for (int k = 0; k < 4; ++k) out << static_cast<double>((i * 37 + k * 11) % 1013) / 16 << ',';
+            out << i % 7 << '\n';
+        }
+    }
+    auto run = [file] {
+        double sum = 0;
+        for (const auto& [a, b, c, d, e] : dataset::csv<float, float, float, float, int>(file->path))
+            sum += double(a) + double(d) + e;
+        return sum;
+    };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+row input_tfrecord() {
+    const auto file = std::make_shared<const input_file>("rows.tfrecord");
+    tf_record_writer out(file->path);
+    for (int i = 0; i < input_file::lines; ++i)
+        out.write(std::string(static_cast<std::size_t>(100 + i % 200), static_cast<char>(i % 256)));
+    out.close();
+    auto run = [file] {
+        double sum = 0;
+        for (const auto& record : dataset::tfrecord(file->path)) sum += static_cast<double>(record.size());
+        return sum;
+    };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+/// Batches of 100 after a map, a shuffle and a prefetch.
+row input_pipeline() {
+    const auto data = dataset::range(1 << 20)
+                          .map([](std::int64_t x) { return static_cast<float>(x) * 0.5f; })
+                          .shuffle(1000, 7)
+                          .repeat();
+    const auto next = data.batch<100>(drop_remainder).prefetch(2).make_one_shot_iterator().get_next();
+    auto s = new_session();
+    auto run = [s, call = s->make_callable(std::tuple(next))] { return std::get<0>(call()); };
+    return peers::steps([=] { return numbers{static_cast<double>(run().size())}; }, [=] { used(run()); });
+}
+
 /// Each row gets a graph of its own, which its session keeps.
 template <class Make> std::function<row()> fresh(const Make& make) {
     return [=] {
@@ -490,6 +550,10 @@ const peers::row_list rows{
     {"conv_3x3_64", fresh(convolution)},
     {"lstm_28x128", fresh(lstm)},
     {"lstm_2x128_lengths", fresh(stacked_lstm)},
+    {"input_csv", fresh(input_csv)},
+    {"input_csv_pandas", fresh(input_csv)},
+    {"input_tfrecord", fresh(input_tfrecord)},
+    {"input_pipeline", fresh(input_pipeline)},
 #ifdef PEERS_REMOTE
     {"remote_empty_run", fresh(remote_empty_run)},
     {"remote_push_pull_1e2", fresh(remote_push_pull<100>)},

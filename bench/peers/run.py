@@ -40,6 +40,7 @@ VARIANTS = {  # forms of rill beside one another: titles of the columns, the las
 }
 ALL_TITLES = TITLES | VARIANTS["threads"][0] | VARIANTS["flags"][0] | {"rill": "rill"}
 PACKAGES = {"tensorflow": "tensorflow-cpu", "jax": "jax", "torch": "torch"}
+BESIDE = {"tensorflow": {"pandas"}}  # what else the program of a peer imports
 FORMS = {"tensorflow": "graphs in sessions", "jax": "jit", "torch": "eager"}
 PEERS = list(PACKAGES)
 ROWS = """empty_callable empty_run linear_regression
@@ -51,11 +52,12 @@ ROWS = """empty_callable empty_run linear_regression
     cond_scalar while_scalar_1e3 while_scalar_grad_1e3 scan_rnn_100x32 scan_rnn_grad_100x32 train_in_graph_1e3
     pendulum pendulum_grad pendulum_second queue_pair queue_batch queue_sessions_1e3
     lenet_64 conv_3x3_64 lstm_28x128 lstm_2x128_lengths
+    input_csv input_csv_pandas input_tfrecord input_pipeline
     remote_empty_run remote_push_pull_1e2 remote_push_pull_1e5 remote_push_pull_1e7
     chain_build chain_gradients chain_first_run first_result""".split()
 FLOPS = {"matmul_256": 2 * 256 ** 3, "matmul_1024": 2 * 1024 ** 3}
 LONG = 5.0  # seconds: what takes as long is measured once
-NOTES = {("jax", "chain_"): "5,000 nodes"}  # not the same work: shown, but in no ratio
+NOTES = {("jax", "chain_"): "5,000 nodes", ("tensorflow", "input_csv_pandas"): "pandas"}  # not the same work: shown, but in no ratio
 
 # Relative; a list where a row's numbers differ in kind. How far a loss fell is the difference of close numbers.
 TOLERANCE = 1e-4
@@ -94,7 +96,7 @@ def install(peers: list[str]) -> list[str]:
         subprocess.run([sys.executable, "-m", "venv", PYTHON.parents[1]], check=True)
     failed = []
     for peer in peers:
-        wanted = {"numpy", PACKAGES[peer]}
+        wanted = {"numpy", PACKAGES[peer]} | BESIDE.get(peer, set())
         if not wanted <= versions().keys():
             say(f"installing {PACKAGES[peer]}")
             done = subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", *sorted(wanted)], stdout=sys.stderr)

@@ -342,6 +342,46 @@ def train_in_graph_1e3() -> Row:
     return Row(lambda: (initialize(), run(), [float(v) for v in weights()])[-1], run)
 
 
+def input_csv() -> Row:
+    data = tf.data.experimental.CsvDataset(common.csv_file(), [tf.float32] * 4 + [tf.int32]).batch(100)
+
+    def run():
+        total = 0.0
+        for a, _, _, d, e in data.as_numpy_iterator():
+            total += float(a.sum(dtype=np.float64) + d.sum(dtype=np.float64) + e.sum())
+        return total
+    return Row(lambda: [run()], run)
+
+
+def input_csv_pandas() -> Row:
+    import pandas
+    path = common.csv_file()
+
+    def run():
+        table = pandas.read_csv(path, header=None)
+        return float(table[0].sum() + table[3].sum() + table[4].sum())
+    return Row(lambda: [run()], run)
+
+
+def input_tfrecord() -> Row:
+    path = common.temporary("rows.tfrecord")
+    with tf.io.TFRecordWriter(path) as out:
+        for i in range(common.LINES):
+            out.write(bytes([i % 256]) * (100 + i % 200))
+    data = tf.data.TFRecordDataset(path).batch(100)
+    run = lambda: float(sum(len(record) for batch in data.as_numpy_iterator() for record in batch))
+    return Row(lambda: [run()], run)
+
+
+def input_pipeline() -> Row:
+    """Batches of 100 after a map, a shuffle and a prefetch."""
+    with tf.Graph().as_default():
+        data = tf.data.Dataset.range(1 << 20).map(lambda x: tf.cast(x, tf.float32) * 0.5).shuffle(1_000, 7).repeat()
+        batch = v1.data.make_one_shot_iterator(data.batch(100, drop_remainder=True).prefetch(2)).get_next()
+        run = session().make_callable(batch)
+    return Row(lambda: [float(len(run()))], run)
+
+
 def timed(work):
     begin = time.perf_counter()
     result = work()

@@ -122,6 +122,7 @@
 #include <rill/io/shard.ipp>
 #include <rill/io/summary_messages.ipp>
 #include <rill/io/tensor_bundle.ipp>
+#include <rill/io/tensor_message.ipp>
 #include <rill/io/tf_record.ipp>
 #include <rill/io/wire.ipp>
 #include <rill/io/zlib.ipp>

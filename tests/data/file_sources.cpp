@@ -2,6 +2,7 @@
 #include <rill/data/file_sources.hpp>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -13,6 +14,7 @@
 
 #include "catch.hpp"
 #include "io/temporary.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -143,6 +145,71 @@ TEST_CASE("file_sources: a line that is too long is an error, and the next one i
     CHECK((lines.read_line(line, 4) && line == "xy"));
     CHECK((lines.read_line(line, 4) && line == "z"));
     CHECK_FALSE(lines.read_line(line, 4));
+}
+
+TEST_CASE("file_sources: a file that may not be read is named") {
+    const auto path = file("secret.csv", "1\n");
+    std::filesystem::permissions(path, std::filesystem::perms::none);
+    if (std::ifstream(path)) {
+        WARN("skipped: this user may read every file");
+    } else {
+        CHECK_THAT(message_of([&] { return dataset::csv<int>(path, {.header = false}); }),
+                   contains("permission denied") && contains("secret.csv"));
+        CHECK_THAT(message_of([&] { return dataset::tfrecord(path); }), contains("permission denied"));
+    }
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+}
+
+TEST_CASE("file_sources: damaged CSV, gzip and TFRecord files end in errors that name them", "[random]") {
+    std::string csv = "a,b\n", records;
+    for (int i = 0; i < 20; ++i) {
+        csv += std::to_string(i) + ",\"text, " + std::to_string(i * i) + "\"\r\n";
+        records += detail::tf_record(std::string(static_cast<std::size_t>(i), 'r'));
+    }
+    const auto gzip = detail::has_zlib() ? detail::gzip_stream(csv) : csv;
+    seeds::each(200, [&](std::uint64_t seed) {
+        seeds::draws draw(seed);
+        const auto which = draw(3);
+        auto bytes = which == 0 ? csv : which == 1 ? gzip : records;
+        for (std::size_t i = 0, n = 1 + draw(4); i < n; ++i) switch (const auto at = draw(bytes.size()); draw(4)) {
+            case 0: bytes.erase(at, 1 + draw(9)); break;
+            case 1: bytes.insert(at, 1, "\",\n\0\r\x1f"[draw(6)]); break;
+            default: bytes[at] = static_cast<char>(draw(256));
+            }
+        const auto path = file("damaged", bytes);
+        const auto source =
+            which == 2 ? dataset::tfrecord(path).source() : dataset::csv<int, std::string>(path).source();
+        const auto it = source->iterate({});
+        detail::element_arrays element;
+        int pulls = 0;
+        for (bool more = true; more; ++pulls) {
+            REQUIRE(pulls < 200); // each pull takes a record, or what it skips
+            try {
+                more = it->next(element, {environment::real()});
+            } catch (const error& problem) {
+                CHECK((problem.code() == error_code::data_loss || problem.code() == error_code::invalid_argument));
+                CHECK_THAT(problem.what(), contains("damaged"));
+            }
+        }
+    });
+}
+
+TEST_CASE("file_sources: csv_line writes what is read") {
+    const std::vector<std::vector<std::string>> rows{{"a", "b c", ""},
+                                                     {" a", "b ", "\t"},
+                                                     {"x,y", "\"", "\"\"z"},
+                                                     {"l\nm", "n\n", "\n"},
+                                                     {"\xef\xbb\xbfname", "", "1"}};
+    std::string text;
+    for (const auto& row : rows) text += csv_line(row) + "\n";
+    std::vector<std::vector<std::string>> read;
+    for (const auto& [a, b, c] :
+         dataset::csv<std::string, std::string, std::string>(file("written.csv", text), {.header = false}))
+        read.push_back({a, b, c});
+    CHECK(read == rows);
+    CHECK(csv_line({"plain", "1.5"}, ';') == "plain;1.5");
+    CHECK(csv_line({""}) == "\"\"");
+    CHECK_THROWS_WITH(csv_line({"a", std::string(1, '\0')}), contains("field 2 has a NUL byte"));
 }
 
 TEST_CASE("file_sources: patterns of names") {

@@ -2,6 +2,7 @@
 // Also the nodes of readers: reader, reader_read, reader_counts.
 #include <rill/data/input_producers.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <set>
@@ -123,7 +124,7 @@ TEST_CASE("reader: the file of a restored place is opened by the next read, if i
         "r", "names", [&](const std::string&) -> std::unique_ptr<detail::reader_file> { return ++opened, nullptr; });
     const std::vector<named_array> parts{
         {"path", to_any_array<std::string>(std::string("/secret"))},
-        {"numbers", to_any_array<std::int64_t>(std::vector<std::int64_t>{1, 5, 2, 3, 4}, dims{dyn})}};
+        {"numbers", to_any_array<std::int64_t>(std::vector<std::int64_t>{1, 5, 2, 3, 4, 0}, dims{dyn})}};
     reader->restore_parts(parts);
     const auto saved = reader->saved_parts(); // a checkpoint before the next read has the same place
     CHECK(saved.at(1).value.elements<std::int64_t>()[1] == 5);
@@ -132,6 +133,31 @@ TEST_CASE("reader: the file of a restored place is opened by the next read, if i
     const no_files none;
     CHECK_THROWS_WITH(reader->read(nullptr, -1, &none, wait, out), contains("'/secret' may not be opened"));
     CHECK(opened == 0);
+}
+
+TEST_CASE("reader: damaged records are left out and counted where its options say so") {
+    const io_test::temporary_directory folder;
+    auto bytes = detail::tf_record("one") + detail::tf_record("two") + detail::tf_record("three");
+    bytes[19 + 13] ^= 1; // within the second record
+    std::ofstream(folder / "a.tfrecord", std::ios::binary) << bytes;
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<std::string>> files;
+    const tf_record_reader strict, lenient({.skip_errors = true});
+    const auto first = std::get<1>(strict.read(files)), second = std::get<1>(lenient.read(files));
+    const auto put = files.enqueue_many(constant(std::vector<std::string>{folder / "a.tfrecord"}));
+    const auto skipped = lenient.num_records_skipped();
+    const session s, resumed;
+    s.run(put);
+    CHECK(s.run(first) == "one");
+    CHECK_THROWS_AS(s.run(first), data_loss);
+    CHECK(s.run(first) == "three");
+    CHECK(s.run(strict.num_records_skipped()) == 0);
+    s.run(put);
+    CHECK(s.run(second) == "one");
+    CHECK(s.run(second) == "three");
+    CHECK(s.run(skipped) == 1);
+    saver().restore(resumed, saver().save(s, folder / "model", 1));
+    CHECK(resumed.run(skipped) == 1);
 }
 
 TEST_CASE("reader: any number of empty files in a row") {
@@ -186,6 +212,45 @@ TEST_CASE("input producers: one reader or several, some threads, all records onc
         CHECK(seen.size() == 40);
         for (int i = 0; i < 20; ++i) CHECK(seen.count(i) == 2);
     }
+}
+
+TEST_CASE("input producers: slices and numbers, epoch by epoch, and a tensor that ends") {
+    const graph_scope here{graph()};
+    const std::vector<int> xs{1, 2, 3};
+    const std::vector<std::string> names{"a", "b", "c"};
+    const auto [x, name] = slice_input_producer(std::tuple(xs, names), {.num_epochs = 2, .shuffle = false});
+    const auto shuffled = slice_input_producer(std::tuple(xs), {.num_epochs = 4, .seed = 3});
+    const auto number = range_input_producer(3, {.num_epochs = 2, .shuffle = false}).dequeue();
+    const auto limited = limit_epochs(constant(5), 2);
+    CHECK_THROWS_WITH(range_input_producer(0), contains("the limit is 0"));
+    CHECK_THROWS_WITH(limit_epochs(constant(5), 0), contains("the number of epochs is 0"));
+    const session s;
+    s.run(global_variables_initializer());
+    const coordinator c;
+    auto threads = start_queue_runners(s, c);
+    std::string seen;
+    for (int i = 0; i < 6; ++i) {
+        const auto [v, n] = s.run(std::tuple(x, name));
+        seen += n + std::to_string(v) + std::to_string(s.run(number));
+    }
+    CHECK(seen == "a10b21c32a10b21c32");
+    CHECK_THROWS_AS(s.run(x), out_of_range);
+    CHECK_THROWS_AS(s.run(number), out_of_range);
+    std::vector<int> all;
+    for (int i = 0; i < 12; ++i) all.push_back(s.run(shuffled));
+    CHECK_THROWS_AS(s.run(shuffled), out_of_range);
+    bool is_shuffled = false;
+    for (int e = 0; e < 4; ++e) {
+        auto epoch = std::vector(all.begin() + e * 3, all.begin() + e * 3 + 3);
+        is_shuffled = is_shuffled || epoch != xs;
+        std::sort(epoch.begin(), epoch.end());
+        CHECK(epoch == xs);
+    }
+    CHECK(is_shuffled);
+    CHECK((s.run(limited) == 5 && s.run(limited) == 5));
+    CHECK_THROWS_AS(s.run(limited), out_of_range);
+    c.request_stop();
+    c.join(threads);
 }
 
 TEST_CASE("fifo_batch: drop_remainder leaves the last elements out, and gives batches of a known size") {

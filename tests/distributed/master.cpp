@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random programs cut between tasks at random: every value has the bits that one process computes.
+// Random programs cut between tasks at random: every value has the bits that one process computes. Tasks of this process, and tasks joined by
+// sockets.
 #include <rill/distributed/master.hpp>
 
 #include <cstring>
 
 #include <rill/distributed.hpp>
 
+#include "../../examples/child_process.hpp"
 #include "catch.hpp"
 #include "random_control_flow.hpp"
 #include "random_graph.hpp"
@@ -28,9 +30,10 @@ device_function drawn_tasks(std::uint64_t seed) {
     };
 }
 
-TEST_CASE("master: random programs over several tasks have the bits of one process", "[random]") {
+/// Runs random programs as one process does, and at a target that `open` returns for a seed: two parameter servers and a worker.
+template <class Open> std::size_t compare_programs(std::uint64_t usual, const Open& open) {
     std::size_t values = 0;
-    seeds::each(4, [&](std::uint64_t seed) {
+    seeds::each(usual, [&](std::uint64_t seed) {
         for (const bool few : {false, true}) {
             std::vector<any_array> whole, parts;
             {
@@ -43,9 +46,9 @@ TEST_CASE("master: random programs over several tasks have the bits of one proce
                 const graph g;
                 const graph_scope here(g);
                 const random_parts::program p(seed, drawn_tasks(seed));
-                local_cluster all({{"ps", 2}, {"worker", 1}});
+                const auto all = open();
                 try {
-                    parts = p.outcomes(session(g, {.target = all.at("ps", static_cast<int>(seed % 2)).target()}), few);
+                    parts = p.outcomes(session(g, {.target = all->target(seed % 2)}), few);
                 } catch (const unimplemented&) { // a body whose nodes were drawn for several tasks
                     return;
                 }
@@ -58,6 +61,15 @@ TEST_CASE("master: random programs over several tasks have the bits of one proce
             }
         }
     });
+    return values;
+}
+
+TEST_CASE("master: random programs over several tasks have the bits of one process", "[random]") {
+    struct cluster {
+        local_cluster all{{{"ps", 2}, {"worker", 1}}};
+        std::string target(std::uint64_t ps) { return all.at("ps", static_cast<int>(ps)).target(); }
+    };
+    const auto values = compare_programs(4, [] { return std::make_unique<cluster>(); });
     if (seeds::all()) CHECK(values > 300);
 }
 
@@ -126,5 +138,17 @@ TEST_CASE("master: random control flow over several tasks, with writes in bodies
     INFO(ran << " have run, " << refused << " were refused");
     if (seeds::all()) CHECK(refused * 4 <= ran);
 }
+#if RILL_WITH_ZMQ
+TEST_CASE("master: random programs over tasks that sockets join have the bits of one process", "[random]") {
+    struct cluster {
+        std::vector<std::string> at = free_addresses(3);
+        cluster_spec spec{{"ps", {at[0], at[1]}}, {"worker", {at[2]}}};
+        server first{spec, "ps", 0}, second{spec, "ps", 1}, worker{spec, "worker", 0};
+        std::string target(std::uint64_t ps) { return (ps == 0 ? first : second).target(); }
+    };
+    const auto values = compare_programs(2, [] { return std::make_unique<cluster>(); });
+    if (seeds::all()) CHECK(values > 100);
+}
+#endif
 
 } // namespace test_master

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tasks in processes of their own, which are killed, frozen and started again. The test program starts itself as a parameter server.
 #include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <thread>
 
 #include <rill/distributed.hpp>
@@ -116,6 +120,220 @@ TEST_CASE("processes: one that stands still is given up in time, and no step run
     all.ps->thaw();
     const auto after = all.open().run(all.count);
     CHECK((after == done || after == done + 1)); // the step that failed has run once or not at all
+}
+
+/// Ends the program with a message unless the call that it watches has ended in time: a test that hangs says where.
+class watchdog {
+public:
+    explicit watchdog(std::string what, std::chrono::seconds patience = 40s)
+        : what_(std::move(what)), thread_([this, patience] {
+              std::unique_lock lock(mutex_);
+              if (ended_.wait_for(lock, patience, [&] { return has_ended_; })) return;
+              std::fprintf(stderr, "watchdog: '%s' has not ended after %d s\n", what_.c_str(),
+                           static_cast<int>(patience.count()));
+              std::abort();
+          }) {}
+    watchdog(const watchdog&) = delete;
+    ~watchdog() {
+        {
+            const std::lock_guard lock(mutex_);
+            has_ended_ = true;
+        }
+        ended_.notify_one();
+        thread_.join();
+    }
+
+private:
+    const std::string what_;
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    bool has_ended_ = false;
+    std::thread thread_;
+};
+
+TEST_CASE("processes: a task of the clusters of other tests", "[.]") {
+    const char *const addresses = std::getenv("RILL_TEST_TASKS"), *const job = std::getenv("RILL_TEST_JOB"),
+                      *const number = std::getenv("RILL_TEST_TASK");
+    if (!addresses || !job || !number) return;
+    std::vector<std::string> at;
+    for (const char* c = addresses; *c; ++c) {
+        if (c == addresses || c[-1] == ' ') at.emplace_back();
+        if (*c != ' ') at.back() += *c;
+    }
+    const cluster_spec spec{{"ps", {at.at(0)}}, {"worker", {at.at(1), at.at(2)}}};
+    server node(spec, job, std::atoi(number), {.health = fast});
+    node.join();
+}
+
+/// Three tasks, each a process: a parameter server with a counter, a worker that is the master of the client's sessions, and one that computes
+/// the counter's next value.
+struct three_processes {
+    enum task { ps, master, worker };
+    static constexpr const char* names[] = {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0",
+                                            "/job:worker/replica:0/task:1"};
+
+    void start(task t) {
+        processes[t] = std::make_unique<child_process>(
+            "/proc/self/exe", std::vector<std::string>{"processes: a task of the clusters of other tests"},
+            std::vector<std::pair<std::string, std::string>>{{"RILL_TEST_TASKS", at[0] + " " + at[1] + " " + at[2]},
+                                                             {"RILL_TEST_JOB", t == ps ? "ps" : "worker"},
+                                                             {"RILL_TEST_TASK", t == worker ? "1" : "0"}});
+    }
+    void start_all() {
+        for (const task t : {ps, master, worker}) start(t);
+    }
+    /// Opens a session at the master, as soon as that serves.
+    std::unique_ptr<session> open() const {
+        const watchdog here("a session is opened");
+        for (int tries = 0;; ++tries) {
+            try {
+                return std::make_unique<session>(g, session_options{.target = "tcp://" + at[1]});
+            } catch (const unavailable&) {
+                if (tries == 5) throw;
+            }
+        }
+    }
+
+    std::vector<std::string> at = free_addresses(3);
+    std::map<task, std::unique_ptr<child_process>> processes;
+    graph g;
+    graph_scope use{g};
+    variable<float> count = [] {
+        device_scope on("/job:ps");
+        return variable<float>("count", 0.f);
+    }();
+    tensor<float> next = [this] {
+        device_scope on("/job:worker/task:1");
+        return tensor<float>(count + 1.f);
+    }();
+    tensor<float> step = count.assign(next);
+};
+
+/// Runs steps until one fails, and returns how many did not. The error must name the task.
+int steps_until_error(const session& s, const three_processes& all, const std::string& name) {
+    for (int done = 0; done < 200; ++done) {
+        const watchdog here("a step whose " + name + " may be gone");
+        const auto begin = std::chrono::steady_clock::now();
+        try {
+            s.run(all.step, {.timeout = 8s});
+        } catch (const error& e) {
+            INFO(e.what());
+            CHECK((e.code() == error_code::unavailable || e.code() == error_code::aborted));
+            CHECK_THAT(e.what(), contains(name));
+            CHECK(std::chrono::steady_clock::now() - begin < 8s);
+            return done;
+        }
+    }
+    FAIL_CHECK("no step fails");
+    return 200;
+}
+
+TEST_CASE("processes: whoever is killed, frozen or started again, calls end with its name, and new sessions go on") {
+    using tasks = three_processes;
+    for (const auto victim : {tasks::ps, tasks::worker, tasks::master})
+        for (const std::string fault : {"killed", "frozen", "started again", "slow"}) {
+            INFO(tasks::names[victim] << " is " << fault);
+            tasks all;
+            all.start_all();
+            auto s = all.open();
+            {
+                const watchdog here("the first run");
+                s->run(all.count.initializer()); // waits until all have started
+            }
+            for (int i = 0; i < 3; ++i) s->run(all.step);
+            auto& process = *all.processes[victim];
+            if (fault == "slow") { // it stands still, but not for long: nothing fails, and no step runs twice
+                std::thread pauses([&] {
+                    for (int i = 0; i < 5; ++i) {
+                        process.freeze();
+                        std::this_thread::sleep_for(250ms);
+                        process.thaw();
+                        std::this_thread::sleep_for(50ms);
+                    }
+                });
+                float done = 3;
+                for (int i = 0; i < 60; ++i, ++done) {
+                    const watchdog here("a step with a slow task");
+                    s->run(all.step);
+                }
+                pauses.join();
+                CHECK(s->run(all.count) == done);
+                continue;
+            }
+            if (fault == "killed") process.end();
+            if (fault == "frozen") process.freeze();
+            if (fault == "started again") {
+                process.end();
+                all.start(victim);
+            }
+            CHECK(steps_until_error(*s, all, tasks::names[victim]) <= 1);
+            if (fault == "killed") all.start(victim);
+            if (fault == "frozen") process.thaw();
+            {
+                const watchdog here("the old session ends");
+                s.reset();
+            }
+            const watchdog here("a new session goes on");
+            for (int tries = 0; tries < 10; ++tries) try { // until the others know of the new life
+                    s = all.open();
+                    s->run(all.count.initializer(), {.timeout = 4s});
+                    s->run(all.step, {.timeout = 4s});
+                    break;
+                } catch (const error& e) {
+                    CHECK((e.code() == error_code::unavailable || e.code() == error_code::aborted ||
+                           e.code() == error_code::deadline_exceeded));
+                }
+            CHECK(s->run(all.count) == 1.f);
+        }
+}
+
+TEST_CASE("processes: tasks start in any order, and one that is missing is named") {
+    using tasks = three_processes;
+    const std::vector<tasks::task> orders[] = {{tasks::worker, tasks::ps, tasks::master},
+                                               {tasks::master, tasks::worker, tasks::ps}};
+    for (const auto& order : orders) {
+        tasks all;
+        for (const auto t : order) { // in this thread: a child ends with the thread that started it
+            all.start(t);
+            std::this_thread::sleep_for(300ms);
+        }
+        const auto s = all.open();
+        const watchdog here("the first step of a cluster that starts");
+        s->run(all.count.initializer());
+        s->run(all.step);
+        CHECK(s->run(all.count) == 1.f);
+    }
+    tasks all;
+    all.start(tasks::ps);
+    all.start(tasks::master);
+    const watchdog here("a session whose cluster lacks a task", 100s);
+    try {
+        const session s(all.g, {.target = "tcp://" + all.at[1]});
+        s.run(all.step);
+        FAIL_CHECK("the step runs without its worker");
+    } catch (const error& e) {
+        INFO(e.what());
+        CHECK((e.code() == error_code::unavailable || e.code() == error_code::deadline_exceeded));
+        CHECK_THAT(e.what(), contains(tasks::names[tasks::worker]));
+    }
+}
+
+TEST_CASE("processes: sessions and servers end in time though their peers are dead") {
+    two_processes all;
+    auto s = std::make_unique<session>(all.g, session_options{.target = all.worker.target()});
+    s->run(all.count.initializer());
+    s->run(all.step);
+    all.ps->end();
+    {
+        const watchdog here("a session with a dead peer is closed", 10s);
+        s.reset();
+    }
+    {
+        const watchdog here("containers are reset at a dead peer", 20s);
+        CHECK_THROWS_AS(session::reset(all.worker.target(), {}, 3s), error);
+    }
+    const watchdog here("a server with a dead peer stops", 10s);
+    all.worker.stop();
 }
 
 } // namespace test_processes

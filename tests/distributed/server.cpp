@@ -18,6 +18,9 @@
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
 #include "distributed/simulated_cluster.hpp"
+#if RILL_WITH_ZMQ && defined(__linux__)
+#include "distributed/tcp_relay.hpp"
+#endif
 #include "seeds.hpp"
 
 using namespace rill;
@@ -418,6 +421,35 @@ TEST_CASE("server: G6: over a network that loses messages every update runs once
     CHECK((sum(0) == updates && sum(1) == 2 * updates && sum(2) == 3 * updates));
     CHECK(first->lost + second->lost > 0);
 }
+
+#if defined(__linux__)
+TEST_CASE("server: G6: over connections that a relay cuts every update runs once", "[random]") {
+    seeds::each(2, [](std::uint64_t seed) {
+        const auto at = free_addresses(2);
+        const cluster_spec spec{{"ps", {at[0]}}, {"worker", {at[1]}}};
+        const auto first = std::make_shared<relayed_net>(seed, 12'000),
+                   second = std::make_shared<relayed_net>(seed + 1000, 12'000);
+        const server ps(spec, "ps", 0, {.net = first}), worker(spec, "worker", 0, {.net = second});
+        const graph g;
+        const graph_scope use(g);
+        const auto [w, add] = on("/job:ps/task:0", [] {
+            const variable<float, 3> v("v", 0.f);
+            return std::pair(v, operation(v.assign_add({1.f, 2.f, 3.f}).node()));
+        });
+        const session s({.target = worker.target()});
+        s.run(global_variables_initializer());
+        int updates = 0; // until some connections were cut
+        while (updates < 40 || (first->cuts() + second->cuts() < 3 && updates < 2000)) {
+            s.run(add);
+            ++updates;
+        }
+        const auto sum = s.run(w);
+        const auto n = static_cast<float>(updates);
+        CHECK((sum(0) == n && sum(1) == 2 * n && sum(2) == 3 * n));
+        CHECK(first->cuts() + second->cuts() >= 3);
+    });
+}
+#endif
 
 TEST_CASE("server: long values come and go by its address for data") {
     const auto data_address = free_addresses(1)[0];

@@ -7,11 +7,15 @@
 
 #include <rill/core/error.hpp>
 #include <rill/distributed/security.hpp>
+#include <rill/distributed/zmq_transport_keys.ipp>
 
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
+#include "io/temporary.hpp"
 
 #if RILL_WITH_ZMQ
+#include <zmq.hpp>
+
 using namespace rill;
 
 namespace test_zmq_transport {
@@ -225,6 +229,79 @@ TEST_CASE("zmq transport: keys tell who speaks, and strangers are not heard") {
                               .name_at = [](const std::string&) { return std::string(); }});
     of_cluster.send(of_cluster.connect(address, answered, "ps/0"), text("named"));
     CHECK(comes([&] { return answers.now() == "yesyes"; }));
+}
+
+TEST_CASE(
+    "zmq transport: G17: clients without keys, with a password, with the wrong keys, and of no cluster are refused") {
+    const auto of_ps = make_key_pair(), known = make_key_pair(), stranger = make_key_pair();
+    const std::vector<std::pair<std::string, std::string>> allowed{{"ps/0", of_ps.first}, {"worker/0", known.first}};
+    record got;
+    zmq_transport b({.security = {"ps/0", of_ps.first, of_ps.second, allowed}});
+    const auto address = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+        got += b.identity(from) + ":" + std::string(m.at(0).bytes()) + " ";
+    });
+    // by ZeroMQ itself: what a client may say without our transport
+    zmq::context_t context;
+    const auto client = [&](const auto& prepare) {
+        zmq::socket_t s(context, zmq::socket_type::dealer);
+        s.set(zmq::sockopt::linger, 0);
+        prepare(s);
+        s.connect(address);
+        s.send(zmq::str_buffer("bytes of a stranger"), zmq::send_flags::dontwait);
+        return s;
+    };
+    const auto with_keys = [](zmq::socket_t& s, const auto& pair, const std::string& of_server) {
+        s.set(zmq::sockopt::curve_publickey, pair.first);
+        s.set(zmq::sockopt::curve_secretkey, pair.second);
+        s.set(zmq::sockopt::curve_serverkey, of_server);
+    };
+    std::vector<zmq::socket_t> clients;
+    for (int i = 0; i < 10; ++i) {
+        clients.push_back(client([](zmq::socket_t&) {})); // NULL
+        clients.push_back(client([](zmq::socket_t& s) {
+            s.set(zmq::sockopt::plain_username, std::string("worker/0"));
+            s.set(zmq::sockopt::plain_password, std::string("secret"));
+        }));
+        clients.push_back(
+            client([&](zmq::socket_t& s) { with_keys(s, known, stranger.first); })); // the server's key is wrong
+        clients.push_back(client([&](zmq::socket_t& s) { with_keys(s, stranger, of_ps.first); }));
+        clients.push_back(client([&](zmq::socket_t& s) { // the public key of another, without its secret one
+            with_keys(s, std::pair(known.first, stranger.second), of_ps.first);
+        }));
+    }
+    std::this_thread::sleep_for(300ms);
+    zmq_transport a({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
+    a.send(a.connect(address, [](auto, auto) {}), text("known"));
+    CHECK(comes([&] { return got.now() == "worker/0:known "; }));
+    std::this_thread::sleep_for(100ms);
+    CHECK(got.now() == "worker/0:known ");
+}
+
+TEST_CASE("zmq transport: a listener that lets strangers in is found") {
+    const auto keys = make_key_pair();
+    zmq::context_t context;
+    zmq::socket_t open(context, zmq::socket_type::router); // CURVE, and nobody who looks at keys
+    open.set(zmq::sockopt::linger, 0);
+    open.set(zmq::sockopt::curve_server, true);
+    open.set(zmq::sockopt::curve_publickey, keys.first);
+    open.set(zmq::sockopt::curve_secretkey, keys.second);
+    open.bind("tcp://127.0.0.1:*");
+    CHECK_FALSE(detail::refuses_strangers(open.get(zmq::sockopt::last_endpoint), keys.first));
+    zmq_transport ours({.security = {"ps/0", keys.first, keys.second, {{"ps/0", keys.first}}}});
+    CHECK(detail::refuses_strangers(ours.listen("127.0.0.1:0", [](auto, auto) {}), keys.first));
+}
+
+TEST_CASE("zmq transport: over a socket of the file system") {
+    const io_test::temporary_directory folder;
+    record got;
+    zmq_transport b, a;
+    const auto address = b.listen("ipc://" + folder / "task",
+                                  [&](transport::connection from, message_parts m) { b.send(from, std::move(m)); });
+    CHECK(address == "ipc://" + folder / "task");
+    const auto to = a.connect(address, [&](auto, message_parts m) { got += m.at(0).bytes(); });
+    a.send(to, text("there and back"));
+    CHECK(comes([&] { return got.now() == "there and back"; }));
+    CHECK_FALSE(b.needs_checksums());
 }
 
 } // namespace test_zmq_transport

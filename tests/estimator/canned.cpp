@@ -72,6 +72,16 @@ TEST_CASE("canned: linear models, regressors, early stopping") {
     CHECK(m.root_mean_squared_error == Approx(std::sqrt(m.loss)).margin(1e-4));
     CHECK(m.global_step < 2000); // it stopped when nothing got better
     CHECK(model.predict(xt::xtensor<float, 2>{{1, 1}}).at(0).value == Approx(2.5).margin(0.1));
+    dnn_regressor<hidden<8, 8>> deep(xy, {.optimizer = adam(0.02f)}); // a curve, which no line fits
+    const auto curve = points(60).map([](float x, float y, int) { return std::tuple(x, y, x * x - y); });
+    deep.train(curve.shuffle(60, 3).repeat().batch<20>(), {.steps = 1500});
+    CHECK(deep.evaluate(curve).loss < 0.01);
+    const auto at = deep.predict(xt::xtensor<float, 2>{{0.5f, 0}, {-0.5f, 0}});
+    REQUIRE(at.size() == 2);
+    for (const auto& each : at) CHECK(each.value == Approx(0.25).margin(0.15));
+    linear_regressor flat(xy, {.optimizer = adam(0.1f)});
+    flat.train(curve.repeat().batch<20>(), {.steps = 500});
+    CHECK(flat.evaluate(curve).loss > 0.02);
     linear_classifier classes(xy, {.optimizer = adam(0.1f)});
     classes.train(points(100).repeat(60)); // to the end of the input
     CHECK(classes.evaluate(points(100)).accuracy > 0.9);

@@ -28,6 +28,7 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
+                        "data/exchange": "files of other programs, for all headers that read any",
                         "distributed/processes": "tasks in processes of their own, of all headers",
                         "distributed/simulated_training": "training in the simulator, with tasks that die",
                         "distributed/faults": "training by processes that are killed",
@@ -68,6 +69,7 @@ COVERED_BY |= {header: "data/dataset"
                for header in ("resources/element_source", "resources/iterator_state", "ops/input/iterator", "ops/input/iterator_op",
                               "ops/input/iterator_get_next", "ops/input/make_iterator", "data/dataset_of", "data/dataset_iterator",
                               "data/element_types", "data/traced_function")}
+COVERED_BY |= {header: "data/pipeline" for header in ("resources/pipeline_memory", "resources/pull_lock")}
 COVERED_BY |= {header: "data/input_producers" for header in ("resources/reader_state", "ops/input/reader", "ops/input/reader_counts",
                                                              "ops/input/reader_read")}
 COVERED_BY |= {f"estimator/{header}": "estimator/canned" for header in ("estimator", "estimator_core", "export_model", "feature_column")}
@@ -75,6 +77,7 @@ COVERED_BY |= {"ops/image/decode_image": "ops/image/resize_image", "ops/image/im
                "io/image": "ops/image/resize_image", "io/example": "ops/input/parse_example", "ops/input/category_ids": "estimator/canned"}
 COVERED_BY |= {f"ops/string/{op}": "ops/string/string_split" for op in ("string_lower", "string_upper", "string_strip", "substr")}
 COVERED_BY["ops/input/decode_raw"] = "ops/input/decode_csv"
+COVERED_BY |= {"ops/input/decode_compressed": "ops/input/parse_tensor", "io/tensor_message": "ops/input/parse_tensor"}
 COVERED_BY |= {f"io/{header}": "data/file_sources" for header in ("byte_stream", "csv_record", "record_stream")}
 COVERED_BY |= {f"ops/{op}": "ops/array/gather_nd"
                for op in ("array/nd_indices", "array/scatter_nd", "array/sparse_to_dense", "array/tensor_scatter",

@@ -36,3 +36,28 @@ TEST_CASE("tf_record: bytes as published, and damage is found") {
     CHECK(io_test::damages_read(files, "f", [&] { detail::tf_records(files.contents("f")); }) <=
           2); // cut between the records
 }
+
+TEST_CASE("tf_record: a writer's files are read, and its errors name the path") {
+    io_test::model_files files;
+    std::string long_one(std::size_t(1) << 19, 'x');
+    {
+        tf_record_writer out("f", files);
+        out.write("one");
+        out.write("");
+        out.flush();
+        CHECK(detail::tf_records(files.contents("f")) == std::vector<std::string_view>{"one", ""});
+        out.write(long_one);
+        CHECK(out.count() == 3);
+        out.close();
+        out.close();
+        CHECK_THROWS_WITH(out.write("late"), contains("write 'f': the writer is closed"));
+    }
+    CHECK(detail::tf_records(files.contents("f")) == std::vector<std::string_view>{"one", "", long_one});
+    {
+        tf_record_writer out("g", files);
+        out.write("left");
+        const auto moved = std::move(out); // whose destructor writes
+    }
+    CHECK(detail::tf_records(files.contents("g")) == std::vector<std::string_view>{"left"});
+    CHECK_THROWS_WITH(tf_record_writer("/nowhere/at/all"), contains("/nowhere/at/all"));
+}

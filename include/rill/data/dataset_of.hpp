@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <rill/core/platform.hpp>
 #include <rill/data/dataset_iterator.hpp>
 #include <rill/data/element_types.hpp>
 #include <rill/data/pipeline.hpp>
@@ -58,13 +57,14 @@ public:
     std::vector<std::string> names() const { return source_->names(); }
 
     /// Maps elements. A function whose parameters have types takes values of the host: [](float x, const xt::xtensor<float, 1>& v). A generic
-    /// one, [](auto x, auto v), takes tensors, as loops and branches do: its graph is built once. Several results are a tuple.
+    /// one, [](auto x, auto v), takes tensors, as loops and branches do: its graph is built once, with the seed of the current one. Several results
+    /// are a tuple.
     template <class F> auto map(F f, const map_options& o = {}) const {
         if constexpr (detail::takes_host_values<F, T...>) {
             using result = detail::components_from<std::invoke_result_t<F&, detail::host_component<T>...>>;
             return mapped(
                 result(),
-                [f = std::move(f)](detail::element_arrays&& in) mutable {
+                [f = std::move(f)](detail::element_arrays&& in, std::uint64_t) mutable {
                     return detail::to_element(result(), detail::call_with(components(), f, in));
                 },
                 o);
@@ -73,7 +73,10 @@ public:
             using result = typename detail::components_of_results<std::decay_t<decltype(results)>>::type;
             return mapped(
                 result(),
-                [traced = std::move(function)](detail::element_arrays&& in) { return (*traced)(std::move(in)); }, o);
+                [traced = std::move(function)](detail::element_arrays&& in, std::uint64_t number) {
+                    return (*traced)(std::move(in), number);
+                },
+                o);
         }
     }
     /// Keeps the elements for which a function of host values returns true.
@@ -90,8 +93,8 @@ public:
     dataset_of shuffle(index_t buffer, std::uint64_t seed) const {
         return with(detail::shuffle_source(source_, buffer, seed));
     }
-    /// Draws by a seed that is drawn now.
-    dataset_of shuffle(index_t buffer) const { return shuffle(buffer, detail::random_bits()); }
+    /// Draws by a seed that is drawn now. A saved iterator keeps it.
+    dataset_of shuffle(index_t buffer) const { return with(detail::shuffle_source(source_, buffer, std::nullopt)); }
     /// Gives all elements so many times; without end unless a count is given.
     dataset_of repeat(std::int64_t count = -1) const { return with(detail::repeat_source(source_, count)); }
     dataset_of take(std::int64_t count) const { return with(detail::take_source(source_, count)); }
@@ -102,6 +105,9 @@ public:
     }
     /// Keeps the elements of the first pass in memory, for later ones.
     dataset_of cache() const { return with(detail::cache_source(source_)); }
+    /// Limits the bytes of the elements that the stages before it hold in one iteration: those of shuffle, batch, bucket_by_length, cache, prefetch
+    /// and a parallel map. The pull that would exceed the limit ends with resource_exhausted, which names the stage.
+    dataset_of memory_limit(std::size_t bytes) const { return with(detail::memory_limit_source(source_, bytes)); }
     /// Reads so many elements ahead, in the background.
     dataset_of prefetch(index_t buffer) const { return with(detail::prefetch_source(source_, buffer)); }
     /// Gives the elements of another dataset after these.

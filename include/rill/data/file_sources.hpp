@@ -10,6 +10,7 @@
 
 #include <rill/io/csv_record.hpp>
 #include <rill/io/record_stream.hpp>
+#include <rill/io/tf_record.hpp>
 #include <rill/resources/element_source.hpp>
 
 namespace rill { inline namespace RILL_ABI {

@@ -4,13 +4,17 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <rill/data/dataset.hpp>
+#include <rill/ops/array/identity.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/queue/queue_runner.hpp>
 #include <rill/ops/queue/random_shuffle_queue.hpp>
+#include <rill/ops/state/count_up_to.hpp>
+#include <rill/ops/state/variable.hpp>
 
 // Queues with the runners that fill them: start_queue_runners(s, c) starts them all.
 
@@ -39,6 +43,67 @@ string_input_producer(const Texts& texts, const string_input_producer_options& o
     add_queue_runner(q, {q.enqueue(data.repeat(o.num_epochs).make_one_shot_iterator({}, where).get_next(where))},
                      where);
     return q;
+}
+
+struct slice_input_producer_options {
+    std::int64_t num_epochs = -1; // -1: without end
+    bool shuffle = true;          // anew in each epoch
+    std::uint64_t seed = 0;       // 0: drawn now
+    index_t capacity = 32;
+    std::string shared_name = {}, name = {};
+};
+
+namespace detail {
+
+/// Adds a queue of a dataset's elements, and the runner that fills it: epoch by epoch, each in an order of its own.
+template <class... T>
+fifo_queue<component<T>...> produce(dataset_of<T...> data, const slice_input_producer_options& o,
+                                    const std::source_location& where) {
+    constexpr index_t all = index_t(1) << 40; // a buffer for all elements; it takes room for those that come
+    if (o.shuffle) data = o.seed != 0 ? data.shuffle(all, o.seed) : data.shuffle(all);
+    const fifo_queue<component<T>...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
+    const auto next = data.repeat(o.num_epochs).make_one_shot_iterator({}, where).get_next(where);
+    if constexpr (sizeof...(T) == 1)
+        add_queue_runner(q, {q.enqueue(next)}, where);
+    else
+        add_queue_runner(q, {std::apply([&](const auto&... x) { return q.enqueue(x...); }, next)}, where);
+    return q;
+}
+
+} // namespace detail
+
+/// Makes a queue of the slices of arrays along their first axes, and takes its next element: auto [x, y] =
+/// slice_input_producer(std::tuple(xs, ys)). A queue runner fills the queue epoch by epoch, and closes it after the last one.
+template <class... X>
+auto slice_input_producer(const std::tuple<X...>& arrays, const slice_input_producer_options& o = {},
+                          const std::source_location& where = std::source_location::current()) {
+    const auto data = std::apply([](const auto&... each) { return dataset::from_tensor_slices(each...); }, arrays);
+    return detail::produce(data, o, where).dequeue(where);
+}
+
+/// Makes a queue of the numbers 0 … limit - 1, which a queue runner fills epoch by epoch.
+template <class Number>
+requires std::is_integral_v<Number> fifo_queue<tensor<std::int64_t>>
+range_input_producer(Number limit, const slice_input_producer_options& o = {},
+                     const std::source_location& where = std::source_location::current()) {
+    if (limit < 1)
+        throw invalid_argument("range_input_producer: the limit is " + std::to_string(limit) +
+                               "; it must be 1 or more" + detail::at_place(where));
+    return detail::produce(dataset::range(limit), o, where);
+}
+
+/// Gives x so many times; the runs after that end with out_of_range. The count is a local variable: run the initializers first.
+template <graph_operand X,
+          class Count = std::int64_t> // a parameter, so that only programs that use it have the kernels
+auto limit_epochs(const X& x, std::type_identity_t<Count> num_epochs, const std::string& name = "epochs",
+                  const std::source_location& where = std::source_location::current()) {
+    if (num_epochs < 1)
+        throw invalid_argument("limit_epochs: the number of epochs is " + std::to_string(num_epochs) +
+                               "; it must be 1 or more" + detail::at_place(where));
+    const variable<Count> epochs(name, Count(0), {.trainable = false});
+    const auto counted = epochs.count_up_to(num_epochs, where);
+    const control_dependencies after(counted);
+    return identity(x, where);
 }
 
 struct batch_options {
@@ -84,8 +149,8 @@ auto filled_batch(const Queue& q, const std::vector<std::tuple<X...>>& rows, int
 
 } // namespace detail
 
-/// Batches of N elements that a queue runner collects: auto [xs, ys] = fifo_batch<32>(std::tuple(x, y)). The last batch has the rest, or is left out by
-/// fifo_batch<32>(std::tuple(x, y), drop_remainder). TensorFlow's name, batch, is left to programs.
+/// Batches of N elements that a queue runner collects: auto [xs, ys] = fifo_batch<32>(std::tuple(x, y)). The last batch has
+/// the rest, or is left out by fifo_batch<32>(std::tuple(x, y), drop_remainder). TensorFlow's name, batch, is left to programs.
 template <index_t N, typed_operand... X>
 auto fifo_batch(const std::tuple<X...>& x, const batch_options& o = {},
                 const std::source_location& where = std::source_location::current()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,13 +16,22 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-using element_function = std::function<element_arrays(element_arrays&&)>;
+/// A function of an element and of its number, from which random ops of the function draw.
+using element_function = std::function<element_arrays(element_arrays&&, std::uint64_t number)>;
 using names_function = std::function<std::vector<std::string>()>;
 using iterator_maker = std::function<std::unique_ptr<element_iterator>(const iterate_request&)>;
 
-/// Returns a source that a function makes iterators for.
+/// Returns a source that a function makes iterators for. `seeds` are those that the program drew for it and for what it reads.
 element_source_ptr make_source(std::vector<tensor_type> components, std::string described, bool may_wait,
-                               iterator_maker make, names_function names = {});
+                               iterator_maker make, names_function names = {}, std::vector<std::uint64_t> seeds = {});
+
+/// Returns a seed for a transformation that was given none: random bits, or those of the open seed_sequence.
+std::uint64_t drawn_seed();
+
+/// The seeds that a function of `interleave` draws. A resumed pipeline calls it again, and draws the same ones.
+struct seed_sequence {
+    std::uint64_t base = 0, drawn = 0;
+};
 
 /// Returns a source of one element, or of the slices along the first axes. Throws invalid_argument if the first extents differ.
 element_source_ptr tensor_source(element_arrays values);
@@ -39,7 +49,10 @@ element_source_ptr map_source(element_source_ptr from, std::vector<tensor_type> 
 element_source_ptr filter_source(element_source_ptr from, std::function<bool(const element_arrays&)> keep);
 /// Drops elements whose pull ends with invalid_argument or data_loss, and counts them.
 element_source_ptr ignore_errors_source(element_source_ptr from, std::shared_ptr<std::atomic<std::int64_t>> count);
-element_source_ptr shuffle_source(element_source_ptr from, index_t buffer, std::uint64_t seed);
+/// Without a seed one is drawn, which a saved state contains.
+element_source_ptr shuffle_source(element_source_ptr from, index_t buffer, std::optional<std::uint64_t> seed);
+/// Limits the bytes of the elements that the stages of one iteration hold.
+element_source_ptr memory_limit_source(element_source_ptr from, std::size_t bytes);
 element_source_ptr repeat_source(element_source_ptr from, std::int64_t count); // -1: without end
 element_source_ptr take_source(element_source_ptr from, std::int64_t count);   // -1: all
 element_source_ptr skip_source(element_source_ptr from, std::int64_t count);
@@ -63,8 +76,9 @@ element_source_ptr typed_source(element_source_ptr from, std::vector<tensor_type
 /// Gives the elements as a later round of a repetition does: what is shuffled has another order. 0: the first round.
 element_source_ptr epoch_source(element_source_ptr from, std::uint64_t epoch);
 
-/// Returns elements stacked along a new first axis; `pad` fills them up with zeros to the longest.
-element_arrays stack_elements(std::span<const element_arrays> elements, bool pad);
+/// Returns elements stacked along a new first axis; `pad` fills them up with zeros to the longest. Throws resource_exhausted if the batch does
+/// not fit into `memory`.
+element_arrays stack_elements(std::span<const element_arrays> elements, bool pad, held_bytes& memory);
 /// Returns slice k along the first axis.
 any_array array_slice(const any_array& a, index_t k);
 

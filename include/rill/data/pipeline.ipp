@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <rill/core/hash.hpp>
+#include <rill/core/platform.hpp>
+#include <rill/graph/scope.hpp>
 #include <rill/resources/element_slots.hpp>
 
 // Transformations that look at one element at a time.
@@ -17,14 +19,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class made_source final : public element_source {
 public:
     made_source(std::vector<tensor_type> components, std::string described, bool may_wait, iterator_maker make,
-                names_function names)
+                names_function names, std::vector<std::uint64_t> seeds)
         : components_(std::move(components)), described_(std::move(described)), may_wait_(may_wait),
-          make_(std::move(make)), names_(std::move(names)) {}
+          make_(std::move(make)), names_(std::move(names)), seeds_(std::move(seeds)) {}
 
     const std::vector<tensor_type>& components() const override { return components_; }
     std::string described() const override { return described_; }
     std::vector<std::string> names() const override { return names_ ? names_() : std::vector<std::string>(); }
     bool may_wait() const override { return may_wait_; }
+    std::vector<std::uint64_t> seeds() const override { return seeds_; }
     std::unique_ptr<element_iterator> iterate(const iterate_request& request) const override { return make_(request); }
 
 private:
@@ -33,24 +36,61 @@ private:
     const bool may_wait_;
     const iterator_maker make_;
     const names_function names_;
+    const std::vector<std::uint64_t> seeds_;
 };
 
 RILL_COLD element_source_ptr make_source(std::vector<tensor_type> components, std::string described, bool may_wait,
-                                         iterator_maker make, names_function names) {
+                                         iterator_maker make, names_function names, std::vector<std::uint64_t> seeds) {
     return detail::make_shared<const made_source>(std::move(components), std::move(described), may_wait,
-                                                  std::move(make), std::move(names));
+                                                  std::move(make), std::move(names), std::move(seeds));
+}
+
+/// Returns the sequence that this thread draws seeds from; null: random bits.
+inline seed_sequence*& seed_sequence_slot() {
+    static thread_local seed_sequence* open = nullptr;
+    return open;
+}
+
+/// A scope in which this thread draws seeds from a sequence.
+class seed_scope : scoped<seed_sequence*> {
+public:
+    explicit seed_scope(seed_sequence& from) : scoped(seed_sequence_slot(), &from) {}
+};
+
+RILL_COLD std::uint64_t drawn_seed() {
+    auto* const open = seed_sequence_slot();
+    return open ? hash_combine(open->base, open->drawn++) : random_bits();
 }
 
 inline names_function names_of(const element_source_ptr& from) {
     return [from] { return from->names(); };
 }
 
-/// Returns a source over another one, whose names and waits it keeps.
+/// Returns a source over another one, whose names, waits and seeds it keeps.
 inline element_source_ptr source_over(const element_source_ptr& from, std::vector<tensor_type> components,
                                       const std::string& step, iterator_maker make, bool keeps_names = true) {
     return make_source(std::move(components), from->described() + "." + step, from->may_wait(), std::move(make),
-                       keeps_names ? names_of(from) : names_function());
+                       keeps_names ? names_of(from) : names_function(), from->seeds());
 }
+
+/// A request that outlives its caller.
+class kept_request {
+public:
+    explicit kept_request(const iterate_request& r) : inputs_(r.inputs.begin(), r.inputs.end()), request_(r) {
+        request_.inputs = inputs_;
+    }
+    kept_request(const kept_request&) = delete;
+    const iterate_request* operator->() const { return &request_; }
+    iterate_request of_epoch(std::uint64_t epoch) const {
+        auto r = request_;
+        r.epoch = epoch;
+        return r;
+    }
+
+private:
+    const std::vector<any_array> inputs_;
+    iterate_request request_;
+};
 
 /// An iterator over one other iterator.
 class iterator_over : public element_iterator {
@@ -81,31 +121,6 @@ public:
 protected:
     std::int64_t at_ = 0;
 };
-
-class map_iterator final : public iterator_over {
-public:
-    map_iterator(std::unique_ptr<element_iterator> from, const element_function& f)
-        : iterator_over(std::move(from)), f_(f) {}
-    bool next(element_arrays& to, const pull_context& context) override {
-        element_arrays in;
-        if (!from_->next(in, context)) return false;
-        to = f_(std::move(in));
-        return true;
-    }
-
-private:
-    const element_function f_;
-};
-
-inline element_source_ptr sequential_map_source(element_source_ptr from, std::vector<tensor_type> components,
-                                                element_function f) {
-    return source_over(
-        from, std::move(components), "map",
-        [from, f = std::move(f)](const iterate_request& r) {
-            return std::make_unique<map_iterator>(from->iterate(r), f);
-        },
-        false);
-}
 
 class filter_iterator final : public iterator_over {
 public:
@@ -160,8 +175,7 @@ RILL_COLD element_source_ptr ignore_errors_source(element_source_ptr from,
 class repeat_iterator final : public element_iterator {
 public:
     repeat_iterator(element_source_ptr from, std::int64_t count, const iterate_request& request)
-        : source_(std::move(from)), count_(count), first_(request.epoch),
-          inputs_(request.inputs.begin(), request.inputs.end()) {}
+        : source_(std::move(from)), count_(count), request_(request) {}
     bool is_ready() override { return from_ && from_->is_ready(); }
     bool next(element_arrays& to, const pull_context& context) override {
         for (;; context.check()) {
@@ -194,14 +208,13 @@ public:
 
 private:
     void begin() {
-        const auto number = static_cast<std::uint64_t>(epoch_);
-        from_ = source_->iterate({number == 0 ? first_ : hash_combine(first_, number), inputs_});
+        const auto number = static_cast<std::uint64_t>(epoch_), first = request_->epoch;
+        from_ = source_->iterate(request_.of_epoch(number == 0 ? first : hash_combine(first, number)));
     }
 
     const element_source_ptr source_;
     std::int64_t count_;
-    const std::uint64_t first_;
-    const std::vector<any_array> inputs_;
+    const kept_request request_;
     std::unique_ptr<element_iterator> from_;
     std::int64_t epoch_ = 0;
     bool is_empty_ = true; // this epoch, so far
@@ -216,9 +229,22 @@ RILL_COLD element_source_ptr repeat_source(element_source_ptr from, std::int64_t
 
 RILL_COLD element_source_ptr epoch_source(element_source_ptr from, std::uint64_t epoch) {
     if (epoch == 0) return from;
-    return source_over(
-        from, from->components(), "epoch(" + std::to_string(epoch) + ")",
-        [from, epoch](const iterate_request& r) { return from->iterate({hash_combine(r.epoch, epoch), r.inputs}); });
+    return source_over(from, from->components(), "epoch(" + std::to_string(epoch) + ")",
+                       [from, epoch](const iterate_request& r) {
+                           return from->iterate(kept_request(r).of_epoch(hash_combine(r.epoch, epoch)));
+                       });
+}
+
+RILL_COLD element_source_ptr memory_limit_source(element_source_ptr from, std::size_t bytes) {
+    // not a part of the text: a resumed program may have another limit
+    return make_source(
+        from->components(), from->described(), from->may_wait(),
+        [from, bytes](const iterate_request& r) {
+            auto limited = r;
+            limited.memory = std::make_shared<pipeline_memory>(bytes, r.memory);
+            return from->iterate(limited);
+        },
+        names_of(from), from->seeds());
 }
 
 /// Gives each `step`-th element from `first` on, `count` of them (-1: all).
@@ -303,8 +329,14 @@ RILL_COLD element_source_ptr typed_source(element_source_ptr from, std::vector<t
     });
 }
 
+/// Returns a number for a loop, so that random ops of its maps draw other numbers than in the loops before.
+inline std::uint64_t number_of_loop() {
+    static std::atomic<std::uint64_t> loops{0};
+    return loops++;
+}
+
 RILL_COLD element_loop::element_loop(element_source_ptr source)
-    : source_(std::move(source)), iterator_(source_->iterate({})) {}
+    : source_(std::move(source)), iterator_(source_->iterate({.iteration = number_of_loop()})) {}
 
 RILL_INLINE bool element_loop::next(element_arrays& to) { return iterator_->next(to, {environment::real()}); }
 

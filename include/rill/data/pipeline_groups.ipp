@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE element_arrays stack_elements(std::span<const element_arrays> elements, bool pad) {
+RILL_INLINE element_arrays stack_elements(std::span<const element_arrays> elements, bool pad, held_bytes& memory) {
     element_arrays all;
     for (const auto& e : elements) require_component_count(e, elements[0].size());
     for (std::size_t c = 0; c < elements[0].size(); ++c) {
@@ -34,9 +34,10 @@ RILL_INLINE element_arrays stack_elements(std::span<const element_arrays> elemen
         }
         dims shape{static_cast<index_t>(elements.size())};
         for (int i = 0; i < each.rank; ++i) shape.push(each[i]);
+        const auto bytes = static_cast<std::size_t>(each.size()) * size_of(first.dtype());
+        memory.require(bytes * elements.size());
         any_array made(first.dtype(), shape);
         auto* to = static_cast<std::byte*>(made.mutable_data());
-        const auto bytes = static_cast<std::size_t>(each.size()) * size_of(first.dtype());
         for (const auto& e : elements) {
             const auto& one = e[c];
             if (one.shape() == each) {
@@ -74,21 +75,36 @@ inline std::vector<tensor_type> batch_types(const std::vector<tensor_type>& each
     return all;
 }
 
+/// Returns the elements stacked, and leaves none, also if they can't be stacked.
+inline element_arrays take_stacked(std::vector<element_arrays>& elements, bool pad, held_bytes& memory) {
+    const auto batch = std::exchange(elements, {});
+    struct given_back {
+        const std::vector<element_arrays>& all;
+        held_bytes& memory;
+        ~given_back() {
+            for (const auto& e : all) memory.remove(e);
+        }
+    } const after{batch, memory};
+    return stack_elements(batch, pad, memory);
+}
+
 class batch_iterator final : public iterator_over {
 public:
-    batch_iterator(std::unique_ptr<element_iterator> from, index_t n, bool drop_remainder, bool pad)
-        : iterator_over(std::move(from)), n_(static_cast<std::size_t>(n)), drop_remainder_(drop_remainder), pad_(pad) {}
+    batch_iterator(const element_source& from, index_t n, bool drop_remainder, bool pad, const iterate_request& r,
+                   const std::string& stage)
+        : iterator_over(from.iterate(r)), n_(static_cast<std::size_t>(n)), drop_remainder_(drop_remainder), pad_(pad),
+          memory_(r.memory, stage) {}
     bool is_ready() override { return n_ == 1 && from_->is_ready(); }
     bool next(element_arrays& to, const pull_context& context) override {
         while (elements_.size() < n_) { // after an error the elements before it are still here
             element_arrays one;
             context.check();
             if (!from_->next(one, context)) break;
+            memory_.add(one);
             elements_.push_back(std::move(one));
         }
         if (elements_.empty() || (drop_remainder_ && elements_.size() < n_)) return false;
-        const auto batch = std::exchange(elements_, {});
-        to = stack_elements(batch, pad_);
+        to = take_stacked(elements_, pad_, memory_);
         return true;
     }
     void save(iterator_archive& to) override {
@@ -97,22 +113,24 @@ public:
     }
     void restore(iterator_archive& from, const pull_context& context) override {
         elements_ = restore_elements(from);
+        memory_.add(elements_);
         from_->restore(from, context);
     }
 
 private:
     const std::size_t n_;
     const bool drop_remainder_, pad_;
+    held_bytes memory_;
     std::vector<element_arrays> elements_;
 };
 
 RILL_COLD element_source_ptr batch_source(element_source_ptr from, index_t n, bool drop_remainder, bool pad) {
     check_at_least("the size of a batch", n, 1);
-    return source_over(from, batch_types(from->components(), drop_remainder ? n : dyn),
-                       (pad ? "padded_batch(" : "batch(") + std::to_string(n) +
-                           (drop_remainder ? ", drop_remainder)" : ")"),
+    const auto stage =
+        (pad ? "padded_batch(" : "batch(") + std::to_string(n) + (drop_remainder ? ", drop_remainder)" : ")");
+    return source_over(from, batch_types(from->components(), drop_remainder ? n : dyn), stage,
                        [=](const iterate_request& r) {
-                           return std::make_unique<batch_iterator>(from->iterate(r), n, drop_remainder, pad);
+                           return std::make_unique<batch_iterator>(*from, n, drop_remainder, pad, r, stage);
                        });
 }
 
@@ -124,8 +142,9 @@ struct bucket_rule {
 
 class bucket_iterator final : public iterator_over {
 public:
-    bucket_iterator(std::unique_ptr<element_iterator> from, std::shared_ptr<const bucket_rule> rule)
-        : iterator_over(std::move(from)), rule_(std::move(rule)), buckets_(rule_->batch_sizes.size()) {}
+    bucket_iterator(const element_source& from, std::shared_ptr<const bucket_rule> rule, const iterate_request& r)
+        : iterator_over(from.iterate(r)), rule_(std::move(rule)), memory_(r.memory, "bucket_by_length"),
+          buckets_(rule_->batch_sizes.size()) {}
     bool is_ready() override { return false; } // a whole bucket may have to be filled
     bool next(element_arrays& to, const pull_context& context) override {
         for (element_arrays one; from_->next(one, context); context.check()) {
@@ -134,11 +153,13 @@ public:
                 static_cast<std::size_t>(std::upper_bound(rule_->boundaries.begin(), rule_->boundaries.end(), length) -
                                          rule_->boundaries.begin());
             auto& bucket = buckets_[at];
+            memory_.add(one);
             bucket.push_back(std::move(one));
-            if (static_cast<index_t>(bucket.size()) == rule_->batch_sizes[at]) return give(bucket, to);
+            if (static_cast<index_t>(bucket.size()) == rule_->batch_sizes[at])
+                return to = take_stacked(bucket, true, memory_), true;
         }
         for (auto& bucket : buckets_)
-            if (!bucket.empty()) return give(bucket, to);
+            if (!bucket.empty()) return to = take_stacked(bucket, true, memory_), true;
         return false;
     }
     void save(iterator_archive& to) override {
@@ -146,18 +167,16 @@ public:
         from_->save(to);
     }
     void restore(iterator_archive& from, const pull_context& context) override {
-        for (auto& b : buckets_) b = restore_elements(from);
+        for (auto& b : buckets_) {
+            b = restore_elements(from);
+            memory_.add(b);
+        }
         from_->restore(from, context);
     }
 
 private:
-    static bool give(std::vector<element_arrays>& bucket, element_arrays& to) {
-        const auto all = std::exchange(bucket, {});
-        to = stack_elements(all, true);
-        return true;
-    }
-
     const std::shared_ptr<const bucket_rule> rule_;
+    held_bytes memory_;
     std::vector<std::vector<element_arrays>> buckets_;
 };
 
@@ -176,24 +195,28 @@ RILL_COLD element_source_ptr bucket_source(element_source_ptr from,
     auto rule = std::make_shared<const bucket_rule>(
         bucket_rule{std::move(length), std::move(boundaries), std::move(batch_sizes)});
     return source_over(from, batch_types(from->components(), dyn), text + ")", [from, rule](const iterate_request& r) {
-        return std::make_unique<bucket_iterator>(from->iterate(r), rule);
+        return std::make_unique<bucket_iterator>(*from, rule, r);
     });
 }
 
 class shuffle_iterator final : public iterator_over {
 public:
-    shuffle_iterator(std::unique_ptr<element_iterator> from, std::size_t size, std::uint64_t seed)
-        : iterator_over(std::move(from)), size_(size), seed_(seed) {}
+    shuffle_iterator(const element_source& from, std::size_t size, std::uint64_t seed, const iterate_request& r)
+        : iterator_over(from.iterate(r)), size_(size), seed_(seed),
+          memory_(r.memory, "shuffle(" + std::to_string(size) + ")") {}
     bool is_ready() override { return false; } // a whole buffer may have to be filled
     bool next(element_arrays& to, const pull_context& context) override {
         while (!is_over_ && buffer_.size() < size_) {
             element_arrays one;
             context.check();
             is_over_ = !from_->next(one, context);
-            if (!is_over_) buffer_.push_back(std::move(one));
+            if (is_over_) break;
+            memory_.add(one);
+            buffer_.push_back(std::move(one));
         }
         if (buffer_.empty()) return false;
         const auto at = static_cast<std::size_t>(hash_combine(seed_, drawn_++) % buffer_.size());
+        memory_.remove(buffer_[at]);
         to = std::move(buffer_[at]);
         buffer_[at] = std::move(buffer_.back());
         buffer_.pop_back();
@@ -211,6 +234,7 @@ public:
         drawn_ = static_cast<std::uint64_t>(from.number());
         is_over_ = from.number() != 0;
         buffer_ = restore_elements(from);
+        memory_.add(buffer_);
         from_->restore(from, context);
     }
 
@@ -218,16 +242,24 @@ private:
     const std::size_t size_;
     std::uint64_t seed_, drawn_ = 0;
     bool is_over_ = false;
+    held_bytes memory_;
     std::vector<element_arrays> buffer_;
 };
 
-RILL_COLD element_source_ptr shuffle_source(element_source_ptr from, index_t buffer, std::uint64_t seed) {
+RILL_COLD element_source_ptr shuffle_source(element_source_ptr from, index_t buffer,
+                                            std::optional<std::uint64_t> seed) {
     check_at_least("the buffer of shuffle", buffer, 1);
-    return source_over(from, from->components(), "shuffle(" + std::to_string(buffer) + ")",
-                       [=](const iterate_request& r) {
-                           return std::make_unique<shuffle_iterator>(from->iterate(r), static_cast<std::size_t>(buffer),
-                                                                     hash_combine(seed, r.epoch));
-                       });
+    auto seeds = from->seeds();
+    const auto used = seed ? *seed : drawn_seed();
+    if (!seed) seeds.push_back(used);
+    return make_source(
+        from->components(), from->described() + ".shuffle(" + std::to_string(buffer) + ")", from->may_wait(),
+        [from, buffer, used, is_drawn = !seed](const iterate_request& r) {
+            const auto of_run = is_drawn ? r.seed_of(used) : used;
+            return std::make_unique<shuffle_iterator>(*from, static_cast<std::size_t>(buffer),
+                                                      hash_combine(of_run, r.epoch), r);
+        },
+        names_of(from), std::move(seeds));
 }
 
 /// The elements that the iterators of a cache share.
@@ -240,7 +272,11 @@ struct cached_elements {
 class cache_iterator final : public counted_iterator {
 public:
     cache_iterator(element_source_ptr from, const iterate_request& request, std::shared_ptr<cached_elements> cached)
-        : source_(std::move(from)), inputs_(request.inputs.begin(), request.inputs.end()), cached_(std::move(cached)) {}
+        : source_(std::move(from)), request_(request), memory_(request.memory, "cache"), cached_(std::move(cached)) {
+        const std::lock_guard lock(cached_->mutex);
+        memory_.add(cached_->all);
+        counted_ = cached_->all.size();
+    }
     bool is_ready() override {
         const std::lock_guard lock(cached_->mutex);
         return cached_->is_complete || static_cast<std::size_t>(at_) < cached_->all.size();
@@ -254,7 +290,11 @@ public:
             }
             if (cached_->is_complete) return false;
         }
-        if (!from_) from_ = source_->iterate({0, inputs_}); // the same pass for all
+        if (!from_) { // the same pass for all
+            auto pass = request_.of_epoch(0);
+            pass.iteration = 0;
+            from_ = source_->iterate(pass);
+        }
         for (;; context.check()) {
             const bool more = from_->next(to, context);
             const std::lock_guard lock(cached_->mutex);
@@ -262,7 +302,13 @@ public:
                 cached_->is_complete = true;
                 return false;
             }
-            const auto number = from_at_++;
+            const auto number = from_at_;
+            if (static_cast<std::size_t>(number) >=
+                counted_) { // it stays, whether this iterator adds it or another one
+                memory_.add(to);
+                counted_ = static_cast<std::size_t>(number) + 1;
+            }
+            ++from_at_;
             if (static_cast<std::size_t>(number) == cached_->all.size()) cached_->all.push_back(to);
             if (number < at_) continue;
             ++at_;
@@ -272,18 +318,21 @@ public:
 
 private:
     const element_source_ptr source_;
-    const std::vector<any_array> inputs_;
+    const kept_request request_;
+    held_bytes memory_;
     const std::shared_ptr<cached_elements> cached_;
     std::unique_ptr<element_iterator> from_;
     std::int64_t from_at_ = 0;
+    std::size_t counted_ = 0; // elements that are counted as held
 };
 
 RILL_COLD element_source_ptr cache_source(element_source_ptr from) {
-    return source_over(from, from->components(), "cache",
-                       [from, shared = std::make_shared<cached_elements>()](const iterate_request& r) {
-                           return std::make_unique<cache_iterator>(
-                               from, r, r.inputs.empty() ? shared : std::make_shared<cached_elements>());
-                       });
+    return source_over(
+        from, from->components(), "cache",
+        [from, shared = std::make_shared<cached_elements>()](const iterate_request& r) {
+            const bool is_shared = r.inputs.empty() && !r.seeds; // restored seeds may give other elements
+            return std::make_unique<cache_iterator>(from, r, is_shared ? shared : std::make_shared<cached_elements>());
+        });
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/core/hash.hpp>
 #include <rill/data/pipeline.ipp>
 #include <rill/data/pipeline_groups.ipp>
 
@@ -48,18 +49,24 @@ private:
 
 RILL_COLD element_source_ptr zip_source(std::vector<element_source_ptr> all) {
     std::vector<tensor_type> components;
+    std::vector<std::uint64_t> seeds;
     std::string text;
     bool may_wait = false;
     for (const auto& s : all) {
         components.insert(components.end(), s->components().begin(), s->components().end());
         text += (text.empty() ? "" : ", ") + s->described();
         may_wait = may_wait || s->may_wait();
+        const auto drawn = s->seeds();
+        seeds.insert(seeds.end(), drawn.begin(), drawn.end());
     }
-    return make_source(std::move(components), "zip(" + text + ")", may_wait, [all](const iterate_request& r) {
-        std::vector<std::unique_ptr<element_iterator>> each;
-        for (const auto& s : all) each.push_back(s->iterate(r));
-        return std::make_unique<zip_iterator>(std::move(each));
-    });
+    return make_source(
+        std::move(components), "zip(" + text + ")", may_wait,
+        [all](const iterate_request& r) {
+            std::vector<std::unique_ptr<element_iterator>> each;
+            for (const auto& s : all) each.push_back(s->iterate(r));
+            return std::make_unique<zip_iterator>(std::move(each));
+        },
+        {}, std::move(seeds));
 }
 
 /// Reads one source after the other.
@@ -94,13 +101,16 @@ RILL_COLD element_source_ptr concatenate_source(element_source_ptr first, elemen
         for (int k = 0; k < shape.rank && shape.rank == other.rank; ++k)
             if (shape[k] != other[k]) shape[k] = dyn;
     }
+    auto seeds = first->seeds();
+    const auto more = second->seeds();
+    seeds.insert(seeds.end(), more.begin(), more.end());
     return make_source(
         std::move(components), first->described() + ".concatenate(" + second->described() + ")",
         first->may_wait() || second->may_wait(),
         [=](const iterate_request& r) {
             return std::make_unique<chain_iterator>(first->iterate(r), second->iterate(r));
         },
-        names_of(first));
+        names_of(first), std::move(seeds));
 }
 
 struct interleave_rule {
@@ -111,9 +121,10 @@ struct interleave_rule {
 
 class interleave_iterator final : public iterator_over {
 public:
-    interleave_iterator(std::unique_ptr<element_iterator> from, std::shared_ptr<const interleave_rule> rule,
-                        std::uint64_t epoch)
-        : iterator_over(std::move(from)), rule_(std::move(rule)), epoch_(epoch), open_(rule_->cycle) {}
+    interleave_iterator(const element_source& from, std::shared_ptr<const interleave_rule> rule, std::uint64_t seed,
+                        const iterate_request& r)
+        : iterator_over(from.iterate(r)), rule_(std::move(rule)), seed_(hash_combine(seed, r.epoch)), request_(r),
+          open_(rule_->cycle) {}
     bool is_ready() override { return false; }
     bool next(element_arrays& to, const pull_context& context) override {
         for (std::size_t closed = 0; closed < open_.size() || !is_over_; context.check()) {
@@ -121,7 +132,7 @@ public:
             if (!slot.from && !is_over_) {
                 element_arrays element;
                 is_over_ = !from_->next(element, context);
-                if (!is_over_) slot.begin(std::move(element), *rule_, epoch_);
+                if (!is_over_) begin(slot, std::move(element), begun_++);
             }
             if (!slot.from) {
                 ++closed;
@@ -142,9 +153,11 @@ public:
         to.put(static_cast<std::int64_t>(at_));
         to.put(given_);
         to.put(static_cast<std::int64_t>(is_over_));
+        to.put(begun_);
         for (const auto& s : open_) {
             to.put(static_cast<std::int64_t>(s.from != nullptr));
             if (!s.from) continue;
+            to.put(s.number);
             to.put(s.element);
             s.from->save(to);
         }
@@ -154,9 +167,11 @@ public:
         at_ = from.count(static_cast<std::int64_t>(open_.size()) - 1);
         given_ = from.number();
         is_over_ = from.number() != 0;
+        begun_ = from.number();
         for (auto& s : open_) {
             if (from.number() == 0) continue;
-            s.begin(from.element(), *rule_, epoch_);
+            const auto number = from.number();
+            begin(s, from.element(), number);
             s.from->restore(from, context);
         }
         from_->restore(from, context);
@@ -166,23 +181,31 @@ private:
     /// A source that is being read, and the element which it is made of.
     struct open_source {
         element_arrays element = {};
+        std::int64_t number = 0; // of the elements before
         element_source_ptr source = {};
         std::unique_ptr<element_iterator> from = {};
-
-        void begin(element_arrays e, const interleave_rule& rule, std::uint64_t epoch) {
-            element = std::move(e);
-            source = rule.f(element_arrays(element));
-            from = source->iterate({epoch});
-        }
     };
+    void begin(open_source& slot, element_arrays element, std::int64_t number) const {
+        const auto of_element = hash_combine(seed_, static_cast<std::uint64_t>(number));
+        seed_sequence seeds{of_element};
+        const seed_scope here(seeds);
+        open_source made{std::move(element), number};
+        made.source = rule_->f(element_arrays(made.element));
+        made.from = made.source->iterate({.epoch = request_->epoch,
+                                          .iteration = hash_combine(request_->iteration, of_element),
+                                          .memory = request_->memory});
+        slot = std::move(made);
+    }
     void advance() {
         at_ = (at_ + 1) % open_.size();
         given_ = 0;
     }
 
     const std::shared_ptr<const interleave_rule> rule_;
-    const std::uint64_t epoch_;
+    const std::uint64_t seed_;
+    const kept_request request_;
     std::vector<open_source> open_;
+    std::int64_t begun_ = 0;
     std::size_t at_ = 0;
     index_t given_ = 0; // of this block
     bool is_over_ = false;
@@ -195,12 +218,17 @@ RILL_COLD element_source_ptr interleave_source(element_source_ptr from, std::vec
     check_at_least("the block of interleave", block, 1);
     auto rule =
         std::make_shared<const interleave_rule>(interleave_rule{std::move(f), static_cast<std::size_t>(cycle), block});
+    auto seeds = from->seeds();
+    const auto seed = drawn_seed();
+    seeds.push_back(seed);
     // the sources that f makes may wait
-    return make_source(std::move(components),
-                       from->described() + ".interleave(" + std::to_string(cycle) + ", " + std::to_string(block) + ")",
-                       true, [from, rule](const iterate_request& r) {
-                           return std::make_unique<interleave_iterator>(from->iterate(r), rule, r.epoch);
-                       });
+    return make_source(
+        std::move(components),
+        from->described() + ".interleave(" + std::to_string(cycle) + ", " + std::to_string(block) + ")", true,
+        [from, rule, seed](const iterate_request& r) {
+            return std::make_unique<interleave_iterator>(*from, rule, r.seed_of(seed), r);
+        },
+        {}, std::move(seeds));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -127,16 +127,22 @@ public:
     explicit generator_iterator(std::function<bool(element_arrays&)> f) : f_(std::move(f)) {}
     bool is_ready() override { return false; }
     bool next(element_arrays& to, const pull_context& context) override {
+        const auto call = [&] { return f_(to); };
         while (to_skip_ > 0) {
             context.check();
-            --to_skip_;
             try {
-                if (!f_(to)) is_over_ = true, to_skip_ = 0;
+                if (!context.without_locks(call)) is_over_ = true, to_skip_ = 1;
             } catch (...) {} // an error of a call before the saved place: it was reported then
+            --to_skip_;
         }
         if (is_over_) return false;
-        ++at_; // a call that throws counts too
-        is_over_ = !f_(to);
+        try {
+            is_over_ = !context.without_locks(call);
+        } catch (...) {
+            ++at_; // a call that throws counts too
+            throw;
+        }
+        ++at_;
         return !is_over_;
     }
     void restore(iterator_archive& from, const pull_context& context) override {

@@ -9,9 +9,10 @@
 #include <utility>
 
 #include <rill/core/executor.hpp>
+#include <rill/core/hash.hpp>
 #include <rill/data/pipeline.ipp>
 
-// Transformations that work ahead, in tasks of the environment.
+// Transformations that call functions, or work ahead in tasks of the environment.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -21,16 +22,33 @@ struct task_state {
     std::unique_ptr<environment::signal> changed; // made with the first element
     std::atomic<bool> stop{false};
 
-    /// Waits for a change, or for a moment: then it is time to see if the step is over.
+    /// Waits for a change, or for a moment: then it is time to see if the step is over. Both locks are released meanwhile.
     void wait(std::unique_lock<std::mutex>& lock, const pull_context& context) {
-        context.check();
-        changed->wait(lock, context.environment.now_plus(std::chrono::milliseconds(20)));
-        context.check();
+        context.throw_if_over();
+        context.without_locks([&] {
+            changed->wait(lock, context.environment.now_plus(std::chrono::milliseconds(20)));
+            lock.unlock(); // those who save take the lock of the pull first
+        });
+        lock.lock();
+        context.throw_if_over();
     }
 };
 
+/// Counts the bytes of an element. One that does not fit becomes an error.
+inline void keep_counted(held_bytes& memory, pulled_element& element) {
+    try {
+        memory.add(element.arrays);
+    } catch (const resource_exhausted&) {
+        element = {.problem = std::current_exception()};
+    }
+}
+
 struct prefetch_state : task_state {
+    explicit prefetch_state(std::unique_ptr<held_bytes> bytes) : memory(std::move(bytes)) {}
+
+    const std::unique_ptr<held_bytes> memory;
     std::unique_ptr<element_iterator> from;
+    pull_lock lock; // of `from`; taken before the mutex
     std::size_t limit = 0;
     std::deque<pulled_element> buffer;
     bool is_pulling = false, has_task = false, is_over = false;
@@ -50,11 +68,13 @@ struct prefetch_state : task_state {
         while (s.has_room()) {
             s.is_pulling = true;
             lock.unlock();
+            const std::unique_lock pulling(s.lock);
+            const held_locks locks{s.lock};
             pulled_element got;
             bool is_wanted = true;
             try {
                 const executor::blocked_thread here; // the pipeline may wait
-                got = pull(*s.from, {env, nullptr, &s.stop});
+                got = pull(*s.from, {env, nullptr, &s.stop, &locks});
             } catch (...) {
                 is_wanted = false; // it was stopped
             }
@@ -65,23 +85,28 @@ struct prefetch_state : task_state {
         s.has_task = false;
     }
     void take(pulled_element got) {
-        if (got.is_end)
+        if (got.is_end) {
             is_over = true;
-        else
-            buffer.push_back(std::move(got));
+            return;
+        }
+        keep_counted(*memory, got);
+        buffer.push_back(std::move(got));
     }
 };
 
 class prefetch_iterator final : public element_iterator {
 public:
-    prefetch_iterator(std::unique_ptr<element_iterator> from, std::size_t limit) {
-        state_->from = std::move(from);
+    prefetch_iterator(const element_source& from, std::size_t limit, const iterate_request& r)
+        : state_(std::make_shared<prefetch_state>(
+              std::make_unique<held_bytes>(r.memory, "prefetch(" + std::to_string(limit) + ")"))) {
+        state_->from = from.iterate(r);
         state_->limit = limit;
     }
     ~prefetch_iterator() override {
         std::unique_lock lock(state_->mutex);
         state_->stop = true;
         while (state_->is_pulling) state_->changed->wait(lock, environment::time_point::max());
+        state_->memory->clear(); // a posted task may keep the state for a while
     }
     bool is_ready() override {
         const std::lock_guard lock(state_->mutex);
@@ -98,9 +123,13 @@ public:
             }
             s.is_pulling = true; // no task has begun: this thread is sooner
             lock.unlock();
+            const std::unique_lock pulling(s.lock);
+            const held_locks locks{s.lock, context.locks};
+            auto inner = context;
+            if (context.locks) inner.locks = &locks;
             pulled_element got;
             try {
-                got = pull(*s.from, context);
+                got = pull(*s.from, inner);
             } catch (...) {
                 lock.lock();
                 s.finish_pull();
@@ -113,14 +142,17 @@ public:
         if (s.buffer.empty()) return false;
         auto got = std::move(s.buffer.front());
         s.buffer.pop_front();
+        s.memory->remove(got.arrays);
         prefetch_state::fill_later(state_, context.environment);
         lock.unlock();
         return got.give(to);
     }
     void save(iterator_archive& to) override {
         auto& s = *state_;
-        std::unique_lock lock(s.mutex);
-        while (s.is_pulling) s.changed->wait(lock, environment::time_point::max());
+        if (!s.lock.lock_to_save())
+            throw deadline_exceeded("the state of a prefetch can't be saved: its input has been in one call for 30 s");
+        const std::unique_lock saving(s.lock, std::adopt_lock);
+        const std::lock_guard lock(s.mutex);
         to.put(static_cast<std::int64_t>(s.is_over));
         to.put(static_cast<std::int64_t>(s.buffer.size()));
         for (const auto& e : s.buffer) save_pulled(to, e);
@@ -128,12 +160,15 @@ public:
     }
     void restore(iterator_archive& from, const pull_context& context) override {
         state_->is_over = from.number() != 0;
-        for (auto n = from.count(); n > 0; --n) state_->buffer.push_back(restore_pulled(from));
+        for (auto n = from.count(); n > 0; --n) {
+            state_->buffer.push_back(restore_pulled(from));
+            state_->memory->add(state_->buffer.back().arrays);
+        }
         state_->from->restore(from, context);
     }
 
 private:
-    const std::shared_ptr<prefetch_state> state_ = std::make_shared<prefetch_state>();
+    const std::shared_ptr<prefetch_state> state_;
 };
 
 RILL_COLD element_source_ptr prefetch_source(element_source_ptr from, index_t buffer) {
@@ -141,14 +176,80 @@ RILL_COLD element_source_ptr prefetch_source(element_source_ptr from, index_t bu
     return make_source(
         from->components(), from->described() + ".prefetch(" + std::to_string(buffer) + ")", true,
         [=](const iterate_request& r) {
-            return std::make_unique<prefetch_iterator>(from->iterate(r), static_cast<std::size_t>(buffer));
+            return std::make_unique<prefetch_iterator>(*from, static_cast<std::size_t>(buffer), r);
         },
-        names_of(from));
+        names_of(from), from->seeds());
+}
+
+/// The numbers of the elements that a map is called with: others in each epoch and iteration.
+class element_numbers {
+public:
+    explicit element_numbers(const iterate_request& r) : base_(hash_combine(r.epoch, r.iteration)) {}
+    std::uint64_t next() { return hash_combine(base_, count_++); }
+    void save(iterator_archive& to) const { to.put(static_cast<std::int64_t>(count_)); }
+    void restore(iterator_archive& from) { count_ = static_cast<std::uint64_t>(from.number()); }
+
+private:
+    const std::uint64_t base_;
+    std::uint64_t count_ = 0;
+};
+
+class map_iterator final : public iterator_over {
+public:
+    map_iterator(const element_source& from, const element_function& f, const iterate_request& r)
+        : iterator_over(from.iterate(r)), f_(f), numbers_(r) {}
+    bool next(element_arrays& to, const pull_context& context) override {
+        if (in_.empty()) {
+            element_arrays one;
+            if (!from_->next(one, context)) return false;
+            in_ = std::move(one);
+        }
+        auto numbers = numbers_; // the element's number is taken when its call has ended
+        const auto number = numbers.next();
+        const auto call = [&] { return f_(context.locks ? element_arrays(in_) : std::move(in_), number); };
+        try {
+            to = context.without_locks(call);
+        } catch (...) {
+            end_call();
+            throw;
+        }
+        end_call();
+        return true;
+    }
+    void save(iterator_archive& to) override {
+        numbers_.save(to);
+        to.put(in_);
+        from_->save(to);
+    }
+    void restore(iterator_archive& from, const pull_context& context) override {
+        numbers_.restore(from);
+        in_ = from.element();
+        from_->restore(from, context);
+    }
+
+private:
+    void end_call() {
+        in_.clear();
+        numbers_.next();
+    }
+
+    const element_function f_;
+    element_numbers numbers_;
+    element_arrays in_; // the element of the call that runs
+};
+
+inline element_source_ptr sequential_map_source(element_source_ptr from, std::vector<tensor_type> components,
+                                                element_function f) {
+    return source_over(
+        from, std::move(components), "map",
+        [from, f = std::move(f)](const iterate_request& r) { return std::make_unique<map_iterator>(*from, f, r); },
+        false);
 }
 
 /// An element of a parallel map.
 struct mapped_element {
     element_arrays in; // stays until the result is taken, for the saved state
+    std::uint64_t number = 0;
     pulled_element result = {};
     enum { waiting, running, done } stage = waiting;
 };
@@ -157,19 +258,26 @@ struct parallel_map_state : task_state {
     element_function f;
     int running = 0;
 
-    /// Runs the function of an element that waits. Call it with the lock, which is released meanwhile.
-    void run(std::unique_lock<std::mutex>& lock, mapped_element& e) {
+    explicit parallel_map_state(std::unique_ptr<held_bytes> bytes) : memory(std::move(bytes)) {}
+
+    const std::unique_ptr<held_bytes> memory; // of the elements and the results
+
+    /// Runs the function of an element, unless another thread does or nobody wants it any more.
+    void run_waiting(mapped_element& e) {
+        std::unique_lock lock(mutex);
+        if (stop || e.stage != mapped_element::waiting) return;
         e.stage = mapped_element::running;
         ++running;
         lock.unlock();
         pulled_element result;
         try {
             const executor::blocked_thread here; // the function may wait
-            result.arrays = f(element_arrays(e.in));
+            result.arrays = f(element_arrays(e.in), e.number);
         } catch (...) {
             result.problem = std::current_exception();
         }
         lock.lock();
+        keep_counted(*memory, result);
         e.result = std::move(result);
         e.stage = mapped_element::done;
         --running;
@@ -179,14 +287,17 @@ struct parallel_map_state : task_state {
 
 class parallel_map_iterator final : public iterator_over {
 public:
-    parallel_map_iterator(std::unique_ptr<element_iterator> from, const element_function& f, std::size_t parallel)
-        : iterator_over(std::move(from)), parallel_(parallel) {
+    parallel_map_iterator(const element_source& from, const element_function& f, std::size_t parallel,
+                          const iterate_request& r)
+        : iterator_over(from.iterate(r)), parallel_(parallel), numbers_(r),
+          state_(std::make_shared<parallel_map_state>(std::make_unique<held_bytes>(r.memory, "map"))) {
         state_->f = f;
     }
     ~parallel_map_iterator() override {
         std::unique_lock lock(state_->mutex);
         state_->stop = true;
         while (state_->running > 0) state_->changed->wait(lock, environment::time_point::max());
+        state_->memory->clear(); // a posted task may keep the state for a while
     }
     bool is_ready() override {
         const std::lock_guard lock(state_->mutex);
@@ -198,13 +309,21 @@ public:
         while (window_.size() < parallel_ && !is_over_) {
             auto got = pull(*from_, context);
             is_over_ = got.is_end;
-            if (!is_over_) add(std::move(got), context.environment);
+            if (is_over_) break;
+            const auto number = got.problem ? 0 : numbers_.next();
+            add(std::move(got), number, context.environment);
         }
         if (window_.empty()) return false;
         const auto first = window_.front();
         std::unique_lock lock(s.mutex);
-        if (first->stage == mapped_element::waiting) s.run(lock, *first); // no task has begun: this thread is sooner
+        if (first->stage == mapped_element::waiting) { // no task has begun: this thread is sooner
+            lock.unlock();
+            context.without_locks([&] { s.run_waiting(*first); });
+            lock.lock();
+        }
         while (first->stage != mapped_element::done) s.wait(lock, context);
+        s.memory->remove(first->in);
+        s.memory->remove(first->result.arrays);
         lock.unlock();
         window_.pop_front();
         return first->result.give(to);
@@ -217,37 +336,45 @@ public:
             const bool has_failed = e->in.empty();
             to.put(static_cast<std::int64_t>(has_failed));
             has_failed ? save_pulled(to, e->result) : to.put(e->in);
+            to.put(static_cast<std::int64_t>(e->number));
         }
+        numbers_.save(to);
         from_->save(to);
     }
     void restore(iterator_archive& from, const pull_context& context) override {
         state_->changed = context.environment.make_signal();
         is_over_ = from.number() != 0;
-        for (auto n = from.count(); n > 0; --n)
-            add(from.number() != 0 ? restore_pulled(from) : pulled_element{.arrays = from.element()},
-                context.environment);
+        for (auto n = from.count(); n > 0; --n) {
+            auto got = from.number() != 0 ? restore_pulled(from) : pulled_element{.arrays = from.element()};
+            const auto number = static_cast<std::uint64_t>(from.number());
+            add(std::move(got), number, context.environment);
+        }
+        numbers_.restore(from);
         from_->restore(from, context);
     }
 
 private:
-    void add(pulled_element got, environment& env) {
+    void add(pulled_element got, std::uint64_t number, environment& env) {
         auto e = std::make_shared<mapped_element>();
+        e->number = number;
+        if (!got.problem) {
+            const std::lock_guard lock(state_->mutex);
+            state_->memory->add(got.arrays);
+        }
         if (got.problem) {
             e->result = std::move(got);
             e->stage = mapped_element::done;
         } else {
             e->in = std::move(got.arrays);
-            env.post([s = state_, e] {
-                std::unique_lock lock(s->mutex);
-                if (!s->stop && e->stage == mapped_element::waiting) s->run(lock, *e);
-            });
+            env.post([s = state_, e] { s->run_waiting(*e); });
         }
         window_.push_back(std::move(e));
     }
 
     const std::size_t parallel_;
-    const std::shared_ptr<parallel_map_state> state_ = std::make_shared<parallel_map_state>();
-    std::deque<std::shared_ptr<mapped_element>> window_; // of this thread alone; its elements are under the lock
+    element_numbers numbers_;
+    const std::shared_ptr<parallel_map_state> state_;
+    std::deque<std::shared_ptr<mapped_element>> window_; // of the thread that pulls; its elements are under the lock
     bool is_over_ = false;
 };
 
@@ -255,11 +382,12 @@ RILL_COLD element_source_ptr map_source(element_source_ptr from, std::vector<ten
                                         element_function f, int parallel) {
     check_at_least("the number of parallel calls", parallel, 1);
     if (parallel == 1) return sequential_map_source(std::move(from), std::move(components), std::move(f));
-    return make_source(std::move(components), from->described() + ".map(parallel)", true,
-                       [from, f = std::move(f), parallel](const iterate_request& r) {
-                           return std::make_unique<parallel_map_iterator>(from->iterate(r), f,
-                                                                          static_cast<std::size_t>(parallel));
-                       });
+    return make_source(
+        std::move(components), from->described() + ".map(parallel)", true,
+        [from, f = std::move(f), parallel](const iterate_request& r) {
+            return std::make_unique<parallel_map_iterator>(*from, f, static_cast<std::size_t>(parallel), r);
+        },
+        {}, from->seeds());
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -29,7 +29,7 @@ public:
     RILL_INLINE ~zmq_transport() override;
 
     /// Throws also permission_denied for an address that other machines reach if there are no keys, and invalid_argument for one that
-    /// this machine does not have.
+    /// this machine does not have. With keys it first connects as a stranger, and throws failed_precondition unless that is refused.
     RILL_INLINE std::string listen(const std::string& address, receiver f) override;
     RILL_INLINE connection connect(const std::string& address, receiver f, const std::string& peer = {}) override;
     RILL_INLINE void send(connection to, message_parts message) override;

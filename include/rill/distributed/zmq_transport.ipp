@@ -22,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include <zmq.hpp>
@@ -96,7 +97,8 @@ struct zmq_transport::state {
         return made;
     }
 
-    std::string listen(const std::string& text, receiver f) {
+    /// Returns the address to which others connect. `bound`: how this machine reaches it.
+    std::string listen(const std::string& text, receiver f, std::string& bound) {
         auto address = detail::parse_address(text);
         const bool is_secure = options.security.has_keys();
         if (address.reached_by == detail::net_address::network::process)
@@ -122,10 +124,11 @@ struct zmq_transport::state {
             if (e.num() == EADDRINUSE) throw already_exists(what);
             throw invalid_argument(what);
         }
-        if (address.reached_by == detail::net_address::network::tcp) {
-            const std::string bound = made->at.get(zmq::sockopt::last_endpoint);
-            address.port = bound.substr(bound.rfind(':') + 1);
-        }
+        bound = made->at.get(zmq::sockopt::last_endpoint);
+        if (address.reached_by == detail::net_address::network::tcp) address.port = bound.substr(bound.rfind(':') + 1);
+        for (const auto& [all, here] : {std::pair("//0.0.0.0:", "//127.0.0.1:"), std::pair("//[::]:", "//[::1]:")})
+            if (const auto at = bound.find(all); at != std::string::npos)
+                bound.replace(at, std::string_view(all).size(), here);
         if (!address.is_loopback()) all_loopback = false;
         sockets.push_back(std::move(made));
         start();
@@ -421,7 +424,15 @@ RILL_COLD zmq_transport::zmq_transport(const zmq_transport_options& options)
 }
 RILL_COLD zmq_transport::~zmq_transport() { close(); }
 RILL_COLD std::string zmq_transport::listen(const std::string& address, receiver f) {
-    return state_->listen(address, std::move(f));
+    std::string bound;
+    const auto at = state_->listen(address, std::move(f), bound);
+    const auto& security = state_->options.security;
+    if (security.has_keys() && !detail::refuses_strangers(bound, security.public_key)) {
+        close();
+        throw failed_precondition("the address '" + address +
+                                  "' does not refuse a key that is not in the list: it is not served");
+    }
+    return at;
 }
 RILL_COLD transport::connection zmq_transport::connect(const std::string& address, receiver f,
                                                        const std::string& peer) {

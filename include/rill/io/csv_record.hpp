@@ -12,7 +12,12 @@
 
 // Records of comma-separated values as in RFC 4180: a field in quotes may hold delimiters, line ends and doubled quotes.
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+/// Returns the fields as a record of CSV, without a line end: fields with delimiters, quotes, line ends, or blanks at their ends are in quotes.
+std::string csv_line(const std::vector<std::string>& fields, char delimiter = ',');
+
+namespace detail {
 
 struct csv_syntax {
     char delimiter = ',';
@@ -87,7 +92,9 @@ void store_csv_value(std::string_view field, dtype type, void* to);
 /// Throws invalid_argument for a dtype that columns can't have.
 void check_csv_type(dtype type);
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/io/csv_record.ipp>

@@ -8,7 +8,9 @@
 
 #include <rill/core/number_text.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
 
 RILL_COLD void csv_syntax::check() const {
     const bool is_quote = delimiter == '"' && quotes;
@@ -157,4 +159,30 @@ RILL_COLD void check_csv_type(dtype type) {
                                std::string(to_string(type)));
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+RILL_COLD std::string csv_line(const std::vector<std::string>& fields, char delimiter) {
+    detail::csv_syntax{delimiter}.check();
+    std::string line;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const auto& field = fields[i];
+        if (field.find('\0') != std::string::npos)
+            throw invalid_argument("csv_line: field " + std::to_string(i + 1) + " has a NUL byte, which is not text");
+        if (i > 0) line += delimiter;
+        const bool is_alone = fields.size() == 1 && detail::is_blank_field(field); // a blank line is not a record
+        const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+        const bool is_bare = !is_alone && (field.empty() || !(is_blank(field.front()) || is_blank(field.back()))) &&
+                             field.find_first_of(std::string("\"\r\n") + delimiter) == std::string::npos &&
+                             !(i == 0 && field.starts_with("\xef\xbb\xbf"));
+        if (is_bare) {
+            line += field;
+            continue;
+        }
+        line += '"';
+        for (const char c : field) line.append(c == '"' ? 2 : 1, c);
+        line += '"';
+    }
+    return line;
+}
+
+}} // namespace rill::RILL_ABI

@@ -6,7 +6,9 @@
 #include <rill/core/crc32c.hpp>
 #include <rill/io/wire.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
 
 RILL_INLINE std::string tf_record(std::string_view payload) {
     wire_writer to;
@@ -32,4 +34,36 @@ RILL_INLINE std::vector<std::string_view> tf_records(std::string_view bytes) {
     return all;
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+RILL_COLD tf_record_writer::tf_record_writer(const std::string& path, file_system& files)
+    : path_(path), file_(files.create(path)) {}
+
+RILL_COLD tf_record_writer::~tf_record_writer() {
+    try {
+        close();
+    } catch (...) {} // close() tells of errors
+}
+
+RILL_INLINE void tf_record_writer::write(std::string_view payload) {
+    if (!file_) throw failed_precondition("write '" + path_ + "': the writer is closed");
+    block_ += detail::tf_record(payload);
+    ++count_;
+    if (block_.size() >= block_bytes) flush();
+}
+
+RILL_COLD void tf_record_writer::flush() {
+    if (!file_) return;
+    file_->append(block_);
+    block_.clear();
+}
+
+RILL_COLD void tf_record_writer::close() {
+    if (!file_) return;
+    flush();
+    file_->sync();
+    const auto file = std::move(file_);
+    file->close();
+}
+
+}} // namespace rill::RILL_ABI

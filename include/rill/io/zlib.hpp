@@ -25,11 +25,11 @@ std::string zlib_stream(std::string_view bytes);
 /// Returns a gzip stream of one member: compressed where zlib is found, otherwise in stored blocks.
 std::string gzip_stream(std::string_view bytes);
 
-/// A decompressor of gzip streams, of one member or several.
+/// A decompressor of gzip or zlib streams, of one member or several.
 class gzip_reader {
 public:
     /// Takes `fill`, which appends the next compressed bytes to an empty text, or none at the end. Throws unimplemented without zlib.
-    explicit gzip_reader(std::function<void(std::string&)> fill);
+    explicit gzip_reader(std::function<void(std::string&)> fill, bool is_gzip = true); // false: zlib streams
     gzip_reader(const gzip_reader&) = delete;
     ~gzip_reader();
 
@@ -40,6 +40,9 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
+
+/// Returns a whole gzip or zlib stream, decompressed. Throws data_loss if it is damaged, cut off or longer than `most` bytes.
+std::string decompressed(std::string_view stream, bool is_gzip, std::uint64_t most);
 
 /// Returns the checksum of zip and PNG files. Goes on from `before`.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);

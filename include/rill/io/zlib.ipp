@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <rill/core/error.hpp>
 #include <rill/core/platform.hpp>
@@ -130,11 +131,11 @@ struct gzip_reader::state {
     bool in_member = false, is_over = false;
 };
 
-RILL_COLD gzip_reader::gzip_reader(std::function<void(std::string&)> fill)
+RILL_COLD gzip_reader::gzip_reader(std::function<void(std::string&)> fill, bool is_gzip)
     : state_(std::make_unique<state>(state{std::move(fill)})) {
     if (!has_zlib()) throw unimplemented("it is compressed, and zlib was not found");
-    constexpr int gzip_window = 31;
-    if (zlib_functions::of_process().inflate_init(&state_->zlib, gzip_window, "1",
+    constexpr int zlib_window = 15, gzip_window = zlib_window + 16;
+    if (zlib_functions::of_process().inflate_init(&state_->zlib, is_gzip ? gzip_window : zlib_window, "1",
                                                   static_cast<int>(sizeof(zlib_state))) != 0)
         throw internal("zlib can't begin");
 }
@@ -170,6 +171,18 @@ RILL_INLINE std::size_t gzip_reader::read(char* to, std::size_t bytes) {
         }
     }
     return wanted - s.zlib.available_out;
+}
+
+RILL_COLD std::string decompressed(std::string_view stream, bool is_gzip, std::uint64_t most) {
+    gzip_reader from([&](std::string& block) { block = std::exchange(stream, {}); }, is_gzip);
+    std::string all;
+    for (std::size_t room = 1 << 14;; room = std::min<std::size_t>(room * 2, 1 << 24)) {
+        const auto before = all.size();
+        all.resize(before + room);
+        all.resize(before + from.read(all.data() + before, room));
+        if (all.size() > most) throw data_loss("it has more than " + std::to_string(most) + " bytes");
+        if (all.size() == before) return all;
+    }
 }
 
 RILL_COLD std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {

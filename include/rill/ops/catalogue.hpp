@@ -100,12 +100,14 @@
 #include <rill/ops/image/resize_image.hpp>
 
 #include <rill/ops/input/category_ids.hpp>
+#include <rill/ops/input/decode_compressed.hpp>
 #include <rill/ops/input/decode_csv.hpp>
 #include <rill/ops/input/decode_raw.hpp>
 #include <rill/ops/input/iterator.hpp>
 #include <rill/ops/input/iterator_get_next.hpp>
 #include <rill/ops/input/make_iterator.hpp>
 #include <rill/ops/input/parse_example.hpp>
+#include <rill/ops/input/parse_tensor.hpp>
 #include <rill/ops/input/reader.hpp>
 #include <rill/ops/input/reader_counts.hpp>
 #include <rill/ops/input/reader_read.hpp>
@@ -471,6 +473,7 @@ using catalogue = op_list<
     count_up_to_op,
     cumprod_op,
     cumsum_op,
+    decode_compressed_op,
     decode_csv_op,
     decode_image_op,
     decode_raw_op,
@@ -593,6 +596,7 @@ using catalogue = op_list<
     pad_op,
     padding_fifo_queue_op,
     parse_example_op,
+    parse_tensor_op,
     partition_places_op,
     placeholder_op,
     polygamma_op,
@@ -618,6 +622,7 @@ using catalogue = op_list<
     rank_op,
     read_file_op,
     reader_num_records_produced_op,
+    reader_num_records_skipped_op,
     reader_num_work_units_completed_op,
     reader_op,
     reader_read_op,
@@ -638,6 +643,7 @@ using catalogue = op_list<
     requantize_op,
     reshape_like_op,
     reshape_op,
+    resize_image_grad_op,
     resize_image_op,
     restore_tensor_op,
     reverse_op,
@@ -676,6 +682,7 @@ using catalogue = op_list<
     send_as_op,
     send_bundle_op,
     send_op,
+    serialize_tensor_op,
     sequence_lengths_op,
     shape_op,
     sigmoid_cross_entropy_op,

@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/environment.hpp>
 #include <rill/core/named_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/resources/pipeline_memory.hpp>
+#include <rill/resources/pull_lock.hpp>
 
 // The interface between a dataset and the resource that iterates over it. It knows neither files nor transformations.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// An element of a dataset: one array for each component.
-using element_arrays = std::vector<any_array>;
 
 /// Throws invalid_argument unless an element has so many components. One of a damaged checkpoint may have others.
 void require_component_count(const element_arrays& element, std::size_t expected);
@@ -57,11 +57,31 @@ struct pull_context {
     rill::environment& environment;
     const step_context* step = nullptr;           // the step that waits, if it is on this thread
     const std::atomic<bool>* abandoned = nullptr; // set once nobody wants the element any more
+    const held_locks* locks = nullptr;            // null: no other thread saves the state meanwhile
 
-    /// Throws `cancelled` or `deadline_exceeded` if the element is not wanted any more. Loops that may not end call it.
-    void check() const;
-    /// Returns true if `check` would throw.
+    void throw_if_over() const;
+    /// Returns true if `throw_if_over` would throw.
     bool is_over() const;
+    /// Calls a function that may block, without the locks: others may save the state meanwhile.
+    template <class F> auto without_locks(const F& f) const {
+        const struct released {
+            const held_locks* locks;
+            explicit released(const held_locks* all) : locks(all) {
+                if (locks) locks->release();
+            }
+            released(const released&) = delete;
+            ~released() {
+                if (locks) locks->acquire();
+            }
+        } here(locks);
+        return f();
+    }
+    /// Throws `cancelled` or `deadline_exceeded` if the element is not wanted any more. Loops that may not end call it between elements: it lets
+    /// others save the state.
+    void check() const {
+        throw_if_over();
+        if (locks && locks->are_awaited()) without_locks([] {});
+    }
 };
 
 /// An iteration over a dataset. One thread at a time uses it. After an error the next call goes on behind the element that failed.
@@ -72,15 +92,27 @@ public:
     virtual bool next(element_arrays& to, const pull_context& context) = 0;
     /// Returns true if `next` does not wait for another thread or the outside.
     virtual bool is_ready() { return true; }
+    /// Writes the state. The caller holds the lock of the iteration, but `next` may be in a function that it calls without the lock.
     virtual void save(iterator_archive& to) = 0;
     /// Takes the state that `save` has written. It is called before the first `next`.
     virtual void restore(iterator_archive& from, const pull_context& context) = 0;
 };
 
+/// The drawn seeds of a pipeline beside those of the run that goes on: one of each, in the order of the pipeline.
+struct seed_table {
+    std::vector<std::uint64_t> drawn, saved;
+};
+
 /// The beginning of an iteration.
 struct iterate_request {
-    std::uint64_t epoch = 0;                // differs between the rounds of a repetition
-    std::span<const any_array> inputs = {}; // the values of the tensors that the dataset is made of
+    std::uint64_t epoch = 0;                           // differs between the rounds of a repetition
+    std::span<const any_array> inputs = {};            // the values of the tensors that the dataset is made of
+    std::uint64_t iteration = 0;                       // differs between the iterations of an iterator
+    std::shared_ptr<const seed_table> seeds = {};      // of an iteration that is restored
+    std::shared_ptr<pipeline_memory> memory = nullptr; // null: no limit
+
+    /// Returns the seed to use for one that the pipeline has drawn.
+    std::uint64_t seed_of(std::uint64_t drawn) const;
 };
 
 /// A dataset: the description of a pipeline, which any number of iterators may read. It does not change.
@@ -95,6 +127,8 @@ public:
     virtual std::vector<std::string> names() const { return {}; }
     /// Returns true if an iterator may wait for another thread or the outside.
     virtual bool may_wait() const { return false; }
+    /// Returns the seeds that the program drew for this pipeline, in its order. A saved state contains them.
+    virtual std::vector<std::uint64_t> seeds() const { return {}; }
     virtual std::unique_ptr<element_iterator> iterate(const iterate_request& request) const = 0;
 };
 using element_source_ptr = std::shared_ptr<const element_source>;
@@ -196,14 +230,20 @@ RILL_COLD element_arrays iterator_archive::element() {
     return {from, from + static_cast<std::ptrdiff_t>(n)};
 }
 
-RILL_INLINE void pull_context::check() const {
+RILL_COLD std::uint64_t iterate_request::seed_of(std::uint64_t drawn) const {
+    if (!seeds) return drawn;
+    const auto at = std::find(seeds->drawn.begin(), seeds->drawn.end(), drawn);
+    return at == seeds->drawn.end() ? drawn : seeds->saved[static_cast<std::size_t>(at - seeds->drawn.begin())];
+}
+
+RILL_INLINE void pull_context::throw_if_over() const {
     if (step) step->check();
     if (abandoned && *abandoned) throw cancelled("nobody waits for the element any more");
 }
 
 RILL_INLINE bool pull_context::is_over() const {
     try {
-        check();
+        throw_if_over();
     } catch (...) {
         return true;
     }

@@ -34,7 +34,8 @@ public:
     /// Gives the next element: in `out` at once, or completes `wait` later. Throws out_of_range at the end, failed_precondition before
     /// `initialize`.
     void get_next(async_context& wait, const step_context* step, any_array* out);
-    /// Returns the pipeline's text and the state of its iterators. Waits for the element that is being pulled.
+    /// Returns the pipeline's text and the state of its iterators. An element that is being pulled counts as not given yet. Throws
+    /// deadline_exceeded if the pipeline stays in one call for 30 s, such as the read of a file.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
@@ -47,20 +48,27 @@ private:
     using waiter_ptr = std::shared_ptr<waiter>;
     /// An iteration; a new one replaces it as a whole.
     struct iteration {
-        element_source_ptr source;
-        std::vector<any_array> inputs;
+        const element_source_ptr source;
+        const std::vector<any_array> inputs;
+        std::uint64_t number = 0; // of earlier ones
+        std::shared_ptr<const seed_table> seeds;
         std::unique_ptr<element_iterator> iterator;
+        pull_lock lock; // held by the thread that pulls, and by the one that saves; taken before mutex_
+        const held_locks locks{lock};
+
+        iteration(element_source_ptr from, std::vector<any_array> values)
+            : source(std::move(from)), inputs(std::move(values)) {}
+        void begin() { iterator = source->iterate({.inputs = inputs, .iteration = number, .seeds = seeds}); }
     };
 
-    std::shared_ptr<iteration> begin(element_source_ptr source, std::vector<any_array> inputs) const;
-    /// Restores an iterator, and returns the elements that were pulled for steps which gave up.
+    std::shared_ptr<iteration> make_iteration(element_source_ptr source, std::vector<any_array> inputs) const;
+    /// Begins an iteration where the saved one stood, and returns the elements that were pulled for steps which gave up.
     std::deque<pulled_element> restore_into(iteration& to, std::span<const named_array> parts) const;
     element_arrays checked(element_arrays element) const;
     std::exception_ptr end_of_input() const;
     bool give_up(const waiter_ptr& w);
     void start_task(environment& env);
     void serve_waiters(environment& env);
-    void finish_pull();
 
     const std::string name_;
     const std::vector<tensor_type> components_;
@@ -69,9 +77,9 @@ private:
     std::deque<waiter_ptr> waiting_;
     std::deque<pulled_element> kept_;   // pulled for steps that gave up
     std::vector<named_array> restored_; // waits for `initialize`
+    std::uint64_t begun_ = 0;           // iterations
     bool is_pulling_ = false, has_task_ = false;
-    std::atomic<bool> abandoned_{false};                  // the task's element is not wanted any more
-    mutable std::unique_ptr<environment::signal> pulled_; // made by those who wait for the end of a pull
+    std::atomic<bool> abandoned_{false}; // the task's element is not wanted any more
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -83,12 +91,10 @@ private:
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD std::shared_ptr<iterator_state::iteration> iterator_state::begin(element_source_ptr source,
-                                                                           std::vector<any_array> inputs) const {
+RILL_COLD std::shared_ptr<iterator_state::iteration>
+iterator_state::make_iteration(element_source_ptr source, std::vector<any_array> inputs) const {
     require_components(named(), source->components(), components_);
-    auto made = std::make_shared<iteration>(iteration{std::move(source), std::move(inputs), nullptr});
-    made->iterator = made->source->iterate({0, made->inputs});
-    return made;
+    return std::make_shared<iteration>(std::move(source), std::move(inputs));
 }
 
 RILL_COLD std::deque<pulled_element> iterator_state::restore_into(iteration& to,
@@ -97,19 +103,36 @@ RILL_COLD std::deque<pulled_element> iterator_state::restore_into(iteration& to,
     if (const auto was = from.text(); was != to.source->described())
         throw invalid_argument(named() + ": the saved state is of the pipeline " + was + ", this one is " +
                                to.source->described());
+    to.number = static_cast<std::uint64_t>(from.number());
+    auto table = std::make_shared<seed_table>();
+    table->drawn = to.source->seeds();
+    if (from.count() != table->drawn.size())
+        throw invalid_argument(named() + ": the saved state has another number of seeds than the pipeline " +
+                               to.source->described());
+    for (std::size_t i = 0; i < table->drawn.size(); ++i)
+        table->saved.push_back(static_cast<std::uint64_t>(from.number()));
+    if (!table->drawn.empty()) to.seeds = std::move(table);
     std::deque<pulled_element> kept;
     for (auto n = from.count(); n > 0; --n) kept.push_back(restore_pulled(from));
+    to.begin();
     to.iterator->restore(from, {environment::real()});
     return kept;
 }
 
 RILL_COLD void iterator_state::initialize(element_source_ptr source, std::vector<any_array> inputs) {
-    auto fresh = begin(std::move(source), std::move(inputs));
+    auto fresh = make_iteration(std::move(source), std::move(inputs));
     std::deque<pulled_element> kept; // the old ones are destroyed without the lock, as is the old iteration
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (restored_.empty()) { // a function of the program may make the first elements: it is called without the lock
+        fresh->number = begun_++;
+        lock.unlock();
+        fresh->begin();
+        lock.lock();
+    }
     if (!restored_.empty()) {
         kept = restore_into(*fresh, restored_); // if it fails, the state waits for the next attempt
         restored_.clear();
+        begun_ = fresh->number + 1;
     }
     kept_.swap(kept);
     iteration_.swap(fresh);
@@ -141,16 +164,17 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
         is_pulling_ = true;
         const auto of = iteration_;
         lock.unlock();
+        std::unique_lock pulling(of->lock);
         try {
-            got = pull(*of->iterator, {env, step});
+            got = pull(*of->iterator, {env, step, nullptr, &of->locks});
         } catch (...) {
             lock.lock();
-            finish_pull();
+            is_pulling_ = false;
             if (!waiting_.empty()) start_task(env);
             throw;
         }
         lock.lock();
-        finish_pull();
+        is_pulling_ = false;
         if (!waiting_.empty()) start_task(env);
     } else {
         const auto mine = std::make_shared<waiter>();
@@ -178,11 +202,6 @@ RILL_INLINE bool iterator_state::give_up(const waiter_ptr& w) {
     return waited;
 }
 
-RILL_INLINE void iterator_state::finish_pull() {
-    is_pulling_ = false;
-    if (pulled_) pulled_->notify();
-}
-
 /// Posts the task that pulls for the line, unless there is one.
 RILL_INLINE void iterator_state::start_task(environment& env) {
     if (std::exchange(has_task_, true)) return;
@@ -197,14 +216,16 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
         const auto of = iteration_;
         pulled_element got;
         bool has_element = true;
+        std::unique_lock pulling(of->lock, std::defer_lock);
         if (!kept_.empty()) {
             got = std::move(kept_.front());
             kept_.pop_front();
         } else {
             lock.unlock();
+            pulling.lock();
             try {
                 const executor::blocked_thread here; // the pipeline may wait
-                got = pull(*of->iterator, {env, nullptr, &abandoned_});
+                got = pull(*of->iterator, {env, nullptr, &abandoned_, &of->locks});
                 if (!got.problem && !got.is_end) got.arrays = checked(std::move(got.arrays));
             } catch (const cancelled&) {
                 has_element = false; // nobody wanted it
@@ -213,7 +234,7 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
             }
             lock.lock();
         }
-        finish_pull();
+        is_pulling_ = false;
         if (!has_element || of != iteration_) continue; // of an iteration that was replaced
         if (waiting_.empty()) {
             if (!got.is_end) kept_.push_back(std::move(got));
@@ -222,6 +243,7 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
         const auto w = waiting_.front();
         waiting_.pop_front();
         lock.unlock();
+        if (pulling) pulling.unlock();
         w->tell(got.is_end ? end_of_input() : got.problem, std::move(got.arrays));
         lock.lock();
     }
@@ -229,16 +251,31 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
 }
 
 RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
-    std::unique_lock lock(mutex_);
-    if (!pulled_) pulled_ = environment::real().make_signal();
-    while (is_pulling_) pulled_->wait(lock, environment::time_point::max());
-    if (!iteration_) return restored_;
-    iterator_archive to;
-    to.put(iteration_->source->described());
-    to.put(static_cast<std::int64_t>(kept_.size()));
-    for (const auto& k : kept_) save_pulled(to, k);
-    iteration_->iterator->save(to);
-    return to.parts();
+    for (;;) {
+        std::shared_ptr<iteration> of;
+        {
+            const std::lock_guard lock(mutex_);
+            of = iteration_;
+            if (!of) return restored_;
+        }
+        if (!of->lock.lock_to_save())
+            throw deadline_exceeded(
+                named() + " can't be saved: its pipeline has been in one call for 30 s: " + of->source->described());
+        const std::unique_lock saving(of->lock, std::adopt_lock);
+        const std::lock_guard lock(mutex_);
+        if (of != iteration_) continue; // it was replaced meanwhile
+        iterator_archive to;
+        to.put(of->source->described());
+        to.put(static_cast<std::int64_t>(of->number));
+        const auto drawn = of->source->seeds();
+        to.put(static_cast<std::int64_t>(drawn.size()));
+        for (const auto seed : drawn)
+            to.put(static_cast<std::int64_t>(iterate_request{.seeds = of->seeds}.seed_of(seed)));
+        to.put(static_cast<std::int64_t>(kept_.size()));
+        for (const auto& k : kept_) save_pulled(to, k);
+        of->iterator->save(to);
+        return to.parts();
+    }
 }
 
 RILL_COLD void iterator_state::check_parts(std::span<const named_array> parts) const {
@@ -257,8 +294,9 @@ RILL_COLD void iterator_state::restore_parts(std::span<const named_array> parts)
         restored_.assign(parts.begin(), parts.end());
         return;
     }
-    fresh = begin(iteration_->source, iteration_->inputs);
+    fresh = make_iteration(iteration_->source, iteration_->inputs);
     kept = restore_into(*fresh, parts);
+    begun_ = fresh->number + 1;
     kept_.swap(kept);
     iteration_.swap(fresh);
 }

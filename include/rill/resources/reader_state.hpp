@@ -36,8 +36,9 @@ class RILL_EXPORT reader_state final : public resource {
 public:
     static constexpr auto kind = "reader";
 
-    reader_state(std::string name, std::string format, file_opener open)
-        : name_(std::move(name)), format_(std::move(format)), open_(std::move(open)) {}
+    /// `skips_errors`: damaged records are left out, and counted.
+    reader_state(std::string name, std::string format, file_opener open, bool skips_errors = false)
+        : name_(std::move(name)), format_(std::move(format)), open_(std::move(open)), skips_errors_(skips_errors) {}
 
     static std::string described_as(const std::string& format) { return "Reader of " + format; }
     std::string described() const override { return described_as(format_); }
@@ -51,6 +52,7 @@ public:
     void reset();
     std::int64_t records_produced() const;
     std::int64_t work_units_completed() const;
+    std::int64_t records_skipped() const;
     /// Returns the path and the place in the file that is being read, and the counts.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     /// The next read opens the file, if its step may: a checkpoint gives no right to a file.
@@ -87,6 +89,8 @@ private:
     /// Returns what saved_parts has saved. Throws invalid_argument if it is of something else.
     saved_place place_of(std::span<const named_array> parts) const;
     bool serve(index_t n, outcome& to);
+    /// Reads the next record of the file. Returns false at its end.
+    bool next_record(std::string& key, std::string& value);
     void open_file(const std::string& path);
     void accept_file(std::exception_ptr problem, const std::vector<any_array>& name);
     void serve_line(std::unique_lock<std::mutex>& lock);
@@ -95,6 +99,7 @@ private:
 
     const std::string name_, format_;
     const file_opener open_;
+    const bool skips_errors_;
     mutable std::mutex mutex_;
     std::deque<attempt_ptr> line_;
     std::unique_ptr<reader_file> file_;
@@ -105,7 +110,7 @@ private:
     std::exception_ptr later_;                   // the error of the record behind those of a read_up_to
     std::function<bool()> withdraw_;             // the question
     const file_access* allowed_ = nullptr;       // the files that the task may open; null: all
-    std::int64_t records_ = 0, files_ = 0;
+    std::int64_t records_ = 0, files_ = 0, skipped_ = 0;
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -117,6 +122,17 @@ RILL_INLINE completion reader_state::question::defer(std::function<bool()> give_
     const std::lock_guard lock(of_.mutex_);
     of_.withdraw_ = std::move(give_up);
     return std::move(tell_);
+}
+
+RILL_INLINE bool reader_state::next_record(std::string& key, std::string& value) {
+    for (;;) try {
+            return file_->next(key, value);
+        } catch (const error& problem) {
+            const bool is_damage =
+                problem.code() == error_code::data_loss || problem.code() == error_code::invalid_argument;
+            if (!skips_errors_ || !is_damage) throw;
+            ++skipped_;
+        }
 }
 
 /// Reads records for one attempt. Returns false if another file is needed first.
@@ -134,7 +150,7 @@ RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
             file_->go_to(*place);
         }
         while (file_ && values.size() < wanted) {
-            if (!file_->next(key, value)) {
+            if (!next_record(key, value)) {
                 file_ = nullptr;
                 ++files_;
             } else {
@@ -263,7 +279,7 @@ RILL_COLD void reader_state::reset() {
     file_ = nullptr;
     restored_ = std::nullopt;
     later_ = nullptr;
-    records_ = files_ = 0;
+    records_ = files_ = skipped_ = 0;
 }
 
 RILL_INLINE std::int64_t reader_state::records_produced() const {
@@ -276,12 +292,17 @@ RILL_INLINE std::int64_t reader_state::work_units_completed() const {
     return files_;
 }
 
+RILL_INLINE std::int64_t reader_state::records_skipped() const {
+    const std::lock_guard lock(mutex_);
+    return skipped_;
+}
+
 RILL_COLD std::vector<named_array> reader_state::saved_parts() const {
     const std::lock_guard lock(mutex_);
-    any_array path(dtype::string, dims{}), numbers(dtype::int64, dims{5});
+    any_array path(dtype::string, dims{}), numbers(dtype::int64, dims{6});
     *static_cast<std::string*>(path.mutable_data()) = path_;
     const auto place = file_ ? file_->where() : restored_.value_or(reader_file::place());
-    const std::int64_t all[] = {file_ || restored_, place.offset, place.records, records_, files_};
+    const std::int64_t all[] = {file_ || restored_, place.offset, place.records, records_, files_, skipped_};
     std::copy(std::begin(all), std::end(all), static_cast<std::int64_t*>(numbers.mutable_data()));
     return {{"path", std::move(path)}, {"numbers", std::move(numbers)}};
 }
@@ -290,7 +311,7 @@ RILL_COLD reader_state::saved_place reader_state::place_of(std::span<const named
     const any_array *path = nullptr, *numbers = nullptr;
     for (const auto& p : parts) (p.name == "path" ? path : numbers) = &p.value;
     if (!path || !numbers || path->dtype() != dtype::string || path->size() != 1 || numbers->dtype() != dtype::int64 ||
-        numbers->size() != 5)
+        numbers->size() != 6)
         throw invalid_argument(named() + ": the saved state is of another reader");
     saved_place found{path->value<std::string>(), numbers->elements<std::int64_t>()};
     if (found.numbers[1] < 0) throw invalid_argument(named() + ": the saved place in '" + found.path + "' is negative");
@@ -309,6 +330,7 @@ RILL_COLD void reader_state::restore_parts(std::span<const named_array> parts) {
     if (all[0] != 0) restored_ = reader_file::place{all[1], all[2]};
     records_ = all[3];
     files_ = all[4];
+    skipped_ = all[5];
 }
 
 RILL_COLD void reader_state::abandon() noexcept {

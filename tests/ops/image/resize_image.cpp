@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/image/resize_image.hpp>
 
+#include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include <rill/io/png.hpp>
@@ -12,6 +14,8 @@
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"
+#include "io/stored.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -32,6 +36,33 @@ TEST_CASE("resize_image: bilinear, nearest and area by hand") {
     const auto third =
         s.run(resize_area<2, 2>(reshape<3, 3, 1>(constant({0.f, 1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f}))));
     CHECK(third(0, 0, 0) == Approx((0 + 0.5 * 1 + 0.5 * 3 + 0.25 * 4) / 2.25));
+}
+
+TEST_CASE("resize_image: gradients of all methods beside finite differences, and of the gradient") {
+    const graph_scope here{graph()};
+    placeholder<float, 2, 3, 4, 2> x("x");
+    xt::xtensor<float, 4> at({2, 3, 4, 2});
+    for (std::size_t i = 0; i < at.size(); ++i) at.flat(i) = static_cast<float>(i * 7 % 11) / 4 - 1;
+    const session s;
+    const auto matches = [&](const auto& resized) {
+        const auto loss = reduce_sum(resized * resized * resized);
+        const auto [dx] = gradients(loss, x);
+        const auto [d2x] = gradients(reduce_sum(dx * dx), x);
+        const auto first = s.run(dx, feed(x, at)), second = s.run(d2x, feed(x, at));
+        const auto squares = reduce_sum(dx * dx);
+        for (std::size_t i = 0; i < at.size(); i += 5) {
+            auto low = at, high = at;
+            low.flat(i) -= 0.0625f;
+            high.flat(i) += 0.0625f;
+            const auto [l0, q0] = s.run(std::tuple(loss, squares), feed(x, low));
+            const auto [l1, q1] = s.run(std::tuple(loss, squares), feed(x, high));
+            CHECK(first.flat(i) == Approx((l1 - l0) / 0.125f).epsilon(0.02).margin(0.05));
+            CHECK(second.flat(i) == Approx((q1 - q0) / 0.125f).epsilon(0.02).margin(0.5));
+        }
+    };
+    matches(resize_bilinear<5, 3>(x));
+    matches(resize_nearest_neighbor<2, 7>(x));
+    matches(resize_area<2, 3>(x));
 }
 
 TEST_CASE("images: flips, crops, brightness, contrast, standardization") {
@@ -60,7 +91,10 @@ TEST_CASE("decode_image: PNG files as they were written, and damaged ones") {
     const session s;
     CHECK_THROWS_WITH(s.run(image, feed(bytes, "GIF89a")), contains("neither a PNG nor a JPEG image"));
     if (!detail::has_turbojpeg()) CHECK_THROWS_AS(s.run(image, feed(bytes, "\xff\xd8\xff\xe0")), unimplemented);
-    if (!detail::has_libpng()) return;
+    if (!detail::has_libpng()) {
+        WARN("skipped: libpng was not found, and no PNG image is decoded");
+        return;
+    }
     for (const int channels : {1, 2, 3, 4}) {
         std::vector<std::uint8_t> samples(static_cast<std::size_t>(5 * 7 * channels));
         for (std::size_t i = 0; i < samples.size(); ++i)
@@ -97,6 +131,46 @@ TEST_CASE("decode_image: PNG files as they were written, and damaged ones") {
     const std::uint32_t crc = detail::crc32(std::string_view(huge).substr(12, 17));
     for (std::size_t i = 0; i < 4; ++i) huge[29 + i] = static_cast<char>(crc >> (24 - 8 * i));
     CHECK_THROWS_AS(s.run(image, feed(bytes, huge)), data_loss);
+    const auto theirs = s.run(image, feed(bytes, io_test::stored_bytes("color.png")));
+    CHECK((theirs.shape(0) == 12 && theirs(11, 19, 0) == 228 && theirs(11, 19, 1) == 220 && theirs(0, 0, 2) == 255));
+}
+
+TEST_CASE("decode_image: JPEG files of Pillow, in color and grey, and damaged ones", "[random]") {
+    if (!detail::has_turbojpeg()) {
+        WARN("skipped: libturbojpeg was not found, and no JPEG image is decoded");
+        return;
+    }
+    const auto color = io_test::stored_bytes("color.jpg"), grey = io_test::stored_bytes("grey.jpg");
+    const auto near = [](const any_array& image, index_t y, index_t x, index_t channel, int value) {
+        const dims& shape = image.shape();
+        const auto at = static_cast<std::size_t>((y * shape[1] + x) * shape[2] + channel);
+        return std::abs(image.elements<std::uint8_t>()[at] - value) <= 6;
+    };
+    const auto all = detail::decode_image(color, 0), one = detail::decode_image(color, 1),
+               alone = detail::decode_image(grey, 0), three = detail::decode_image(grey, 3);
+    CHECK((all.shape() == dims{12, 20, 3} && one.shape() == dims{12, 20, 1} && alone.shape() == dims{12, 20, 1} &&
+           three.shape() == dims{12, 20, 3}));
+    for (const index_t y : {0, 5, 11})
+        for (const index_t x : {0, 9, 19}) {
+            CHECK((near(all, y, x, 0, static_cast<int>(x * 12)) && near(all, y, x, 1, static_cast<int>(y * 20)) &&
+                   near(all, y, x, 2, static_cast<int>(255 - x * 6 - y * 10))));
+            CHECK((near(alone, y, x, 0, static_cast<int>(x * 12)) && near(three, y, x, 2, static_cast<int>(x * 12))));
+        }
+    CHECK_THROWS_AS(detail::decode_image(color, 2), invalid_argument);
+    for (std::size_t cut = 3; cut < color.size() - 2; cut += 29)
+        CHECK_THROWS_AS(detail::decode_image(color.substr(0, cut), 0), data_loss);
+    seeds::each(200, [&](std::uint64_t seed) {
+        seeds::draws draw(seed);
+        auto damaged = draw(2) == 0 ? color : grey;
+        for (std::size_t i = 0, n = 1 + draw(6); i < n; ++i)
+            damaged[draw(damaged.size())] = static_cast<char>(draw(256));
+        try { // another image, or an error
+            const auto made = detail::decode_image(damaged, 0);
+            CHECK(made.shape()[0] * made.shape()[1] <= index_t(1) << 28);
+        } catch (const error& problem) {
+            CHECK((problem.code() == error_code::data_loss || problem.code() == error_code::invalid_argument));
+        }
+    });
 }
 
 } // namespace test_ops_image_resize_image

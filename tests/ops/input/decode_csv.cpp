@@ -56,6 +56,20 @@ TEST_CASE("decode_csv: bad records name the record and the column") {
                           contains("record 1 ") && contains(row.message) && contains("decode_csv"));
 }
 
+TEST_CASE("decode_csv: with the keys of a reader, errors name file and line") {
+    const graph_scope here{graph()};
+    placeholder<std::string, dyn> lines("lines"), keys("keys");
+    const auto a = decode_csv<int>(lines, {0}, {.key = keys});
+    const session s;
+    const std::vector<std::string> names{"a.csv:7", "b.csv:2"};
+    CHECK(s.run(a, feed(lines, std::vector<std::string>{"1", "2"}), feed(keys, names))(1) == 2);
+    CHECK_THROWS_WITH(s.run(a, feed(lines, std::vector<std::string>{"1", "x"}), feed(keys, names)),
+                      contains("b.csv:2: column 1: 'x' is not a valid int32"));
+    CHECK_THROWS_WITH(decode_csv<int>(lines, {0}, {.key = placeholder<std::string, 2, 3>("other")}),
+                      contains("their keys string [2, 3]"));
+    CHECK_THROWS_WITH(decode_csv<int>(lines, {0}, {.key = placeholder<int, dyn>("numbers")}), contains("the keys"));
+}
+
 TEST_CASE("decode_raw: numbers of either byte order") {
     const graph_scope here{graph()};
     placeholder<std::string, dyn> bytes("bytes");

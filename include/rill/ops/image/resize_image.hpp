@@ -8,6 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+struct resize_image_grad_op;
+
 /// Resizes images [.., height, width, channels] in float. "bilinear" and "nearest" take pixels as TensorFlow 1 does: target y lies at source
 /// y * height / new height. "area" averages what a pixel covers.
 struct resize_image_op {
@@ -15,7 +17,7 @@ struct resize_image_op {
     static constexpr int inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
-    static constexpr auto no_gradient = "images are inputs: resizing has no gradient yet";
+    using brings = op_list<resize_image_grad_op>;
     std::string method = "bilinear";
     index_t height = 1, width = 1;
 
@@ -26,6 +28,29 @@ struct resize_image_op {
     }
     input_list host_inputs() const { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+    template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
+
+private:
+    kernel bound(const kernel_request& r) const;
+};
+
+/// The gradient of ResizeImage. Inputs: a tensor of the images' shape, whose values do not matter, and the gradient of the resized images: each
+/// of its pixels goes to the pixels that made it.
+struct resize_image_grad_op {
+    static constexpr auto name = "ResizeImageGrad", label = "resize_grad";
+    static constexpr int inputs = 2;
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    using brings = op_list<resize_image_op>;
+    std::string method = "bilinear";
+    index_t height = 1, width = 1;
+
+    static void fields(auto& op, auto& visit) { resize_image_op::fields(op, visit); }
+    static input_list shape_only_inputs() { return {0}; }
+    input_list host_inputs() const { return {1}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
 
 private:
@@ -58,7 +83,7 @@ auto add_resize(const char* method, const X& images, const std::source_location&
 
 } // namespace detail
 
-/// Resizes images: resize_bilinear<28, 28>(images) is [.., 28, 28, channels] in float.
+/// Resizes images: resize_bilinear<28, 28>(images) is [.., 28, 28, channels] in float. Differentiable, as the other methods are.
 template <index_t H, index_t W, graph_operand X>
 auto resize_bilinear(const X& images, const std::source_location& where = std::source_location::current()) {
     return detail::add_resize<H, W>("bilinear", images, where);
@@ -132,29 +157,80 @@ RILL_COLD std::vector<tensor_type> resize_image_op::outputs(std::span<const tens
     return {{dtype::float32, shape}};
 }
 
-RILL_INLINE kernel resize_image_op::bound(const kernel_request& r) const {
-    const dims shape = r.inputs[0].shape;
-    const index_t h = shape[shape.rank - 3], w = shape[shape.rank - 2], c = shape[shape.rank - 1];
-    if ((h == 0 || w == 0) && shape.size() == 0 && r.outputs[0].shape.size() != 0)
-        throw invalid_argument("an image without pixels can't be resized");
-    const index_t count = h * w * c == 0 ? 0 : shape.size() / (h * w * c);
-    return kernel([rows = detail::resize_taps(method, h, height), columns = detail::resize_taps(method, w, width), h, w,
-                   c, count, type = r.outputs[0], space = r.space](const kernel_args& a) {
-        const auto* from = a.in<float>(0);
-        any_array made; // for a device with memory of its own
-        if (space) made = any_array(type.type, type.shape);
-        float* to = space ? static_cast<float*>(made.mutable_data()) : a.out<float>(0);
-        for (index_t n = 0; n < count; ++n, from += h * w * c)
+RILL_COLD std::vector<endpoint> resize_image_op::gradient(const gradient_request& r) const {
+    return {r.add<resize_image_op>(resize_image_grad_op{method, height, width}, {r.input(0), r.gradient()})};
+}
+
+RILL_COLD std::vector<tensor_type> resize_image_grad_op::outputs(std::span<const tensor_type> in) const {
+    const auto resized = resize_image_op{method, height, width}.outputs(in.first(1))[0];
+    if (in[1].type != resized.type || !rules::compatible(in[1].shape, resized.shape))
+        throw invalid_argument("the gradient is " + to_string(in[1]) + ", the resized images are " +
+                               to_string(resized));
+    return {in[0]};
+}
+
+RILL_COLD std::vector<endpoint> resize_image_grad_op::gradient(const gradient_request& r) const {
+    return {{}, r.add<resize_image_grad_op>(resize_image_op{method, height, width}, {r.gradient()})};
+}
+
+namespace detail {
+
+/// A resizing of a batch: images [count, h, w, c], and the pixels that make each target pixel.
+struct resize_plan {
+    resize_taps rows, columns;
+    index_t count, h, w, c;
+    tensor_type result;
+    const memory_space* space;
+
+    resize_plan(const std::string& method, const dims& images, index_t height, index_t width, const kernel_request& r)
+        : rows(method, images[images.rank - 3], height), columns(method, images[images.rank - 2], width),
+          h(images[images.rank - 3]), w(images[images.rank - 2]), c(images[images.rank - 1]), result(r.outputs[0]),
+          space(r.space) {
+        count = h * w * c == 0 ? 0 : images.size() / (h * w * c);
+    }
+
+    /// Calls f(place in the images, place in the resized ones, weight) for each pair of elements that belong together.
+    template <class F> void each_pair(const F& f) const {
+        index_t at = 0;
+        for (index_t n = 0; n < count; ++n)
             for (const auto& row : rows.of)
                 for (const auto& column : columns.of)
-                    for (index_t k = 0; k < c; ++k) {
-                        float sum = 0;
+                    for (index_t k = 0; k < c; ++k, ++at)
                         for (const auto& y : row)
                             for (const auto& x : column)
-                                sum += y.weight * x.weight * from[(y.from * w + x.from) * c + k];
-                        *to++ = sum;
-                    }
-        if (space) detail::copy_between(nullptr, made.data(), space, a.out<float>(0), type.type, type.shape.size());
+                                f(((n * h + y.from) * w + x.from) * c + k, at, y.weight * x.weight);
+    }
+    /// Adds up a result of zeros in the host's memory, and puts it where it belongs.
+    template <class F> void write(float* out, const F& add) const {
+        any_array made; // for a device with memory of its own
+        if (space) made = any_array(result.type, result.shape);
+        auto* const to = space ? static_cast<float*>(made.mutable_data()) : out;
+        std::fill_n(to, result.shape.size(), 0.f);
+        add(to);
+        if (space) detail::copy_between(nullptr, made.data(), space, out, result.type, result.shape.size());
+    }
+};
+
+} // namespace detail
+
+RILL_INLINE kernel resize_image_op::bound(const kernel_request& r) const {
+    const dims shape = r.inputs[0].shape;
+    if ((shape[shape.rank - 3] == 0 || shape[shape.rank - 2] == 0) && r.outputs[0].shape.size() != 0)
+        throw invalid_argument("an image without pixels can't be resized");
+    return kernel([plan = detail::resize_plan(method, shape, height, width, r)](const kernel_args& a) {
+        const auto* const from = a.in<float>(0);
+        plan.write(a.out<float>(0), [&](float* to) {
+            plan.each_pair([&](index_t source, index_t target, float weight) { to[target] += weight * from[source]; });
+        });
+    });
+}
+
+RILL_INLINE kernel resize_image_grad_op::bound(const kernel_request& r) const {
+    return kernel([plan = detail::resize_plan(method, r.inputs[0].shape, height, width, r)](const kernel_args& a) {
+        const auto* const from = a.in<float>(1);
+        plan.write(a.out<float>(0), [&](float* to) {
+            plan.each_pair([&](index_t source, index_t target, float weight) { to[source] += weight * from[target]; });
+        });
     });
 }
 

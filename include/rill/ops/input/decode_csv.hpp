@@ -15,10 +15,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Parses CSV records, one in each text: a tensor for each column, with the texts' shape. Errors name the record and the column.
+/// Parses CSV records, one in each text: a tensor for each column, with the texts' shape. Errors name the column and the record: by its key,
+/// if there is a second operand, else by its text.
 struct decode_csv_op {
     static constexpr auto name = "DecodeCSV", label = "decode_csv";
-    static constexpr int inputs = 1;
+    static constexpr int least_inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = "text does not change smoothly";
@@ -46,7 +47,7 @@ struct decode_csv_op {
         visit("field_delim", op.delimiter);
         visit("use_quote_delim", op.quotes);
     }
-    input_list host_inputs() const { return {0}; }
+    input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
 
@@ -75,11 +76,12 @@ private:
 
 struct decode_csv_options {
     char delimiter = ',';
-    bool quotes = true; // false: a quote is an ordinary character
+    bool quotes = true;  // false: a quote is an ordinary character
+    any_tensor key = {}; // the keys that a reader gives with the lines: errors name file and line by them
 };
 
-/// Parses records: auto [a, b, species] = decode_csv<float, float, int>(line, {0.f, required, 0}). Each column has the line's shape. A blank field is
-/// empty: it takes the default. Columns are float, double, int, std::int64_t or std::string.
+/// Parses records: auto [a, b, species] = decode_csv<float, float, int>(line, {0.f, required, 0}, {.key = key}). Each column has the line's shape. A
+/// blank field is empty: it takes the default. Columns are float, double, int, std::int64_t or std::string.
 template <class... T, graph_operand X>
 auto decode_csv(const X& records, const std::type_identity_t<std::tuple<csv_default<T>...>>& defaults,
                 const decode_csv_options& o = {}, const std::source_location& where = std::source_location::current()) {
@@ -91,7 +93,7 @@ auto decode_csv(const X& records, const std::type_identity_t<std::tuple<csv_defa
     op.columns = std::apply([](const auto&... d) { return std::vector{d.column()...}; }, defaults);
     op.delimiter = std::string(1, o.delimiter);
     op.quotes = o.quotes;
-    const node* n = apply_node(op, where, records).node();
+    const node* n = (o.key ? apply_node(op, where, records, o.key) : apply_node(op, where, records)).node();
     int port = 0;
     std::tuple<tensor_of<T, extents_of<X>>...> all{
         tensor_of<T, extents_of<X>>(detail::unchecked, any_tensor(endpoint{n, port++}))...};
@@ -104,6 +106,8 @@ auto decode_csv(const X& records, const std::type_identity_t<std::tuple<csv_defa
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
+#include <rill/core/number_text.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD void decode_csv_op::check_column_count(std::int32_t count) {
@@ -112,6 +116,10 @@ RILL_COLD void decode_csv_op::check_column_count(std::int32_t count) {
 
 RILL_COLD std::vector<tensor_type> decode_csv_op::outputs(std::span<const tensor_type> in) const {
     detail::check_text(in[0], "the records");
+    if (in.size() > 2) throw invalid_argument("records, and their keys at most, are expected");
+    if (in.size() == 2) detail::check_text(in[1], "the keys");
+    if (in.size() == 2 && !rules::compatible(in[0].shape, in[1].shape))
+        throw invalid_argument("the records are " + to_string(in[0]) + ", their keys " + to_string(in[1]));
     if (delimiter.size() != 1) throw invalid_argument("the delimiter is one character, not '" + delimiter + "'");
     detail::csv_syntax{delimiter[0], quotes}.check();
     std::vector<tensor_type> all;
@@ -126,13 +134,14 @@ RILL_COLD std::vector<tensor_type> decode_csv_op::outputs(std::span<const tensor
 }
 
 RILL_INLINE kernel decode_csv_op::bound(const kernel_request& r) const {
-    return kernel([all = columns, syntax = detail::csv_syntax{delimiter[0], quotes},
-                   shape = r.inputs[0].shape](const kernel_args& a) {
+    return kernel([all = columns, syntax = detail::csv_syntax{delimiter[0], quotes}, shape = r.inputs[0].shape,
+                   has_keys = r.inputs.size() == 2](const kernel_args& a) {
         detail::csv_record record(syntax);
         for (index_t i = 0, n = shape.size(); i < n; ++i) {
             std::string_view text = a.in<std::string>(0)[i];
             std::size_t at = 0;
             const auto refuse = [&](const std::string& why) {
+                if (has_keys) throw invalid_argument(a.in<std::string>(1)[i] + ": " + why);
                 throw invalid_argument((n == 1 ? std::string("the record") : "record " + std::to_string(i)) + " " +
                                        detail::quoted(text.substr(0, text.find('\0'))) + ": " + why);
             };

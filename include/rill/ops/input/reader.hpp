@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 struct reader_op : detail::resource_maker {
     static constexpr auto name = "Reader", label = "reader";
     detail::record_format format;
-    bool names_only = false;
+    bool names_only = false, skips_errors = false;
 
     static void fields(auto& op, auto& visit) {
         auto kind = static_cast<std::int32_t>(op.format.kind);
@@ -25,6 +25,7 @@ struct reader_op : detail::resource_maker {
         visit("header_bytes", op.format.header_bytes);
         visit("footer_bytes", op.format.footer_bytes);
         visit("names_only", op.names_only);
+        visit("skip_errors", op.skips_errors);
         place_fields(op, visit);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
@@ -69,15 +70,21 @@ public:
     num_work_units_completed(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(reader_num_work_units_completed_op{}, where, handle_)};
     }
+    /// Returns the number of damaged records that were left out, as .skip_errors asks.
+    tensor<std::int64_t>
+    num_records_skipped(const std::source_location& where = std::source_location::current()) const {
+        return {detail::unchecked, apply_node(reader_num_records_skipped_op{}, where, handle_)};
+    }
     const any_tensor& handle() const { return handle_; }
     const std::string& name() const { return handle_.node()->name; }
 
 protected:
-    reader(const detail::record_format& format, bool names_only, const std::string& shared_name,
+    reader(const detail::record_format& format, bool names_only, bool skips_errors, const std::string& shared_name,
            const std::string& name, const std::source_location& where) {
         reader_op op;
         op.format = format;
         op.names_only = names_only;
+        op.skips_errors = skips_errors;
         handle_ = detail::add_resource(std::move(op), shared_name, name, where);
     }
 
@@ -92,10 +99,16 @@ struct reader_options {
 struct text_line_reader_options {
     std::int64_t skip_header_lines = 0; // of each file
     std::string shared_name = {}, name = {};
+    bool skip_errors = false; // lines that are too long are left out, and counted
+};
+struct tf_record_reader_options {
+    std::string shared_name = {}, name = {};
+    bool skip_errors = false; // damaged records are left out, and counted
 };
 struct fixed_length_record_reader_options {
     std::int64_t record_bytes = 0, header_bytes = 0, footer_bytes = 0;
     std::string shared_name = {}, name = {};
+    bool skip_errors = false; // a record that is cut off is left out, and counted
 };
 
 /// text_line_reader reader({.skip_header_lines = 1}): a line is a record, without its end.
@@ -104,7 +117,8 @@ public:
     template <class Given = text_line_reader_options>
     explicit text_line_reader(const std::type_identity_t<Given>& o = {},
                               const std::source_location& where = std::source_location::current())
-        : reader<>({detail::record_kind::text_line, o.skip_header_lines}, false, o.shared_name, o.name, where) {}
+        : reader<>({detail::record_kind::text_line, o.skip_header_lines}, false, o.skip_errors, o.shared_name, o.name,
+                   where) {}
 };
 /// Reads a file as one record.
 class whole_file_reader : public reader<> {
@@ -112,7 +126,7 @@ public:
     template <class Given = reader_options>
     explicit whole_file_reader(const std::type_identity_t<Given>& o = {},
                                const std::source_location& where = std::source_location::current())
-        : reader<>({detail::record_kind::whole_file}, false, o.shared_name, o.name, where) {}
+        : reader<>({detail::record_kind::whole_file}, false, false, o.shared_name, o.name, where) {}
 };
 /// fixed_length_record_reader reader({.record_bytes = 20}).
 class fixed_length_record_reader : public reader<> {
@@ -121,15 +135,15 @@ public:
     explicit fixed_length_record_reader(const std::type_identity_t<Given>& o,
                                         const std::source_location& where = std::source_location::current())
         : reader<>({detail::record_kind::fixed_length, 0, o.record_bytes, o.header_bytes, o.footer_bytes}, false,
-                   o.shared_name, o.name, where) {}
+                   o.skip_errors, o.shared_name, o.name, where) {}
 };
 /// Reads the records of TFRecord files.
 class tf_record_reader : public reader<> {
 public:
-    template <class Given = reader_options>
+    template <class Given = tf_record_reader_options>
     explicit tf_record_reader(const std::type_identity_t<Given>& o = {},
                               const std::source_location& where = std::source_location::current())
-        : reader<>({detail::record_kind::tf_record}, false, o.shared_name, o.name, where) {}
+        : reader<>({detail::record_kind::tf_record}, false, o.skip_errors, o.shared_name, o.name, where) {}
 };
 /// Gives the names in the queue as keys and values; it opens no file.
 class identity_reader : public reader<> {
@@ -137,7 +151,7 @@ public:
     template <class Given = reader_options>
     explicit identity_reader(const std::type_identity_t<Given>& o = {},
                              const std::source_location& where = std::source_location::current())
-        : reader<>({detail::record_kind::whole_file}, true, o.shared_name, o.name, where) {}
+        : reader<>({detail::record_kind::whole_file}, true, false, o.shared_name, o.name, where) {}
 };
 
 }} // namespace rill::RILL_ABI
@@ -188,7 +202,8 @@ RILL_COLD std::shared_ptr<resource> reader_op::made(kernel_request& r) const {
                 known_as, described,
                 [layout = format, names = names_only](const std::string& path) -> std::unique_ptr<detail::reader_file> {
                     return std::make_unique<detail::record_file>(path, layout, names);
-                });
+                },
+                skips_errors);
         });
 }
 

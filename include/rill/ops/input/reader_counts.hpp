@@ -30,4 +30,9 @@ struct reader_num_work_units_completed_op
     static constexpr auto name = "ReaderNumWorkUnitsCompletedV2", label = "num_work_units_completed";
 };
 
+/// The number of damaged records that a reader has left out.
+struct reader_num_records_skipped_op : detail::resource_question<&detail::reader_state::records_skipped, std::int64_t> {
+    static constexpr auto name = "ReaderNumRecordsSkipped", label = "num_records_skipped";
+};
+
 }} // namespace rill::RILL_ABI

@@ -6,13 +6,27 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include <rill/core/hash.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/philox.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class random_counter;
+
+/// A call of a function of a dataset: random ops that its thread runs draw by its number, whichever calls were before.
+struct random_call {
+    std::uint64_t number = 0;
+    std::vector<std::pair<const random_counter*, std::uint64_t>> drawn = {}; // how often, in this call
+
+    std::uint64_t next_run(const random_counter* of);
+};
+/// Returns the call that this thread is in, or null.
+RILL_EXPORT random_call*& random_call_slot();
 
 /// How often a random op has drawn in its session: a resource under its node's name, as what is saved and goes on has to have one.
 class RILL_EXPORT random_counter final : public resource {
@@ -24,7 +38,10 @@ public:
     const std::string& name() const { return name_; }
     std::string described() const override { return kind; }
     /// The stream of the next run.
-    random_stream next(std::uint64_t seed) { return {seed, drawn_.fetch_add(1, std::memory_order_relaxed)}; }
+    random_stream next(std::uint64_t seed) {
+        if (auto* const call = random_call_slot()) return {seed, call->next_run(this)};
+        return {seed, drawn_.fetch_add(1, std::memory_order_relaxed)};
+    }
     /// "drawn": the number of runs.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
@@ -47,6 +64,18 @@ void count_runs(kernel_request& request);
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_EXPORT RILL_INLINE random_call*& random_call_slot() {
+    static thread_local random_call* current = nullptr;
+    return current;
+}
+
+RILL_COLD std::uint64_t random_call::next_run(const random_counter* of) {
+    for (auto& [counter, count] : drawn)
+        if (counter == of) return hash_combine(number, ++count);
+    drawn.emplace_back(of, 0);
+    return number;
+}
 
 RILL_COLD std::vector<named_array> random_counter::saved_parts() const {
     any_array value(dtype::uint64, dims{});
