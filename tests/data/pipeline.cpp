@@ -251,7 +251,8 @@ TEST_CASE("pipeline: a state is saved while a function of the pipeline blocks, o
     const auto wait = [is_open, blocked] {
         if (*is_open) return;
         ++*blocked;
-        while (!*is_open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        blocked->notify_all();
+        is_open->wait(false);
     };
     const auto numbers_of = dataset::generator([wait, i = std::int64_t(0)]() mutable {
         wait();
@@ -278,9 +279,10 @@ TEST_CASE("pipeline: a state is saved while a function of the pipeline blocks, o
         const int before = *blocked;
         *is_open = false;
         auto step = std::async(std::launch::async, [&] { return rest_of(s, next, 60); });
-        while (*blocked == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        blocked->wait(before);
         const auto path = saver().save(s, folder / "model", which++);
         *is_open = true;
+        is_open->notify_all();
         const auto expected = step.get();
         saver().restore(resumed, path);
         const auto got = rest_of(resumed, next, 60);

@@ -105,6 +105,7 @@ SLEEPS = {"distributed/faults": "processes that are killed, frozen and slow",
           "distributed/training": "ranks and replicas of which one is late",
           "distributed/hostile_bytes": "sockets of strangers, which say nothing when the server has closed them",
           "distributed/processes": "a process of its own that stands still for a time",
+          "distributed/transports": "a stranger that sends while steps run",
           "distributed/zmq_transport": "sockets, and that nothing comes through them",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")

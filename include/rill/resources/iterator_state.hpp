@@ -279,11 +279,12 @@ RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
 }
 
 RILL_COLD void iterator_state::check_parts(std::span<const named_array> parts) const {
-    std::shared_ptr<iteration> fresh; // destroyed without the lock
-    const std::lock_guard lock(mutex_);
-    if (!iteration_) return; // `initialize` compares them with its dataset
-    fresh = begin(iteration_->source, iteration_->inputs);
-    restore_into(*fresh, parts);
+    std::shared_ptr<const iteration> of;
+    {
+        const std::lock_guard lock(mutex_);
+        of = iteration_;
+    }
+    if (of) restore_into(*make_iteration(of->source, of->inputs), parts); // else `initialize` compares them with its dataset
 }
 
 RILL_COLD void iterator_state::restore_parts(std::span<const named_array> parts) {

@@ -139,5 +139,5 @@ TEST_CASE("body: what takes something out runs with the body, whoever needs it")
     CHECK(s.run(stack.size()) == 0);
     s.run(branch);
     CHECK(s.run(q.size()) == 3);
-    CHECK_THROWS_AS(s.run(loop), out_of_range);
+    CHECK_THROWS_AS(s.run(loop), failed_precondition); // the stack is empty
 }
