@@ -225,7 +225,7 @@ TEST_CASE("input producers: slices and numbers, epoch by epoch, and a tensor tha
     CHECK_THROWS_WITH(range_input_producer(0), contains("the limit is 0"));
     CHECK_THROWS_WITH(limit_epochs(constant(5), 0), contains("the number of epochs is 0"));
     const session s;
-    s.run(global_variables_initializer());
+    s.run(local_variables_initializer());
     const coordinator c;
     auto threads = start_queue_runners(s, c);
     std::string seen;

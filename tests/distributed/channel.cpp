@@ -262,6 +262,30 @@ TEST_CASE("channel: a task that expects another incarnation fails the call") {
     CHECK(counts[0] == 0);
 }
 
+TEST_CASE("channel: a call of a task that has restarted unnoticed reaches its new incarnation") {
+    simulator::simulated_world world(5);
+    std::vector<int> counts(3);
+    std::vector<ending> ends(counts.size());
+    auto ps = std::make_unique<counting_task>(world, "ps", counts);
+    calling_task client(world, "client");
+    const auto call = [&](std::size_t i, std::uint64_t incarnation) {
+        client.to->call({.method = wire_method::push, .meta = std::to_string(i), .incarnation = incarnation},
+                        note(ends[i]));
+        world.time.sleep(1s);
+    };
+    const auto before = ps->self.incarnation;
+    call(0, before);
+    CHECK(ends[0].code == error_code::ok);
+    world.kill(ps->task);
+    counting_task again(world, "ps", counts);
+    call(1, again.self.incarnation); // the master knows it, this channel does not
+    CHECK(ends[1].code == error_code::ok);
+    call(2, before);
+    CHECK(ends[2].code == error_code::aborted);
+    CHECK(counts == std::vector<int>{1, 1, 0});
+    world.time.run();
+}
+
 TEST_CASE("channel: values wait until the peer has taken others") {
     simulator::simulated_world world(5);
     auto& at = world.start("ps");

@@ -229,5 +229,32 @@ TEST_CASE("local cluster: targets") {
     s.close();
     CHECK_THROWS_AS(s.run(x, feed(x, 1.f)), cancelled);
 }
+TEST_CASE("local cluster: primitives that form no branch or loop run in one task, beside a part in another") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    const auto on = [](const char* device, const auto& make) {
+        const device_scope there(device);
+        return make();
+    };
+    const auto merged = on("/job:ps", [&] {
+        const auto ways = switch_(x, sealed(x > 0.f));
+        return tensor<float>(merge(ways.if_false * 2.f, ways.if_true * 3.f).value + 1.f);
+    });
+    const auto beside = on("/job:worker", [&] { return tensor<float>(x * 5.f); });
+    const auto within = on("/job:ps", [&] { // a node with bodies among the primitives
+        const auto ways = switch_(x, sealed(x > 1.f));
+        const auto inner = cond(sealed(ways.if_true > 2.f), [&] { return tensor<float>(ways.if_true * 2.f); },
+                                [&] { return tensor<float>(ways.if_true * 3.f); });
+        return tensor<float>(merge(ways.if_false, inner).value + 1.f);
+    });
+    for (const bool raise : {true, false}) {
+        const session s({.target = all.at("worker", 0).target(), .raise_primitives = raise});
+        CHECK(s.run(std::tuple(merged, beside), feed(x, 2.f)) == std::tuple(7.f, 10.f));
+        CHECK(s.run(std::tuple(merged, beside), feed(x, -2.f)) == std::tuple(-3.f, -10.f));
+        CHECK(s.run(std::tuple(within, beside), feed(x, 3.f)) == std::tuple(7.f, 15.f));
+    }
+}
 
 } // namespace test_local_cluster

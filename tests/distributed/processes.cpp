@@ -100,7 +100,7 @@ TEST_CASE("processes: one that stands still is given up in time, and no step run
     two_processes all;
     const auto s = all.open();
     s.run(all.count.initializer());
-    std::thread freezes([&] { // for less than the time in which a peer counts as dead
+    std::jthread freezes([&] { // for less than the time in which a peer counts as dead
         for (int i = 0; i < 4; ++i) {
             std::this_thread::sleep_for(30ms);
             all.ps->freeze();
@@ -243,7 +243,7 @@ TEST_CASE("processes: whoever is killed, frozen or started again, calls end with
             for (int i = 0; i < 3; ++i) s->run(all.step);
             auto& process = *all.processes[victim];
             if (fault == "slow") { // it stands still, but not for long: nothing fails, and no step runs twice
-                std::thread pauses([&] {
+                std::jthread pauses([&] {
                     for (int i = 0; i < 5; ++i) {
                         process.freeze();
                         std::this_thread::sleep_for(250ms);

@@ -18,6 +18,7 @@
 #include <rill/ops/state/partitioned_variable.hpp>
 #include <rill/ops/collective/all_reduce.hpp>
 #include <rill/train/adam.hpp>
+#include <rill/train/bounded_staleness.hpp>
 #include <rill/train/global_step.hpp>
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/monitored_session.hpp>
@@ -189,6 +190,46 @@ TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that st
         }
     });
     CHECK_THAT(problem, contains("/job:worker/replica:0/task:0"));
+}
+
+TEST_CASE("bounded_staleness: workers of a cluster, none of which is further ahead than the bound") {
+    constexpr int workers = 3, bound = 2;
+    local_cluster all({{"ps", 1}, {"worker", workers}});
+    std::array<std::atomic<int>, workers> done{};
+    std::atomic<bool> ready{false}, is_near{true};
+    in_threads(workers, [&](int task) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on(
+            replica_device_setter(all.spec(), {.worker = "/job:worker/task:" + std::to_string(task)}));
+        const variable<float> w("w", 1.f);
+        const variable<int> step("step", 0, {.trainable = false});
+        const auto by = bounded_staleness(gradient_descent(0.01f), {.bound = bound, .workers = workers});
+        const operation train = by.minimize(square(w), step);
+        const session s({.target = all.at("worker", task).target()});
+        if (task == 0) {
+            s.run(global_variables_initializer());
+            ready = true;
+            ready.notify_all();
+        }
+        ready.wait(false);
+        for (int i = 0; i < steps; ++i) {
+            if (task == 1) std::this_thread::sleep_for(std::chrono::milliseconds(5)); // the slowest
+            s.run(train, {.timeout = long_enough});
+            done[static_cast<std::size_t>(task)] = i + 1;
+            int slowest = steps;
+            for (const auto& d : done) slowest = std::min(slowest, d.load());
+            // this worker's next step may be `bound` ahead of the one that the slowest begins
+            if (i + 1 > slowest + bound + 1) is_near = false;
+        }
+        s.run(by.leave());
+    });
+    CHECK(is_near);
+    const graph g;
+    const graph_scope here(g);
+    const device_scope there("/job:ps");
+    const variable<int> step("step", 0, {.trainable = false});
+    CHECK(session({.target = all.at("ps", 0).target()}).run(step) == workers * steps);
 }
 
 TEST_CASE("partitioned_variable: shards on several servers, from which rows cross and not the table") {

@@ -185,12 +185,11 @@ TEST_CASE("transports: G15, G16: a task with a key that sends nonsense does not 
     s.run(m.w.initializer());
     s.run(m.step);
     const auto before = resident_bytes();
-    std::atomic<bool> is_over{false};
-    std::thread hostile([&] {
+    std::jthread hostile([&](const std::stop_token& over) {
         zmq_transport net({.security = {"mallory", evil.first, evil.second, allowed, "ps/0"}});
         seeds::draws draws(7);
         transport::connection to = 0;
-        for (int i = 0; !is_over; ++i) {
+        for (int i = 0; !over.stop_requested(); ++i) {
             if (i % 500 == 0)
                 to = net.connect(
                     all.ps->target(), [](auto, auto) {}, "ps/0");
@@ -204,7 +203,7 @@ TEST_CASE("transports: G15, G16: a task with a key that sends nonsense does not 
         expected = 2 * expected + 1;
         std::this_thread::sleep_for(20ms);
     }
-    is_over = true;
+    hostile.request_stop();
     hostile.join();
     CHECK(s.run(m.w)[0] == expected);
     CHECK(resident_bytes() < before + (std::size_t(128) << 20));

@@ -177,16 +177,16 @@ TEST_CASE("worker: values come from the task at the other end of their edge, and
         incoming_request r{.method = wire_method::push, .session = session, .caller = caller};
         r.given_up = std::make_shared<cancellation>();
         r.meta = bytes_of_meta(push_meta{1, step, edge, 0, encode_tensor(any_array(dtype::float32, {2}), r.payload)});
-        auto code = error_code::unknown; // of a value that lies there
+        const auto code = std::make_shared<error_code>(error_code::unknown); // of a value that lies there
         try {
-            f.w->handle(r, [&](const std::exception_ptr& problem, const wire_answer&) {
+            f.w->handle(r, [code, &answered](const std::exception_ptr& problem, const wire_answer&) {
                 ++answered;
-                code = problem ? described(problem).first : error_code::ok;
+                *code = problem ? described(problem).first : error_code::ok;
             });
         } catch (const error& e) {
             return e.code();
         }
-        return code;
+        return *code;
     };
     CHECK(push(self, 0, 1) == error_code::permission_denied);
     CHECK(push("client", 0, 1) == error_code::permission_denied);
@@ -240,11 +240,11 @@ TEST_CASE("worker: a task tells what its oldest step waits for") {
 /// A task of the cluster below: it hands the values that come to it to an exchange.
 struct exchanging_task {
     exchanging_task(simulator::simulated_world& world, const cluster_spec& cluster, const std::string& job,
-                    std::map<std::uint32_t, std::string> sends, std::map<std::uint32_t, std::string> receives)
+                    const std::map<std::uint32_t, std::string>& sends, std::map<std::uint32_t, std::string> receives)
         : task(world.start(job)), net(std::make_shared<simulator::simulated_net>(world, task)) {
         const task_identity self{task_name(job, 0), (task.draw() >> 32) + 1, cluster.digest()};
         peers = std::make_shared<peer_channels>(cluster, self, net, task, health_options{});
-        exchange = std::make_shared<wire_rendezvous>(wire_rendezvous::place{}, 1, std::move(sends), std::move(receives),
+        exchange = std::make_shared<wire_rendezvous>(wire_rendezvous::place{}, 1, wire_rendezvous::targets_of(sends, {}), std::move(receives),
                                                      peers, [this](const std::exception_ptr& why) { problem = why; });
         answers =
             std::make_shared<responder>(net, task, self, health_options{},

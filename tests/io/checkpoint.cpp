@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "io/model_files.hpp"
+#include "io/temporary.hpp"
 
 using namespace rill;
 using io_test::array_of;
@@ -177,6 +178,19 @@ saved_slice slice_of(index_t start, index_t n, index_t step) { return {"t", dims
 
 } // namespace test_checkpoint
 
+TEST_CASE("checkpoint: files of many shards are open only while they are read") {
+    const io_test::temporary_directory here;
+    std::vector<named_array> arrays;
+    for (int i = 0; i < 300; ++i)
+        arrays.push_back({"v" + std::to_string(i), array_of<float>({1}, {static_cast<float>(i)})});
+    const auto path = detail::write_checkpoint(here / "m", arrays, {.step = 1, .shards = 150});
+    const checkpoint_reader from(path);
+    CHECK(from.read("v123").value<float>() == 123);
+    const auto all = from.read_all();
+    CHECK(all.size() == 300);
+    for (const auto& a : all) CHECK("v" + std::to_string(static_cast<int>(a.value.value<float>())) == a.name);
+}
+
 TEST_CASE("checkpoint: slices are one array, read whole or in other slices") {
     using test_checkpoint::rows, test_checkpoint::slice_of;
     model_files files;
@@ -259,6 +273,16 @@ TEST_CASE("checkpoint: checkpoints of different arrays are merged into one") {
     CHECK_THROWS_WITH(merge_checkpoints({a, a}, "run/m", {.files = &files}),
                       contains("merge_checkpoints") && contains("an earlier checkpoint has it too"));
     CHECK_THROWS_AS(merge_checkpoints({}, "run/m", {.files = &files}), invalid_argument);
+    const auto whole = detail::write_checkpoint("ps2/m", {rows("t", 0, 7, 1)}, {.step = 3, .files = &files});
+    CHECK_THROWS_WITH(merge_checkpoints({a, whole}, "run/m", {.files = &files}), contains("'t'") && contains("too"));
+    CHECK_THROWS_WITH(detail::write_checkpoint("run/m", {rows("t", 0, 7, 1), rows("t/part_1", 4, 3, 1)},
+                                               {.step = 5,
+                                                .files = &files,
+                                                .shards = 2,
+                                                .slices = {{"t/part_1", slice_of(4, 3, 1)}}}),
+                      contains("'t'") && contains("the name is taken"));
+    CHECK(files.exists(a));
+    CHECK(files.exists(whole));
     detail::write_checkpoint_file("one", {{"d", array_of<float>({1}, {7})}}, {.files = &files});
     CHECK_THROWS_WITH(merge_checkpoints({a, "one"}, "run/m", {.files = &files}), contains("'one' is a single file"));
     CHECK(latest_checkpoint("run", files) == path);

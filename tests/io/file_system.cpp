@@ -62,4 +62,6 @@ TEST_CASE("file_system: parts of paths") {
     CHECK(detail::base_of("run/model") == "model");
     CHECK(detail::joined_path(".", "a") == "a");
     CHECK(detail::joined_path("/", "a") == "/a");
+    CHECK(detail::normalized_path("./run//./m") == "run/m");
+    CHECK(detail::normalized_path("/run/../m/") == "/run/../m");
 }

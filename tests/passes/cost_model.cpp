@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <rill/ops/catalogue.hpp>
+#include <rill/passes/functionalize/functionalize_control_flow.hpp>
 #include <rill/passes/prune.hpp>
 
 #include "catch.hpp"
@@ -55,4 +56,23 @@ TEST_CASE("cost model: measured times come before estimates, and count by their 
     CHECK(costs.has_measured());
     CHECK(costs.microseconds(items, item, cpu) == 3 * here_now);
     CHECK(costs.microseconds(items, item, far) == Approx(3 * there));
+}
+
+TEST_CASE("cost model: a branch that is made of primitives costs what its nodes do") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, 100, 100> x("x");
+    const placeholder<bool> p("p");
+    const auto way = switch_(x, p);
+    const tensor y(merge(way.if_false, matmul(way.if_true, way.if_true)).value);
+    const std::vector<endpoint> fetches{y}, feeds{x, p};
+    const auto flow =
+        detail::functionalize_control_flow({fetches, {}, feeds}, make_op(switch_op{})->functional_ops(), true);
+    REQUIRE(flow);
+    const auto items = prune(fetches, {}, feeds, nullptr, flow.get());
+    const device_type slow{.name = "slow", .flops_per_microsecond = 1e4};
+    const device there{&slow};
+    double all = 0;
+    for (int i = 0; i < static_cast<int>(items.items.size()); ++i) all += cost_model().microseconds(items, i, there);
+    CHECK(all >= 2e6 / 1e4);
 }

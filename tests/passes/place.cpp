@@ -410,3 +410,63 @@ TEST_CASE_METHOD(test_place_fixture, "place: variables for which a memory has no
     const auto where = make(true, other); // which says how large it is, and no more
     CHECK(device_of(*where, a.node()) == "cpu:0");
 }
+
+TEST_CASE_METHOD(test_place_fixture, "place: a variable lies on the device chosen for it, with or without room") {
+    using namespace test_place;
+    static const memory_space narrow{
+        .name = "narrow:0", .bytes = 1 << 20, .free_bytes = [](const memory_space&) -> std::size_t { return 100; }};
+    static const device_type type{"narrow", {&narrow}};
+    register_device(type);
+    const auto on = [](const std::string& device, const std::string& name) {
+        const device_scope there(device);
+        return variable<float, 20>(name, xt::xtensor<float, 1>(xt::ones<float>({20}))); // 80 bytes
+    };
+    const auto a = on("/narrow:0", "a"), b = on("/narrow:0", "b"), c = on("/narrow:0", "c");
+    const auto where = make(true);
+    const auto& there = *where->devices().first(type);
+    for (const auto* v : {&a, &b}) where->choose(*v->node(), there);
+    where->choose(*c.node(), where->devices().cpu()); // where an earlier placement has put it
+    CHECK(device_of(*where, a.node()) == "narrow:0");
+    CHECK(device_of(*where, b.node()) == "narrow:0");
+    CHECK(device_of(*where, c.node()) == "cpu:0");
+
+    // in a cluster, the room on devices of other tasks is unknown
+    const std::vector<device_name> tasks{{"worker", 0, 0, "", -1}, {"ps", 0, 0, "", -1}};
+    placement cluster({}, tasks, cpu_device(), true, {});
+    for (const auto* name : {"d", "e"}) {
+        const auto& far = cluster.device_of(*on("/job:ps/narrow:0", name).node());
+        CHECK(far.full.job == "ps");
+        CHECK(far.type == &type);
+    }
+    CHECK(cluster.free_bytes(&narrow) == 100);
+    CHECK(device_of(cluster, on("/job:worker/narrow:0", "f").node()) == "narrow:0");
+    CHECK(device_of(cluster, on("/job:worker/narrow:0", "g").node()) == "cpu:0");
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a memory that fails to tell its room is asked again") {
+    using namespace test_place;
+    static bool fails = true;
+    static const memory_space silent{.name = "silent:0", .free_bytes = [](const memory_space&) -> std::size_t {
+                                         if (fails) throw unavailable("no answer");
+                                         return 70;
+                                     }};
+    static const device_type type{"silent", {&silent}};
+    register_device(type);
+    const auto where = make(true);
+    CHECK_THROWS_AS(where->free_bytes(&silent), unavailable);
+    fails = false;
+    CHECK(where->free_bytes(&silent) == 70);
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a node that moves to another type of device is known to have moved") {
+    using namespace test_place;
+    const auto where = make(false, cpu_device(), {{"cpu", 2}, {"shelf", 1}});
+    const tensor<float> a(x + 1.f, "a");
+    where->device_of(*a.node());
+    where->choose(*a.node(), *where->devices().all()[1]);
+    CHECK(device_of(*where, a.node()) == "cpu:1");
+    CHECK(!where->has_moved(*a.node()));
+    where->choose(*a.node(), *where->devices().first(shelf()));
+    CHECK(device_of(*where, a.node()) == "shelf:0");
+    CHECK(where->has_moved(*a.node()));
+}

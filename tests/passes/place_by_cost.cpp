@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <rill/ops/catalogue.hpp>
+#include <rill/passes/functionalize/functionalize_control_flow.hpp>
+#include <rill/passes/order.hpp>
 #include <rill/passes/prune.hpp>
 #include <rill/session/session.hpp>
 
@@ -223,4 +225,17 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: measured times move
     CHECK(indices() == now);
     const variable<float> v("v", 1.f);
     CHECK(!chosen.may_move(*v.node()));
+}
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a branch that is made of primitives") {
+    const auto way = switch_(x, sealed(reduce_sum(x) > 0.f));
+    const matrix y(merge(way.if_false * 2.f, matmul(way.if_true, way.if_true)).value);
+    const std::vector<endpoint> fetches{matrix(matmul(y, meet))}, feeds{x};
+    const auto flow =
+        detail::functionalize_control_flow({fetches, {}, feeds}, make_op(switch_op{})->functional_ops(), true);
+    REQUIRE(flow);
+    placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+    const auto made = place(sort_items(prune(fetches, {}, feeds, nullptr, flow.get())), chosen);
+    for (const auto& it : made.items) CHECK((it.device || !it.origin));
+    CHECK(chosen.device_of(*a.node()).index != chosen.device_of(*b.node()).index);
 }

@@ -39,6 +39,20 @@ TEST_CASE("replica_gradients_state: in the order that is asked for, without stal
     CHECK_THROWS_AS(kept.take(1, ids), aborted);
 }
 
+TEST_CASE("replica_gradients_state: rounds of a task that was started again begin with 0") {
+    replica_gradients_state kept("w", {.type = {dtype::float32, dims{}}});
+    const auto add = detail::add_elements<float>;
+    const float one = 1, two = 2;
+    const std::vector<std::int64_t> ids{5};
+    kept.put(of(100'000, 5, one), add);
+    CHECK(values(kept.take(100'000, ids)) == std::vector<float>{1});
+    const auto first = std::int64_t(9) << 40; // round 0 of another life
+    kept.put(of(first, 5, two), add);
+    CHECK(values(kept.take(first, ids)) == std::vector<float>{2});
+    kept.put(of(first, 5, two), add); // stale
+    CHECK_THROWS_WITH(kept.take(first, ids), contains("round 0"));
+}
+
 TEST_CASE("replica_gradients_state: one sum, in order of arrival") {
     replica_gradients_state kept("w", {.type = {dtype::float32, dims{}}, .adds_at_arrival = true});
     const float one = 1, two = 2;

@@ -2,6 +2,7 @@
 #include <rill/session/partitioned_run.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <future>
 #include <memory>
 #include <string>
@@ -455,7 +456,8 @@ TEST_CASE("partitioned run: random control flow made of primitives, cut and in o
         } catch (const unimplemented& problem) { // primitives that form no branch or loop
             CHECK_THAT(problem.what(), contains("run in one part"));
         }
-        const built b(t.p, [](const node_info&) { return std::string("/cpu:1"); });
+        const device_scope there("/cpu:1"); // also of the variables: what writes them lies where they do
+        const built b(t.p);
         auto how = on_threads(threads, true);
         how.raise_primitives = false;
         const session s(how);
@@ -489,6 +491,67 @@ TEST_CASE("partitioned run: starts, times out, is cancelled, is closed") {
     CHECK(promise.get_future().get() == 8.f);
     s.close();
     CHECK_THROWS_AS(s.run(got), cancelled);
+}
+TEST_CASE("partitioned run: a large value crosses beside a branch that is made of primitives") {
+    const graph_scope here{graph()};
+    const placeholder<float, 300, 300> x("x");
+    const auto big = on("/cpu:0", [&] { return tensor(x * 2.f, "big"); }); // 360,000 bytes
+    const auto ways = switch_(x, sealed(reduce_sum(x) > 0.f));
+    const auto more = on("/cpu:1", [&] { return tensor(matmul(ways.if_true, ways.if_true)); });
+    const auto less = on("/cpu:0", [&] { return tensor(ways.if_false * 3.f); });
+    const auto merged = merge(more, less).value;
+    const auto y = on("/cpu:1", [&] { return tensor(reduce_sum(matmul(merged, x)) + reduce_sum(big), "y"); });
+    const session whole(on_threads(1, false)), cut(on_threads(1, true));
+    for (const float by : {1.f, -1.f}) {
+        const xt::xtensor<float, 2> xs = by * xt::eye<float>(300);
+        CHECK(cut.run(y, feed(x, xs)) == whole.run(y, feed(x, xs)));
+    }
+}
+
+std::size_t cramped_room = 0; // in the memory of "cramped": none for other tests, which have this device as well
+
+/// A type of device with little memory. Variables lie there, and nothing runs.
+const device_type& cramped() {
+    using space = memory_space;
+    static const space there{.name = "cramped:0",
+                             .blocks = &default_allocator(),
+                             .from_host = [](const space&, const void* host, void* to,
+                                             std::size_t n) { std::memcpy(to, host, n); },
+                             .to_host = [](const space&, const void* from, void* host,
+                                           std::size_t n) -> std::uint64_t {
+                                 std::memcpy(host, from, n);
+                                 return 0;
+                             },
+                             .within = [](const space&, const void* from, void* to,
+                                          std::size_t n) { std::memcpy(to, from, n); },
+                             .wait = [](const space&, std::uint64_t) {},
+                             .bytes = 1 << 20,
+                             .free_bytes = [](const space&) { return cramped_room; }};
+    static const device_type type{.name = "cramped", .spaces = {&there}};
+    register_device(type);
+    return type;
+}
+
+TEST_CASE("partitioned run: a later run finds a variable where it lies, though it fills more than half of the memory") {
+    cramped();
+    const graph g;
+    const graph_scope here(g);
+    const auto v = on("/cramped:0", [&] { return variable<float, 40>("v", 1.f); }); // 160 bytes
+    any_array first(dtype::float32, dims{40});
+    for (int i = 0; i < 40; ++i) static_cast<float*>(first.mutable_data())[i] = 1.f;
+    g.state().set_value(v.node(), first);
+    const auto y = on("/cpu:0", [&] { return tensor(v * 2.f, "y"); });
+    const auto z = on("/cpu:0", [&] { return tensor(v * 3.f, "z"); });
+    auto how = on_threads(1, true);
+    how.allow_soft_placement = true;
+    const session s(g, how);
+    cramped_room = 200;
+    CHECK(s.partition({y}, {}).size() == 2);
+    CHECK(s.run(y)(7) == 2.f);
+    cramped_room = 40;
+    CHECK(s.run(z)(7) == 3.f);
+    CHECK(s.run(std::tuple(y, z)) == std::tuple(s.run(y), s.run(z)));
+    cramped_room = 0;
 }
 
 } // namespace test_partitioned_run

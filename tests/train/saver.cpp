@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <future>
 
 #if defined(__unix__)
 #include <sys/wait.h>
@@ -380,6 +381,10 @@ TEST_CASE("saver: shards of different savers are merged, and old checkpoints wit
         plain.push_back({shard.node()->name, two.s.run(any_tensor(shard))});
     }
     CHECK_THROWS_WITH(checkpoint_reader(parts[0], files).read("t"), contains("4 of 7 elements"));
+    test_saver::table<> cleared(2, partition_strategy::mod);
+    for (std::size_t k = 0; k < parts.size(); ++k) // each restores its own
+        saver({.variables = {cleared.t.shards()[k]}, .files = &files}).restore(cleared.s, parts[k]);
+    CHECK(cleared.is_filled());
     const auto whole = merge_checkpoints(parts, "run/m", {.files = &files});
     test_saver::table<> three(3, partition_strategy::div);
     saver({.files = &files}).restore(three.s, whole);
@@ -388,6 +393,78 @@ TEST_CASE("saver: shards of different savers are merged, and old checkpoints wit
     test_saver::table<> again(2, partition_strategy::mod);
     saver({.files = &files}).restore(again.s, old);
     CHECK(again.is_filled());
+}
+
+TEST_CASE("saver: tables of one name, and a table with the name of a variable, are saved and restored") {
+    io_test::model_files files;
+    struct program {
+        graph g;
+        graph_scope scope{g};
+        partitioned_variable<float, 7, 2> a{"t", 0.f, {.shards = 2, .strategy = partition_strategy::mod}};
+        partitioned_variable<float, 7, 2> b{"t", 0.f, {.shards = 4, .strategy = partition_strategy::mod}};
+        variable<float> single{"u", 0.f};
+        partitioned_variable<float, 7, 2> c{"u", 0.f, {.shards = 2, .strategy = partition_strategy::div}};
+        session s{g};
+
+        program() { s.run(global_variables_initializer()); }
+        template <class F> void each_shard(const F& f) {
+            for (const auto* t : {&a, &b, &c})
+                for (const auto& shard : t->shards()) f(shard);
+        }
+        std::vector<float> values() {
+            std::vector<float> all;
+            each_shard([&](const auto& shard) {
+                const xt::xtensor<float, 2> part = s.run(shard);
+                all.insert(all.end(), part.begin(), part.end());
+            });
+            return all;
+        }
+    };
+    program one;
+    float number = 1;
+    one.each_shard([&](const auto& shard) {
+        xt::xtensor<float, 2> part = one.s.run(shard);
+        for (auto& x : part) x = number++;
+        one.s.run(shard.assign(part));
+    });
+    CHECK(one.values().size() == 3 * 14);
+    for (const int shards : {1, 3}) {
+        const auto path = saver({.files = &files, .shards = shards}).save(one.s, "run/m", shards);
+        program two;
+        saver({.files = &files}).restore(two.s, path);
+        CHECK(two.values() == one.values());
+    }
+}
+
+TEST_CASE("saver: what waits in a dequeue_many is saved, and a queue of two handles once") {
+    const io_test::temporary_directory here;
+    struct program {
+        graph g;
+        graph_scope scope{g};
+        fifo_queue<tensor<float>> q{{.shared_name = "saver_waits", .name = "q"}};
+        fifo_queue<tensor<float>> same{{.shared_name = "saver_waits", .name = "same"}};
+        tensor<float, 5> batch = q.dequeue_many<5>();
+        tensor<int> size = same.size();
+        session s{g};
+    };
+    session::reset("");
+    {
+        program a;
+        a.s.run(a.q.enqueue_many(constant({1.f, 2.f, 3.f})));
+        cancellation_token token;
+        auto step = std::async(std::launch::async, [&] { a.s.run(a.batch, {.cancel = token}); });
+        while (a.s.run(a.size) > 0) {}
+        save(a.s, here / "m");
+        token.cancel();
+        CHECK_THROWS_AS(step.get(), cancelled);
+    }
+    session::reset("");
+    program b;
+    load(b.s, here / "m");
+    CHECK(b.s.run(b.size) == 3);
+    const auto next = b.q.dequeue();
+    for (const float expected : {1.f, 2.f, 3.f}) CHECK(b.s.run(next) == expected);
+    session::reset("");
 }
 
 TEST_CASE("saver: queues of other orders, with elements of different shapes, and tables") {

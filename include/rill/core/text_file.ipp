@@ -28,7 +28,8 @@ RILL_COLD void refuse_file(const std::string& what, int problem) {
     const auto code = problem == ENOENT                       ? error_code::not_found
                       : problem == EACCES || problem == EROFS ? error_code::permission_denied
                       : problem == EEXIST                     ? error_code::already_exists
-                      : problem == ENOSPC || problem == EFBIG ? error_code::resource_exhausted
+                      : problem == ENOSPC || problem == EFBIG || problem == EMFILE || problem == ENFILE 
+                          ? error_code::resource_exhausted
                                                               : error_code::data_loss;
     throw_error(code, what + (problem ? std::string(": ") + std::strerror(problem) : std::string()));
 }

@@ -100,7 +100,7 @@ auto limit_epochs(const X& x, std::type_identity_t<Count> num_epochs, const std:
     if (num_epochs < 1)
         throw invalid_argument("limit_epochs: the number of epochs is " + std::to_string(num_epochs) +
                                "; it must be 1 or more" + detail::at_place(where));
-    const variable<Count> epochs(name, Count(0), {.trainable = false});
+    const variable<Count> epochs(name, Count(0), {.trainable = false, .local = true});
     const auto counted = epochs.count_up_to(num_epochs, where);
     const control_dependencies after(counted);
     return identity(x, where);

@@ -34,6 +34,8 @@ RILL_INLINE element_arrays stack_elements(std::span<const element_arrays> elemen
         }
         dims shape{static_cast<index_t>(elements.size())};
         for (int i = 0; i < each.rank; ++i) shape.push(each[i]);
+        if (!tensor_type{first.dtype(), shape}.countable())
+            throw resource_exhausted("dataset: a batch of the shape " + to_string(shape) + " has too many elements");
         const auto bytes = static_cast<std::size_t>(each.size()) * size_of(first.dtype());
         memory.require(bytes * elements.size());
         any_array made(first.dtype(), shape);
@@ -298,20 +300,24 @@ public:
         for (;; context.check()) {
             const bool more = from_->next(to, context);
             const std::lock_guard lock(cached_->mutex);
-            if (!more) {
-                cached_->is_complete = true;
+            if (!more) { // without those that had no room, it is not complete
+                if (cached_->all.size() >= static_cast<std::size_t>(from_at_)) cached_->is_complete = true;
                 return false;
             }
-            const auto number = from_at_;
+            const auto number = from_at_++;
             if (static_cast<std::size_t>(number) >=
                 counted_) { // it stays, whether this iterator adds it or another one
-                memory_.add(to);
+                try {
+                    memory_.add(to);
+                } catch (...) { // the next call goes on behind it
+                    at_ = std::max(at_, number + 1);
+                    throw;
+                }
                 counted_ = static_cast<std::size_t>(number) + 1;
             }
-            ++from_at_;
             if (static_cast<std::size_t>(number) == cached_->all.size()) cached_->all.push_back(to);
             if (number < at_) continue;
-            ++at_;
+            at_ = number + 1;
             return true;
         }
     }
@@ -326,13 +332,37 @@ private:
     std::size_t counted_ = 0; // elements that are counted as held
 };
 
+/// The elements that a cache has kept: for the seeds that the program drew, and for the latest others, of a restored iteration.
+struct cache_contents {
+    explicit cache_contents(std::vector<std::uint64_t> seeds) : drawn(std::move(seeds)) {}
+
+    /// Returns the elements for an iteration. Iterations with the same seeds share them.
+    std::shared_ptr<cached_elements> elements_for(const iterate_request& r) {
+        if (!r.inputs.empty()) return std::make_shared<cached_elements>(); // they may differ each time
+        auto seeds = drawn;
+        for (auto& seed : seeds) seed = r.seed_of(seed);
+        if (seeds == drawn) return of_drawn;
+        const std::lock_guard lock(mutex);
+        if (seeds != others) {
+            others = std::move(seeds);
+            of_others = std::make_shared<cached_elements>();
+        }
+        return of_others;
+    }
+
+private:
+    const std::vector<std::uint64_t> drawn;
+    const std::shared_ptr<cached_elements> of_drawn = std::make_shared<cached_elements>();
+    std::mutex mutex; // for what follows
+    std::vector<std::uint64_t> others;
+    std::shared_ptr<cached_elements> of_others;
+};
+
 RILL_COLD element_source_ptr cache_source(element_source_ptr from) {
-    return source_over(
-        from, from->components(), "cache",
-        [from, shared = std::make_shared<cached_elements>()](const iterate_request& r) {
-            const bool is_shared = r.inputs.empty() && !r.seeds; // restored seeds may give other elements
-            return std::make_unique<cache_iterator>(from, r, is_shared ? shared : std::make_shared<cached_elements>());
-        });
+    auto kept = std::make_shared<cache_contents>(from->seeds());
+    return source_over(from, from->components(), "cache", [from, kept](const iterate_request& r) {
+        return std::make_unique<cache_iterator>(from, r, kept->elements_for(r));
+    });
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -191,8 +191,13 @@ private:
         const seed_scope here(seeds);
         open_source made{std::move(element), number};
         made.source = rule_->f(element_arrays(made.element));
+        // Seeds of a source that f did not make itself were drawn by this process: another one goes on with these.
+        auto table = std::make_shared<seed_table>();
+        table->drawn = made.source->seeds();
+        for (std::size_t i = 0; i < table->drawn.size(); ++i) table->saved.push_back(hash_combine(seed_, ~i));
         made.from = made.source->iterate({.epoch = request_->epoch,
                                           .iteration = hash_combine(request_->iteration, of_element),
+                                          .seeds = table->drawn.empty() ? nullptr : std::move(table),
                                           .memory = request_->memory});
         slot = std::move(made);
     }

@@ -305,13 +305,17 @@ public:
     }
     bool next(element_arrays& to, const pull_context& context) override {
         auto& s = *state_;
-        if (!s.changed) s.changed = context.environment.make_signal();
+        if (!s.changed) {
+            s.changed = context.environment.make_signal();
+            for (const auto& e : window_) post(e, context.environment); // of a state that was restored
+        }
         while (window_.size() < parallel_ && !is_over_) {
             auto got = pull(*from_, context);
             is_over_ = got.is_end;
             if (is_over_) break;
             const auto number = got.problem ? 0 : numbers_.next();
-            add(std::move(got), number, context.environment);
+            add(std::move(got), number);
+            post(window_.back(), context.environment);
         }
         if (window_.empty()) return false;
         const auto first = window_.front();
@@ -341,20 +345,20 @@ public:
         numbers_.save(to);
         from_->save(to);
     }
+    /// Calls no function of the program: a state may be restored only to check it.
     void restore(iterator_archive& from, const pull_context& context) override {
-        state_->changed = context.environment.make_signal();
         is_over_ = from.number() != 0;
         for (auto n = from.count(); n > 0; --n) {
             auto got = from.number() != 0 ? restore_pulled(from) : pulled_element{.arrays = from.element()};
             const auto number = static_cast<std::uint64_t>(from.number());
-            add(std::move(got), number, context.environment);
+            add(std::move(got), number);
         }
         numbers_.restore(from);
         from_->restore(from, context);
     }
 
 private:
-    void add(pulled_element got, std::uint64_t number, environment& env) {
+    void add(pulled_element got, std::uint64_t number) {
         auto e = std::make_shared<mapped_element>();
         e->number = number;
         if (!got.problem) {
@@ -366,9 +370,11 @@ private:
             e->stage = mapped_element::done;
         } else {
             e->in = std::move(got.arrays);
-            env.post([s = state_, e] { s->run_waiting(*e); });
         }
         window_.push_back(std::move(e));
+    }
+    void post(const std::shared_ptr<mapped_element>& e, environment& env) {
+        if (!e->in.empty()) env.post([s = state_, e] { s->run_waiting(*e); }); // else its pull failed
     }
 
     const std::size_t parallel_;

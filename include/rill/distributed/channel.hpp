@@ -66,6 +66,7 @@ private:
         std::size_t bytes = 0;     // of the payload
         std::uint64_t sent_to = 0; // incarnation; 0: not sent
         bool accepted = false;
+        bool has_asked = false; // the peer for its incarnation, since another one is expected
         bool is_push = false; // it counts against the window
         bool is_long = false; // the payload goes in chunks
         int tries = 0;

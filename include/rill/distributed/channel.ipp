@@ -286,6 +286,7 @@ RILL_COLD void channel::pump(actions& todo) {
         for (auto at = first_of(*queue); at != calls_.end(); at = first_of(*queue)) {
             auto& [number, p] = *at;
             if (p.request.incarnation && p.request.incarnation != incarnation_) {
+                if (!std::exchange(p.has_asked, true)) return connect(); // the peer may have restarted unnoticed
                 fail(at, restarted(p.request.incarnation), todo);
                 continue;
             }

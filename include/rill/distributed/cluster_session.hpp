@@ -32,6 +32,7 @@ struct cluster_run {
         std::shared_ptr<channel> to;     // null: the task of the master
         std::uint64_t incarnation = 0;   // of the task that has registered the part
         std::vector<int> feeds, fetches; // numbers in the run
+        std::map<std::string, std::size_t> sends_to = {}; // parts that values go to, by task
     };
     std::uint64_t number = 0;
     std::vector<part> parts;
@@ -55,6 +56,8 @@ public:
                completion done);
     /// Lets the tasks forget a run. Its steps that run go on.
     void drop(const cluster_run& run) noexcept;
+    /// Ends a step with the problem of a value that could not be sent; does nothing if the step is over.
+    void fail_step(std::uint64_t number, const std::exception_ptr& problem);
     /// Fails all steps, also later ones, with `cancelled`.
     void close(const std::string& why) noexcept;
     bool closed() const;

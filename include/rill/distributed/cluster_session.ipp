@@ -158,7 +158,10 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
     meta.names = names_of(made.key());
     const auto task_at = [&](int end) { return to_string(task_of(*cut.parts[static_cast<std::size_t>(end)].where)); };
     for (const auto& e : cut.edges) {
-        if (e.from == static_cast<int>(k)) meta.sends.push_back({e.number, task_at(e.to)});
+        if (e.from == static_cast<int>(k)) {
+            meta.sends.push_back({e.number, task_at(e.to)});
+            p.sends_to[meta.sends.back().peer] = static_cast<std::size_t>(e.to);
+        }
         if (e.to == static_cast<int>(k)) meta.receives.push_back({e.number, task_at(e.from)});
     }
     meta.edges = static_cast<std::uint32_t>(cut.edges.size());
@@ -195,6 +198,15 @@ RILL_COLD void cluster_session::start(const std::shared_ptr<const cluster_run>& 
         over_below = steps_.begin()->first;
     }
     step->start(feeds, how, over_below);
+}
+
+RILL_COLD void cluster_session::fail_step(std::uint64_t number, const std::exception_ptr& problem) {
+    std::shared_ptr<cluster_step> step;
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto at = steps_.find(number); at != steps_.end()) step = at->second.lock();
+    }
+    if (step) step->fail(problem);
 }
 
 RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {

@@ -11,6 +11,7 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/environment.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/distributed/wire_meta.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/trace/trace.hpp>
 
@@ -31,6 +32,7 @@ public:
     void fail(const std::exception_ptr& problem, bool is_derived = false);
 
 private:
+    step_meta meta_of_part(std::size_t k, std::uint64_t over_below) const;
     void start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
                      environment::time_point deadline, environment::time_point began);
     void start_here(std::size_t k, std::vector<any_array> fed, std::uint64_t over_below,

@@ -55,6 +55,13 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
 /// A task's own error says more than that it was late: so long is it awaited. The client awaits the master's a little longer.
 inline constexpr std::chrono::milliseconds grace_for_tasks{50};
 
+/// Returns what tells a task of the step of its part, without fed values.
+RILL_COLD step_meta cluster_step::meta_of_part(std::size_t k, std::uint64_t over_below) const {
+    step_meta m{run_->number, number_, over_below};
+    for (const auto& [task, to] : run_->parts[k].sends_to) m.incarnations.push_back(run_->parts[to].incarnation);
+    return m;
+}
+
 /// Starts the part of another task.
 RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_array>& fed, std::uint64_t over_below,
                                          environment::time_point deadline, environment::time_point began) {
@@ -64,8 +71,10 @@ RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_ar
                    .incarnation = p.incarnation,
                    .deadline = deadline,
                    .grace = grace_for_tasks};
-    r.meta =
-        bytes_of_meta(step_meta{run_->number, number_, over_below, trace_ != nullptr, encode_tensors(fed, r.payload)});
+    auto meta = meta_of_part(k, over_below);
+    meta.is_traced = trace_ != nullptr;
+    meta.values = encode_tensors(fed, r.payload);
+    r.meta = bytes_of_meta(std::move(meta));
     const auto sent = session_->runs_in().now();
     p.to->call(std::move(r), [self = shared_from_this(), k, sent, began,
                               is_traced = trace_ != nullptr](std::exception_ptr problem, const wire_answer& a) {
@@ -94,7 +103,7 @@ RILL_COLD void cluster_step::start_here(std::size_t k, std::vector<any_array> fe
                                         environment::time_point deadline, environment::time_point began) {
     traces_[k].begin = std::chrono::nanoseconds(session_->runs_in().now() - began).count();
     session_->own_->run_part(
-        session_->number_, {run_->number, number_, over_below}, std::move(fed), deadline,
+        session_->number_, meta_of_part(k, over_below), std::move(fed), deadline,
         trace_ ? &traces_[k].all : nullptr,
         [self = shared_from_this(), k](const std::exception_ptr& problem, std::vector<any_array> values) {
             self->part_ended(k, problem, std::move(values));

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include <rill/core/environment.hpp>
 #include <rill/distributed/task_identity.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -31,6 +32,20 @@ private:
     std::size_t left_ = 1; // close() is the last
     std::exception_ptr problem_;
 };
+
+/// Answers a request by what f returns, on another thread: f may take long, and a handler must not.
+template <class F> void answer_later(environment& env, const answer_function& reply, F f) {
+    env.post([reply, f = std::move(f)] {
+        wire_answer a;
+        std::exception_ptr problem;
+        try {
+            a = f();
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        reply(problem, std::move(a));
+    });
+}
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -83,6 +83,11 @@ RILL_COLD void master::handle(const incoming_request& request, const answer_func
     case wire_method::reset_cluster: return reset(request, reply);
     case wire_method::list_devices: return list_devices(request, reply);
     case wire_method::fence_run: return fence(request, reply);
+    case wire_method::report_failure: {
+        const auto meta = meta_of<abort_meta>(request.meta);
+        find(request.session)->of->fail_step(meta.step, made_error(meta.code, meta.text));
+        return reply(nullptr, {});
+    }
     case wire_method::save_state: return save_state(request, reply);
     case wire_method::restore_state: return restore_state(request, reply);
     default: throw unimplemented("method " + std::to_string(static_cast<std::uint32_t>(request.method)));

@@ -77,8 +77,13 @@ RILL_COLD void master::save_state(const incoming_request& request, const answer_
         const auto ended = all->next();
         try {
             if (task == peers_->self().name) {
-                made->add(resources_of_task(task, *own_->containers()));
-                ended(nullptr, {});
+                answer_later(
+                    peers_->runs_in(),
+                    [made, ended](std::exception_ptr problem, const wire_answer&) { ended(problem, {}); },
+                    [made, task, in = own_->containers()] {
+                        made->add(resources_of_task(task, *in));
+                        return wire_answer();
+                    });
                 continue;
             }
             peers_->to(task)->call({.method = wire_method::save_resources,
@@ -111,7 +116,10 @@ RILL_COLD void master::restore_state(const incoming_request& request, const answ
         for (const auto& r : decode_resources(request.meta, request.payload)) {
             const auto& task = r.task.empty() ? self : r.task;
             if (task == self) {
-                own_->containers()->restore(r.what);
+                answer_later(peers_->runs_in(), all->next(), [in = own_->containers(), what = r.what] {
+                    in->restore(what);
+                    return wire_answer();
+                });
             } else if (std::none_of(tasks.begin(), tasks.end(), [&](const auto& t) { return to_string(t) == task; })) {
                 log_message(log_level::warning, "restored without the state of '" + r.what.name + "': the cluster has no " + task);
             } else {

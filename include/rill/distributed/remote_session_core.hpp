@@ -30,6 +30,7 @@ public:
     RILL_INLINE any_array variable_value(const node* variable) const override;
     /// Runs the variable's initializer, which is fed the value.
     RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;
+    RILL_INLINE void check_variable(const node* variable, const any_array& value) const override;
     /// Returns the state of queues, tables and random counters in the tasks that the session has used.
     RILL_INLINE std::vector<saved_resource> saved_resources() const override;
     RILL_INLINE void restore_resource(const saved_resource& saved) override;

@@ -142,15 +142,19 @@ RILL_COLD void remote_session_core::let_others_in() {
     session_->release(std::exchange(fenced_, {}));
 }
 
-RILL_COLD void remote_session_core::restore_variable(const node* variable, const any_array& value) {
-    const node* assign = variable->owner->initializer(variable);
-    if (!assign)
+RILL_COLD void remote_session_core::check_variable(const node* variable, const any_array& value) const {
+    if (!variable->owner->initializer(variable))
         throw failed_precondition(
             error_at(*variable, variable->op->label(), "it has no initializer to restore it with"));
     if (value.type() != variable->outputs[0])
         throw invalid_argument(
             error_at(*variable, variable->op->label(),
                      "it is " + to_string(variable->outputs[0]) + ", the saved value is " + to_string(value.type())));
+}
+
+RILL_COLD void remote_session_core::restore_variable(const node* variable, const any_array& value) {
+    check_variable(variable, value);
+    const node* assign = variable->owner->initializer(variable);
     plan_key key;
     key.targets = {assign};
     key.feeds = {assign->inputs[1]};

@@ -238,13 +238,15 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
         return refuse(error_code::failed_precondition, hello.to + " is expected at this address");
     if (!hello.cluster.empty() && hello.cluster != self_.cluster)
         return refuse(error_code::failed_precondition, hello.from + " has another description of the cluster");
+    const caller_key key(m.head.sender, hello.from);
+    if (const auto known = callers_.find(key); known != callers_.end() && known->second.is_cut_off) {
+        known->second.heard = env_.now(); // it is remembered as long as it tries
+        return refuse(error_code::permission_denied, hello.from + " is cut off: it has sent malformed messages");
+    }
     constexpr auto long_silent = std::chrono::minutes(10);
     std::erase_if(callers_,
                   [&](const auto& c) { return c.second.running.empty() && env_.now() - c.second.heard > long_silent; });
     std::erase_if(greeted_, [&](const auto& g) { return !callers_.contains(g.second.who); });
-    const caller_key key(m.head.sender, hello.from);
-    if (const auto known = callers_.find(key); known != callers_.end() && known->second.is_cut_off)
-        return refuse(error_code::permission_denied, hello.from + " is cut off: it has sent malformed messages");
     const bool is_new = !callers_.contains(key), carries_data = m.head.flags & wire_header::carries_data;
     if (carries_data && is_new)
         return refuse(error_code::failed_precondition, hello.from + " has no connection but for data");

@@ -59,11 +59,13 @@ enum class wire_method : std::uint32_t {
     // of the master, at a task
     fence = 22,          // run steps of one session alone, or of all again
     save_resources = 23, // tell the state of resources
-    restore_resource = 24
+    restore_resource = 24,
+    // of tasks, at the master of a session
+    report_failure = 25 // a part of a step that has ended could not send a value
 };
 /// Returns true for methods that the master of a task serves, not its worker.
 constexpr bool is_for_master(wire_method m) noexcept {
-    return m >= wire_method::create_session && m <= wire_method::restore_state;
+    return (m >= wire_method::create_session && m <= wire_method::restore_state) || m == wire_method::report_failure;
 }
 std::string_view method_name(wire_method m);
 

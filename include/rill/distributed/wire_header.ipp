@@ -37,6 +37,7 @@ RILL_COLD std::string_view method_name(wire_method m) {
     case wire_method::fence: return "fence";
     case wire_method::save_resources: return "save_resources";
     case wire_method::restore_resource: return "restore_resource";
+    case wire_method::report_failure: return "report_failure";
     }
     return "unknown method";
 }

@@ -95,10 +95,12 @@ struct step_meta {
     std::uint64_t over_below = 0; // steps below this number are over
     std::uint8_t is_traced = 0;
     std::vector<tensor_meta> values = {};
+    std::vector<std::uint64_t> incarnations = {}; // of the tasks that the part sends values to, in order of their names
 };
 template <class Archive> void serialize(Archive& a, step_meta& m) {
     auto values = list_of<least_tensor_meta>(m.values);
-    a(m.run, m.step, m.over_below, m.is_traced, values);
+    auto incarnations = list_of<8>(m.incarnations);
+    a(m.run, m.step, m.over_below, m.is_traced, values, incarnations);
 }
 
 /// A run: one that was prepared, or is needed no more.

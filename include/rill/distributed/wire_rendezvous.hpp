@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 
 #include <rill/device/rendezvous.hpp>
@@ -25,14 +26,21 @@ public:
         session_number session;
         std::uint64_t run = 0, step = 0;
     };
+    /// The task that an edge leads to. An incarnation of 0 stands for any.
+    struct target {
+        std::string task;
+        std::uint64_t incarnation = 0;
+    };
+    /// Returns the tasks that edges lead to. `incarnations` are those of the tasks in order of their names; missing ones are not checked.
+    static std::map<std::uint32_t, target> targets_of(const std::map<std::uint32_t, std::string>& sends,
+                                                      std::span<const std::uint64_t> incarnations);
     /// `sends` and `receives`: per edge that leaves the task or ends in it, the task at the other end. `failed` is told when a value can't
-    /// be sent.
-    wire_rendezvous(const place& of, std::uint32_t edges, std::map<std::uint32_t, std::string> sends,
+    /// be sent, also after the step.
+    wire_rendezvous(const place& of, std::uint32_t edges, std::map<std::uint32_t, target> sends,
                     std::map<std::uint32_t, std::string> receives, std::shared_ptr<peer_channels> peers,
                     std::function<void(std::exception_ptr)> failed)
         : place_(of), edges_(edges), sends_(std::move(sends)), receives_(std::move(receives)), peers_(std::move(peers)),
           arrived_(edges), state_(std::make_shared<state>(std::move(failed), peers_->runs_in().now())) {}
-    ~wire_rendezvous() { state_->end(); }
 
     RILL_INLINE void send(std::uint32_t edge, any_array value) override;
     bool try_receive(std::uint32_t edge, any_array& into) override { return arrived_.try_receive(edge, into); }
@@ -52,10 +60,6 @@ private:
     struct state {
         state(std::function<void(std::exception_ptr)> f, environment::time_point now)
             : failed(std::move(f)), moved(now) {}
-        void end() {
-            const std::lock_guard lock(mutex);
-            failed = nullptr;
-        }
         void fail(std::exception_ptr problem) {
             std::function<void(std::exception_ptr)> tell;
             {
@@ -80,7 +84,8 @@ private:
 
     const place place_;
     const std::uint32_t edges_;
-    const std::map<std::uint32_t, std::string> sends_, receives_;
+    const std::map<std::uint32_t, target> sends_;
+    const std::map<std::uint32_t, std::string> receives_;
     const std::shared_ptr<peer_channels> peers_;
     local_rendezvous arrived_;
     std::mutex order_mutex_;                      // of the two below

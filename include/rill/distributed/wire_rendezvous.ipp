@@ -9,10 +9,24 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+RILL_COLD std::map<std::uint32_t, wire_rendezvous::target>
+wire_rendezvous::targets_of(const std::map<std::uint32_t, std::string>& sends,
+                            std::span<const std::uint64_t> incarnations) {
+    std::map<std::string, std::uint64_t> of_task;
+    for (const auto& [edge, task] : sends) of_task[task] = 0;
+    auto next = incarnations.begin();
+    for (auto& [task, incarnation] : of_task)
+        if (next != incarnations.end()) incarnation = *next++;
+    std::map<std::uint32_t, target> all;
+    for (const auto& [edge, task] : sends) all[edge] = {task, of_task[task]};
+    return all;
+}
+
 RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     const auto at = sends_.find(edge);
     if (at == sends_.end()) return arrived_.send(edge, std::move(value));
-    wire_request r{.method = wire_method::push, .session = place_.session};
+    const auto& to = at->second;
+    wire_request r{.method = wire_method::push, .session = place_.session, .incarnation = to.incarnation};
     const auto sequence = [&] {
         const std::lock_guard lock(order_mutex_);
         return sent_[edge]++;
@@ -21,7 +35,7 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     r.meta = bytes_of_meta(meta);
     note_moved();
     // it is answered once it has come, unless the step has not begun there
-    peers_->to(at->second)->call(std::move(r), [s = state_](const std::exception_ptr& problem, const wire_answer&) {
+    peers_->to(to.task)->call(std::move(r), [s = state_](const std::exception_ptr& problem, const wire_answer&) {
         if (problem) s->fail(problem);
     });
 }

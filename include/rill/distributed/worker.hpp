@@ -88,6 +88,7 @@ private:
     std::shared_ptr<running_step> begin_step(session_state& in, const session_number& session, const step_meta& meta,
                                              std::span<const any_array> feeds, early_values& early);
     void end_step(session_state& in, std::uint64_t number);
+    void fail_to_send(const session_number& session, std::uint64_t number, const std::exception_ptr& problem);
     /// Returns the problem of a step of another session than the one that has closed the fence; null if there is none.
     std::exception_ptr fence_problem(const session_number& session) const;
     void end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept;
@@ -99,6 +100,7 @@ private:
     mutable std::mutex mutex_;
     bool closed_ = false;
     std::map<session_number, std::shared_ptr<session_state>> sessions_;
+    std::vector<std::weak_ptr<session_state>> closed_sessions_; // whose last steps may still run
     std::optional<session_number> fenced_by_;
     bool watches_ = false;
     environment::timer timer_;

@@ -273,9 +273,9 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
     there->began = peers_->runs_in().now();
     peers_->note_progress();
     there->exchange = std::make_shared<wire_rendezvous>(
-        wire_rendezvous::place{session, meta.run, meta.step}, there->part->edges, there->part->sends,
-        there->part->receives, peers_, [weak = weak_from_this(), session, number = meta.step](const auto& why) {
-            if (const auto self = weak.lock()) self->abort_step(session, number, why);
+        wire_rendezvous::place{session, meta.run, meta.step}, there->part->edges,
+        wire_rendezvous::targets_of(there->part->sends, meta.incarnations), there->part->receives, peers_, [weak = weak_from_this(), session, number = meta.step](const auto& why) {
+            if (const auto self = weak.lock()) self->fail_to_send(session, number, why);
         });
     early.swap(there->early);
     return there;
@@ -389,6 +389,8 @@ RILL_COLD void worker::close_session(const session_number& session) {
         if (at == sessions_.end()) return;
         gone = std::move(at->second);
         sessions_.erase(at);
+        std::erase_if(closed_sessions_, [](const auto& s) { return s.expired(); });
+        closed_sessions_.push_back(gone);
     }
     end(*gone, "", std::make_exception_ptr(cancelled("the session is closed")));
 }

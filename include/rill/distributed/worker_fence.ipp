@@ -24,10 +24,15 @@ RILL_COLD void worker::fence(const session_number& by, bool closes, std::functio
     std::vector<std::shared_ptr<session_state>> others;
     {
         const std::lock_guard lock(mutex_);
-        fenced_by_ = closes ? std::optional(by) : std::nullopt;
-        if (closes)
+        if (closes && sessions_.contains(by)) {
+            fenced_by_ = by;
             for (const auto& [number, s] : sessions_)
                 if (number != by) others.push_back(s);
+            for (const auto& s : closed_sessions_)
+                if (auto runs = s.lock()) others.push_back(std::move(runs));
+        } else if (fenced_by_ == by) { // a late close of a session that has ended keeps nobody out
+            fenced_by_.reset();
+        }
     }
     const auto all =
         std::make_shared<joined_answers>([done = std::move(done)](const std::exception_ptr&) { done(); });

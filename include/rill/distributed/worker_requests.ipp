@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <rill/core/platform.hpp>
+#include <rill/distributed/joined_answers.hpp>
 #include <rill/distributed/task_state.hpp>
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/passes/place.hpp>
@@ -66,6 +67,31 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
     reply(nullptr, {});
 }
 
+/// Ends a step whose value can't be sent. If the task's part has ended already, its answer told of no problem: the master is told now, since the
+/// part that waits for the value would wait for long.
+RILL_COLD void worker::fail_to_send(const session_number& session, std::uint64_t number,
+                                    const std::exception_ptr& problem) {
+    const auto in = find(session);
+    if (!in) return;
+    task_identity master;
+    {
+        const std::lock_guard lock(in->mutex);
+        if (!in->steps.contains(number)) master = in->master;
+    }
+    if (master.name.empty()) return abort_step(session, number, problem);
+    const auto [code, text] = described(problem);
+    try {
+        peers_->to(master.name)
+            ->call({.method = wire_method::report_failure,
+                    .session = session,
+                    .meta = bytes_of_meta(abort_meta{number, static_cast<std::uint32_t>(code), text}),
+                    .incarnation = master.incarnation,
+                    .deadline = peers_->runs_in().now_plus(peers_->health().control)},
+                   [](const std::exception_ptr&, const wire_answer&) {});
+    } catch (const error&) { // this task stops
+    }
+}
+
 RILL_COLD pong_meta worker::progress() const {
     std::vector<std::shared_ptr<session_state>> all;
     {
@@ -103,17 +129,11 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     switch (request.method) {
     case wire_method::register_run:
         if (request.payload.empty()) throw data_loss("a part without a graph");
-        peers_->runs_in().post([self = shared_from_this(), request, reply] { // compiling takes its time
-            std::exception_ptr problem;
-            try {
-                self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
-                                   {request.caller, request.caller_incarnation, ""});
-            } catch (...) {
-                problem = std::current_exception();
-            }
-            reply(problem, {});
+        return answer_later(peers_->runs_in(), reply, [self = shared_from_this(), request] { // compiling takes its time
+            self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
+                               {request.caller, request.caller_incarnation, ""});
+            return wire_answer();
         });
-        return;
     case wire_method::run_part: {
         const auto meta = meta_of<step_meta>(request.meta);
         auto gives_up = std::make_shared<cancellation::registration>();
@@ -153,14 +173,18 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
         return reply(nullptr, {});
     case wire_method::fence:
         return fence(request.session, meta_of<fence_meta>(request.meta).closes != 0, [reply] { reply(nullptr, {}); });
-    case wire_method::save_resources: {
-        wire_answer a;
-        a.meta = encode_resources(resources_of_task(peers_->self().name, *containers_), a.payload);
-        return reply(nullptr, std::move(a));
-    }
+    case wire_method::save_resources: // an iterator may wait for its pipeline
+        return answer_later(peers_->runs_in(), reply, [name = peers_->self().name, in = containers_] {
+            wire_answer a;
+            a.meta = encode_resources(resources_of_task(name, *in), a.payload);
+            return a;
+        });
     case wire_method::restore_resource:
-        for (const auto& r : decode_resources(request.meta, request.payload)) containers_->restore(r.what);
-        return reply(nullptr, {});
+        return answer_later(peers_->runs_in(), reply,
+                            [in = containers_, all = decode_resources(request.meta, request.payload)] {
+                                for (const auto& r : all) in->restore(r.what);
+                                return wire_answer();
+                            });
     default: break;
     }
     throw unimplemented(peers_->self().name + ": method " + std::to_string(static_cast<std::uint32_t>(request.method)));

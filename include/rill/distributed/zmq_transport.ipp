@@ -427,10 +427,17 @@ RILL_COLD std::string zmq_transport::listen(const std::string& address, receiver
     std::string bound;
     const auto at = state_->listen(address, std::move(f), bound);
     const auto& security = state_->options.security;
-    if (security.has_keys() && !detail::refuses_strangers(bound, security.public_key)) {
+    if (!security.has_keys()) return at;
+    try {
+        if (!detail::refuses_strangers(bound, security.public_key))
+            throw failed_precondition("the address '" + address +
+                                      "' does not refuse a key that is not in the list: it is not served");
+    } catch (const zmq::error_t& problem) {
         close();
-        throw failed_precondition("the address '" + address +
-                                  "' does not refuse a key that is not in the list: it is not served");
+        throw unavailable("'" + address + "': " + problem.what());
+    } catch (...) {
+        close();
+        throw;
     }
     return at;
 }

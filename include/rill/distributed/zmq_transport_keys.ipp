@@ -5,6 +5,7 @@
 
 #if RILL_WITH_ZMQ
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -79,28 +80,32 @@ private:
 };
 
 /// Connects to a listener with a key that no list has. Returns true if it is refused: a listener that lets strangers in must not be announced.
+/// Throws unavailable if nothing is known after 10 s.
 inline bool refuses_strangers(const std::string& address, const std::string& key_of_listener) {
     std::array<char, 41> open{}, secret{};
-    if (zmq_curve_keypair(open.data(), secret.data()) != 0) return false;
+    if (zmq_curve_keypair(open.data(), secret.data()) != 0) throw zmq::error_t();
     zmq::context_t context;
     zmq::socket_t stranger(context, zmq::socket_type::dealer), events(context, zmq::socket_type::pair);
     stranger.set(zmq::sockopt::linger, 0);
     events.set(zmq::sockopt::linger, 0);
-    constexpr int patience = 10'000; // ms; a machine may be busy
-    events.set(zmq::sockopt::rcvtimeo, patience);
+    constexpr auto patience = std::chrono::seconds(10); // a machine may be busy
+    events.set(zmq::sockopt::rcvtimeo, 100);
     if (address.find('[') != std::string::npos) stranger.set(zmq::sockopt::ipv6, true);
     stranger.set(zmq::sockopt::curve_publickey, std::string(open.data()));
     stranger.set(zmq::sockopt::curve_secretkey, std::string(secret.data()));
     stranger.set(zmq::sockopt::curve_serverkey, key_of_listener);
     constexpr int asked_for = ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
-    if (zmq_socket_monitor(stranger.handle(), "inproc://refusal", asked_for) != 0) return false;
+    if (zmq_socket_monitor(stranger.handle(), "inproc://refusal", asked_for) != 0) throw zmq::error_t();
     events.connect("inproc://refusal");
     stranger.connect(address);
     zmq::message_t event; // its number, 16 bits, and a value
     std::uint16_t number = 0;
-    if (zmq_msg_recv(event.handle(), events.handle(), 0) >= 0 && event.size() >= sizeof number)
-        std::memcpy(&number, event.data(), sizeof number);
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (zmq_msg_recv(event.handle(), events.handle(), 0) < 0 && std::chrono::steady_clock::now() < until) {
+    } // nothing yet, or a signal has come
+    if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
     zmq_socket_monitor(stranger.handle(), nullptr, 0);
+    if (number == 0) throw unavailable("'" + address + "': it could not be checked within 10 s that strangers are refused");
     return number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 }
 

@@ -216,7 +216,7 @@ template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_
 }
 
 template <class Op, class U, std::size_t... I> void require_uniform(std::index_sequence<I...>) {
-    if constexpr (requires { typename Op::template operands<U>; })
+    if constexpr (op_takes<Op, U> && requires { typename Op::template operands<U>; })
         []<class... T>(std::tuple<T...>*) {
             require_primitive<Op, T...>();
         }(static_cast<typename Op::template operands<U>*>(nullptr));
@@ -224,14 +224,16 @@ template <class Op, class U, std::size_t... I> void require_uniform(std::index_s
         require_primitive<Op, std::enable_if_t<(I >= 0), U>...>();
 }
 
-/// Compiles the dtypes that every program supports if it uses the op on tensors of unknown dtype. Other dtypes come from typed uses, or
-/// from <rill/all_kernels.hpp>.
+/// Compiles the dtypes that every program supports if it uses the op on tensors of unknown dtype: four, and those that rill::kernels has.
+/// Other dtypes come from typed uses, or from <rill/all_types.hpp>.
 template <class Op, std::size_t N> void require_for_untyped() {
     constexpr auto all = std::make_index_sequence<N>{};
     require_uniform<Op, float>(all);
     require_uniform<Op, double>(all);
     require_uniform<Op, std::int32_t>(all);
     require_uniform<Op, std::int64_t>(all);
+    if constexpr (is_in_library<Op>)
+        Op::compiled_types::each([&]<class U>(std::type_identity<U>) { require_uniform<Op, U>(all); });
 }
 
 endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a, const graph& g);

@@ -47,14 +47,15 @@ inline void copy_along(int axis, const any_array& from, index_t i, any_array& to
 
 struct checkpoint_reader::state {
     struct shard {
-        std::string name; // of its file
-        std::unique_ptr<input_file> file;
+        std::string name;                 // of its file
+        std::unique_ptr<input_file> file; // null: it is opened for each read, since a process has few descriptors
         std::uint64_t end = 0; // of the arrays
     };
     using entry_range = std::span<const detail::index_entry>;
 
     checkpoint_info info;
     std::string path;
+    file_system* files = nullptr; // of a directory
     std::vector<shard> shards;
     std::vector<detail::index_entry> entries; // of all shards, by name and start
 
@@ -120,37 +121,42 @@ struct checkpoint_reader::state {
         info = m.info;
         check_entries();
     }
-    void open_directory(const std::string& directory, const std::string& manifest, file_system& files) {
+    void open_directory(const std::string& directory, const std::string& manifest, file_system& from) {
+        files = &from;
         const detail::read_manifest m(manifest);
         for (const auto& s : m.shards) {
             if (s.name.empty() || s.name.find('/') != std::string::npos || s.name[0] == '.')
                 throw data_loss("its manifest names the file '" + s.name + "'");
-            auto file = files.open(detail::joined_path(directory, s.name));
+            auto file = from.open(detail::joined_path(directory, s.name));
             detail::with_prefix("'" + s.name + "'", [&] {
                 const auto h = header_of(*file);
                 if (h.flags & detail::flag_manifest_follows) throw data_loss("it is a checkpoint of its own");
                 add(s.name, std::move(file), h, m);
             });
+            if (shards.size() > open_limit) shards.back().file = nullptr;
         }
         info = m.info;
         check_entries();
     }
     /// Throws data_loss if two shards have an array of one name which are not slices of the same.
     void check_entries() {
-        std::sort(entries.begin(), entries.end());
-        for (std::size_t i = 1; i < entries.size(); ++i) {
-            const auto &a = entries[i - 1], &b = entries[i];
-            if (a.name == b.name && !(a.is_slice && b.is_slice && a.type == b.type && a.slice.axis == b.slice.axis &&
-                                      a.slice.start < b.slice.start))
-                throw data_loss(detail::of_tensor(b.name, "it is there twice, in '" + shard_path(a.shard) + "' and '" +
-                                                              shard_path(b.shard) + "'"));
-        }
+        if (entries.size() > detail::entry_limit)
+            throw data_loss("it has more than " + std::to_string(detail::entry_limit) + " entries");
+        if (const auto* again = detail::find_repeated(entries))
+            throw data_loss(detail::of_tensor(again->name, "it is there twice, in '" + shard_path(again[-1].shard) +
+                                                               "' and '" + shard_path(again->shard) + "'"));
     }
 
+    /// Calls f(file) with the file of a shard.
+    template <class F> auto with_file(std::size_t i, const F& f) const {
+        if (shards[i].file) return f(*shards[i].file);
+        const auto opened = files->open(detail::joined_path(path, shards[i].name));
+        return f(*opened);
+    }
     any_array read(const detail::index_entry& e) const {
-        if (shards[e.shard].name.empty()) return detail::read_tensor(*shards[e.shard].file, e);
-        return detail::with_prefix("'" + shards[e.shard].name + "'",
-                                   [&] { return detail::read_tensor(*shards[e.shard].file, e); });
+        const auto read_from = [&](const input_file& file) { return detail::read_tensor(file, e); };
+        if (shards[e.shard].name.empty()) return with_file(e.shard, read_from);
+        return detail::with_prefix("'" + shards[e.shard].name + "'", [&] { return with_file(e.shard, read_from); });
     }
     /// Puts a part of an array together from the slices that hold it, along their axis.
     any_array read_part(entry_range of, const saved_slice& wanted) const {
@@ -202,24 +208,29 @@ struct checkpoint_reader::state {
         return cut;
     }
     /// Throws data_loss if a byte between the arrays of a shard is not zero.
-    void check_gaps(std::size_t i) const {
-        std::uint64_t at = detail::shard_header_size;
-        const auto check_zeros = [&](std::uint64_t end) {
-            std::string gap(static_cast<std::size_t>(end - at), '\1');
-            shards[i].file->read_at(at, gap.data(), gap.size());
-            if (gap.find_first_not_of('\0') != std::string::npos)
-                throw data_loss("'" + shard_path(i) + "': a byte between the tensors, from " + std::to_string(at) +
-                                " on, is not zero");
-        };
-        for (const auto& e : entries) // the order of names is that of offsets
-            if (e.shard == i) {
-                check_zeros(e.offset);
-                at = e.offset + e.length;
-            }
-        check_zeros(shards[i].end);
+    void check_gaps() const {
+        std::vector<std::vector<const detail::index_entry*>> of(shards.size());
+        for (const auto& e : entries) of[e.shard].push_back(&e); // the order of names is that of offsets
+        for (std::size_t i = 0; i < of.size(); ++i)
+            with_file(i, [&](const input_file& file) {
+                std::uint64_t at = detail::shard_header_size;
+                const auto check_zeros = [&](std::uint64_t end) {
+                    std::string gap(static_cast<std::size_t>(end - at), '\1');
+                    file.read_at(at, gap.data(), gap.size());
+                    if (gap.find_first_not_of('\0') != std::string::npos)
+                        throw data_loss("'" + shard_path(i) + "': a byte between the tensors, from " +
+                                        std::to_string(at) + " on, is not zero");
+                };
+                for (const auto* e : of[i]) {
+                    check_zeros(e->offset);
+                    at = e->offset + e->length;
+                }
+                check_zeros(shards[i].end);
+            });
     }
 
 private:
+    static constexpr std::size_t open_limit = 64;
     static std::string_view key_of(const detail::index_entry& e) { return e.name; }
     static std::string_view key_of(std::string_view name) { return name; }
 };
@@ -281,7 +292,7 @@ RILL_COLD any_array checkpoint_reader::read_slice(const saved_slice& part) const
 
 RILL_COLD std::vector<named_array> checkpoint_reader::read_all(const std::map<std::string, saved_slice>& slices) const {
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] {
-        for (std::size_t i = 0; i < state_->shards.size(); ++i) state_->check_gaps(i);
+        state_->check_gaps();
         std::multimap<std::string, std::string> parts_of;
         for (const auto& [name, part] : slices) parts_of.emplace(part.of, name);
         std::vector<named_array> all;

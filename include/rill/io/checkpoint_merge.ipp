@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include <rill/io/checkpoint.ipp>
@@ -35,15 +34,15 @@ RILL_COLD std::string merge_checkpoints(const std::vector<std::string>& paths, c
     auto& files = how.files ? *how.files : file_system::real();
     checkpoint_write_options merged{.step = std::numeric_limits<std::int64_t>::min()};
     std::vector<std::string> shards; // their paths
-    std::set<std::pair<std::string, index_t>> names;
+    std::vector<detail::index_entry> entries;
     for (const auto& path : paths) {
         const checkpoint_reader from(path, files); // which checks it
         merged.step = std::max(merged.step, from.info().step);
         merged.metadata.insert(from.info().metadata.begin(), from.info().metadata.end());
-        for (const auto& e : from.state_->entries)
-            if (!names.insert({e.name, e.is_slice ? e.slice.start : -1}).second)
-                throw invalid_argument("merge_checkpoints: '" + path +
-                                       "': " + detail::of_tensor(e.name, "an earlier checkpoint has it too"));
+        entries.insert(entries.end(), from.state_->entries.begin(), from.state_->entries.end());
+        if (const auto* again = detail::find_repeated(entries))
+            throw invalid_argument("merge_checkpoints: '" + path +
+                                   "': " + detail::of_tensor(again->name, "an earlier checkpoint has it too"));
         for (const auto& s : from.state_->shards) {
             if (s.name.empty())
                 throw invalid_argument("merge_checkpoints: '" + path + "' is a single file; directories are merged");
@@ -72,8 +71,10 @@ RILL_COLD std::string merge_checkpoints(const std::vector<std::string>& paths, c
             }
             return detail::manifest_bytes(merged, id, detail::seconds_now(), all);
         });
-    if (how.delete_old)
+    if (how.delete_old) {
+        checkpoint_reader(made, files); // it can be read, before anything is removed
         for (const auto& path : paths) detail::remove_checkpoint(path, files);
+    }
     return made;
 }
 

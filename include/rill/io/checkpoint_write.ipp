@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <set>
 #include <utility>
 
 #include <rill/io/shard.hpp>
@@ -50,6 +49,15 @@ inline std::string id_of(const checkpoint_write_options& how) {
     return how.id.empty() ? draw_checkpoint_id() : how.id;
 }
 
+/// Throws invalid_argument if arrays can't be in one checkpoint: two have one name, or one is no slice of its array.
+inline void check_arrays(const std::vector<named_array>& arrays, const checkpoint_write_options& how) {
+    if (arrays.size() > entry_limit)
+        throw resource_exhausted("a checkpoint has " + std::to_string(entry_limit) + " arrays at most");
+    std::vector<index_entry> entries;
+    for (const auto& a : arrays) entries.push_back(entry_of(a, how.slices));
+    if (const auto* again = find_repeated(entries)) throw invalid_argument(of_tensor(again->name, "the name is taken"));
+}
+
 /// Spreads arrays over shards: the largest first, each to the shard that has the fewest bytes.
 inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& arrays,
                                                     const checkpoint_write_options& how) {
@@ -61,9 +69,6 @@ inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& a
         all[0] = std::move(arrays);
         return all;
     }
-    std::set<std::string> names;
-    for (const auto& a : arrays)
-        if (!names.insert(a.name).second) throw invalid_argument(of_tensor(a.name, "the name is taken"));
     const auto bytes = [](const named_array& a) {
         return static_cast<std::size_t>(a.value.size()) * size_of(a.value.dtype());
     };
@@ -120,6 +125,7 @@ RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<na
                                        const checkpoint_write_options& how) {
     auto& files = files_of(how);
     const std::string id = id_of(how);
+    check_arrays(arrays, how);
     auto parts = spread(std::move(arrays), how);
     return commit_checkpoint(prefix, how.step, id, files,
                              [&](const std::string& directory, std::vector<std::string>& names) {
@@ -131,7 +137,7 @@ RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<na
                                                                 {.id = id,
                                                                  .shard = static_cast<std::uint16_t>(i),
                                                                  .shards = static_cast<std::uint16_t>(parts.size()),
-                                                                 .slices = &how.slices});
+                                                                 .slices = how.slices});
                                      to->sync();
                                      to->close();
                                      shards.push_back({names.back(), h.index_offset, h.index_length, h.index_sum});
@@ -143,8 +149,9 @@ RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<na
 /// Writes a single-file checkpoint.
 inline void write_single(output_file& to, std::vector<named_array>& arrays, const checkpoint_write_options& how) {
     const std::string id = id_of(how);
+    check_arrays(arrays, how);
     write_shard(to, arrays,
-                {.id = id, .flags = flag_manifest_follows, .slices = &how.slices, .more = [&](const shard_header& h) {
+                {.id = id, .flags = flag_manifest_follows, .slices = how.slices, .more = [&](const shard_header& h) {
                      return manifest_bytes(how, id, seconds_now(), {{"", h.index_offset, h.index_length, h.index_sum}});
                  }});
 }

@@ -92,12 +92,15 @@ std::string directory_of(const std::string& path);
 /// Returns the last part of a path: "model" for "run/model".
 std::string base_of(const std::string& path);
 std::string joined_path(const std::string& directory, const std::string& name);
+/// Returns a path without "." and empty parts: "run/model" for "./run//model".
+std::string normalized_path(const std::string& path);
 /// Makes a directory and those that lead to it.
 void make_directories(file_system& files, const std::string& path);
 /// Reads a whole file. Throws data_loss if it is longer than `most` bytes, before any memory is allocated.
 std::string read_whole(file_system& files, const std::string& path, std::uint64_t most);
 /// Writes a file beside the old one, makes it durable and renames it over the old one. `write(file)` appends the bytes. After an error the
-/// old file is as it was. The file beside is ".tmp-<owner>-<digits>"; without an owner, the name of the old file takes its place.
+/// old file is as it was, unless the directory could not be made durable: then either one is there. The file beside is
+/// ".tmp-<owner>-<digits>"; without an owner, the name of the old file takes its place.
 void replace_file(file_system& files, const std::string& path, const std::function<void(output_file&)>& write,
                   const std::string& owner = {});
 

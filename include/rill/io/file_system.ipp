@@ -166,10 +166,25 @@ RILL_COLD std::string joined_path(const std::string& directory, const std::strin
     return directory.empty() || directory == "." ? name : directory + (directory.back() == '/' ? "" : "/") + name;
 }
 
+RILL_COLD std::string normalized_path(const std::string& path) {
+    std::string made = path.starts_with('/') ? "/" : "";
+    for (std::size_t at = 0; at < path.size();) {
+        const auto end = std::min(path.find('/', at), path.size());
+        const auto part = path.substr(at, end - at);
+        at = end + 1;
+        if (part.empty() || part == ".") continue;
+        if (!made.empty() && made.back() != '/') made += '/';
+        made += part;
+    }
+    return made;
+}
+
 RILL_COLD void make_directories(file_system& files, const std::string& path) {
     if (path.empty() || files.exists(path)) return;
-    if (const auto above = directory_of(path); above != path) make_directories(files, above);
+    const auto above = directory_of(path);
+    if (above != path) make_directories(files, above);
     files.make_directory(path);
+    files.sync_directory(above);
 }
 
 RILL_COLD std::string read_whole(file_system& files, const std::string& path, std::uint64_t most) {

@@ -32,7 +32,7 @@ inline constexpr const char* manifest_name = "MANIFEST";
 inline constexpr const char* unfinished_prefix = ".tmp-";
 
 inline constexpr std::uint32_t sharded_manifest = 2; // the version
-inline constexpr std::size_t shard_limit = 4096;
+inline constexpr std::size_t shard_limit = 4096, entry_limit = 1'000'000;
 
 struct index_entry {
     std::string name;
@@ -48,6 +48,12 @@ struct index_entry {
         return std::tie(name, slice.start) < std::tie(other.name, other.slice.start);
     }
 };
+
+/// Sorts the entries of a checkpoint. Returns the first that can't follow the one before it: it has its name, and is no later slice of the
+/// same array; null if there is none.
+const index_entry* find_repeated(std::vector<index_entry>& entries);
+/// Returns the entry of an array that is to be written: whole, or a slice of a larger one. Throws invalid_argument if it is no such slice.
+index_entry entry_of(const named_array& a, const std::map<std::string, saved_slice>& slices);
 
 struct shard_header {
     std::uint16_t flags = 0, shard = 0, shards = 1;
@@ -89,7 +95,7 @@ double seconds_now();
 struct shard_place {
     std::string id; // of the checkpoint
     std::uint16_t flags = 0, shard = 0, shards = 1;
-    const std::map<std::string, saved_slice>* slices = nullptr; // null: there are none
+    const std::map<std::string, saved_slice>& slices;
     /// Gives what stands behind the index; null: nothing.
     std::function<std::string(const shard_header&)> more = nullptr;
 };

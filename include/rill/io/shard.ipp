@@ -126,21 +126,28 @@ inline std::string index_bytes(const std::vector<index_entry>& entries) {
     return to.out;
 }
 
-/// Returns the entry of an array that is to be written: whole, or a slice of a larger one.
-inline index_entry entry_of(const named_array& a, const std::map<std::string, saved_slice>* slices) {
+RILL_COLD const index_entry* find_repeated(std::vector<index_entry>& entries) {
+    std::sort(entries.begin(), entries.end());
+    const auto at = std::adjacent_find(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return a.name == b.name && !(a.is_slice && b.is_slice && a.type == b.type && a.slice.axis == b.slice.axis &&
+                                     a.slice.start < b.slice.start);
+    });
+    return at == entries.end() ? nullptr : &*at + 1;
+}
+
+RILL_COLD index_entry entry_of(const named_array& a, const std::map<std::string, saved_slice>& slices) {
     index_entry e{.name = a.name, .type = a.value.type()};
-    if (slices)
-        if (const auto at = slices->find(a.name); at != slices->end()) {
-            const auto& part = at->second;
-            if (part.axis < 0 || part.axis >= part.shape.rank || part.own_shape() != a.value.shape() ||
-                part.shape.size() < 1)
-                throw invalid_argument(of_tensor(a.name, "it is " + to_string(a.value.type()) + ", not a part of '" +
-                                                             part.of + "' " + to_string(part.shape)));
-            e.name = part.of;
-            e.type.shape = part.shape;
-            e.is_slice = true;
-            e.slice = {{}, {}, part.axis, part.start, part.extent, part.step};
-        }
+    if (const auto at = slices.find(a.name); at != slices.end()) {
+        const auto& part = at->second;
+        if (part.axis < 0 || part.axis >= part.shape.rank || part.own_shape() != a.value.shape() ||
+            part.shape.size() < 1)
+            throw invalid_argument(of_tensor(a.name, "it is " + to_string(a.value.type()) + ", not a part of '" +
+                                                         part.of + "' " + to_string(part.shape)));
+        e.name = part.of;
+        e.type.shape = part.shape;
+        e.is_slice = true;
+        e.slice = {{}, {}, part.axis, part.start, part.extent, part.step};
+    }
     if (e.name.size() > checkpoint_name_limit)
         throw invalid_argument(of_tensor(e.name, "the name is longer than 1 KiB"));
     return e;
@@ -154,8 +161,6 @@ RILL_COLD shard_header write_shard(output_file& to, std::vector<named_array>& ar
     std::uint64_t at = 0;
     pad_to(to, at, shard_header_size);
     for (auto& [made, array] : order) {
-        if (!entries.empty() && !(entries.back() < made))
-            throw invalid_argument(of_tensor(made.name, "the name is taken"));
         const auto& value = array->value;
         const std::string text = value.dtype() == dtype::string ? text_bytes(value) : std::string();
         const std::string_view bytes =
@@ -174,7 +179,7 @@ RILL_COLD shard_header write_shard(output_file& to, std::vector<named_array>& ar
     }
     pad_to(to, at, aligned(at, 0));
     const std::string index = index_bytes(entries);
-    if (index.size() > index_limit) throw resource_exhausted("a checkpoint's index takes 64 MiB at most");
+    if (index.size() > index_limit) throw resource_exhausted("a shard's index takes 64 MiB at most");
     to.append(index);
     shard_header h{.flags = place.flags,
                    .shard = place.shard,
@@ -281,6 +286,7 @@ RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint6
     wire_reader from(bytes);
     std::uint64_t at = shard_header_size;
     while (!from.empty()) {
+        if (all.size() == entry_limit) from.refuse("more than " + std::to_string(entry_limit) + " entries");
         index_entry e;
         e.name = from.raw(from.fixed<std::uint16_t>());
         const auto refuse = [&](const std::string& why) { throw data_loss(of_tensor(e.name, why)); };

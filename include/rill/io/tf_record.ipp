@@ -3,6 +3,8 @@
 
 #include <rill/io/tf_record.hpp>
 
+#include <utility>
+
 #include <rill/core/crc32c.hpp>
 #include <rill/io/wire.hpp>
 
@@ -53,16 +55,14 @@ RILL_INLINE void tf_record_writer::write(std::string_view payload) {
 }
 
 RILL_COLD void tf_record_writer::flush() {
-    if (!file_) return;
-    file_->append(block_);
-    block_.clear();
+    if (file_) file_->append(std::exchange(block_, {}));
 }
 
 RILL_COLD void tf_record_writer::close() {
     if (!file_) return;
-    flush();
-    file_->sync();
-    const auto file = std::move(file_);
+    const auto file = std::move(file_); // whatever fails is not tried again: a second sync may succeed where the first lost bytes
+    file->append(std::exchange(block_, {}));
+    file->sync();
     file->close();
 }
 

@@ -174,14 +174,26 @@ RILL_INLINE std::size_t gzip_reader::read(char* to, std::size_t bytes) {
 }
 
 RILL_COLD std::string decompressed(std::string_view stream, bool is_gzip, std::uint64_t most) {
-    gzip_reader from([&](std::string& block) { block = std::exchange(stream, {}); }, is_gzip);
+    constexpr std::size_t longest_block = 1 << 30; // zlib counts in 32 bits
+    gzip_reader from(
+        [&](std::string& block) {
+            block = stream.substr(0, longest_block);
+            stream.remove_prefix(block.size());
+        },
+        is_gzip);
     std::string all;
+    std::size_t used = 0; // `all` grows in steps: a stream may give it byte by byte
     for (std::size_t room = 1 << 14;; room = std::min<std::size_t>(room * 2, 1 << 24)) {
-        const auto before = all.size();
-        all.resize(before + room);
-        all.resize(before + from.read(all.data() + before, room));
-        if (all.size() > most) throw data_loss("it has more than " + std::to_string(most) + " bytes");
-        if (all.size() == before) return all;
+        all.resize(used + room);
+        while (used < all.size()) {
+            const auto n = from.read(all.data() + used, all.size() - used);
+            if (n == 0) {
+                all.resize(used);
+                return all;
+            }
+            used += n;
+            if (used > most) throw data_loss("it has more than " + std::to_string(most) + " bytes");
+        }
     }
 }
 

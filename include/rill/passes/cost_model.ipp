@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <rill/graph/graph.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -36,7 +37,7 @@ inline op_cost nominal_cost(const node& n) {
     const double runs = repeats ? 16 : 1; // iterations, as long as none have been counted
     op_cost all;
     for (const auto& b : *n.bodies)
-        for (const auto* inner : n.owner->nodes_of(b.of)) {
+        for (const auto* inner : nodes_in(b, *n.owner)) {
             const auto one = nominal_cost(*inner);
             all.flops += runs * one.flops;
             all.bytes += runs * one.bytes;

@@ -49,9 +49,14 @@ public:
     bool is_placed(const node& n) const;
     /// Returns true if the device can run the node and the nodes that are colocated with it.
     bool can_run(const node& n, const device& there);
-    /// Makes a device the default one for a node. A node that is placed already moves.
+    /// Makes a device the default one for a node. A variable lies there even if it requests another one, or the memory has no room: an
+    /// earlier placement may have counted it. A node that is placed already moves.
     void choose(const node& n, const device& there);
-    /// Returns the bytes that are left in a memory for variables that are not placed yet; infinity if they are unknown. Null: the host's.
+    /// Returns true if choose() has moved the node, after it was placed, to another type of device. Plans that were compiled before still
+    /// run it on the earlier one.
+    bool has_moved(const node& n) const;
+    /// Returns the bytes that are left in a memory of this process for variables that are not placed yet; infinity if they are unknown.
+    /// Null: the host's.
     double free_bytes(const memory_space* space);
 
     const device_set& devices() const noexcept { return devices_; }
@@ -94,6 +99,10 @@ private:
     bool runs_group(const node& n, const device& there);
     /// Returns the room that is left in a memory; `mutex_` is locked.
     double& room_in(const memory_space* space);
+    /// Returns the device that choose() was given for a node; null if none.
+    const device* choice_of(const node& n) const;
+    /// Returns true if the room in the device's memory is known: it is one of the default device's task, which is this process.
+    bool counts_room(const device& d) const;
     /// Notes the node's device for its bodies. Nodes there inherit its request.
     void note_regions(const node& n, const device* decided);
     /// Returns the device that was decided for the node that runs the node's body; null if that is the default one.
@@ -109,7 +118,8 @@ private:
     const std::shared_ptr<cost_record> costs_;
     mutable std::mutex mutex_;
     detail::hash_map<const node*, const device*> known_;     // nodes of graphs
-    detail::hash_map<const node*, const device*> chosen_;    // by a placer
+    detail::hash_map<const node*, const device*> chosen_;    // by a placer, or an earlier placement
+    detail::hash_set<const node*> moved_;                    // to another type of device
     detail::hash_set<std::string> replacements_;             // names of nodes in no graph, made in place of others
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
     detail::hash_map<const region*, const device*> enclosing_device_;  // per region: the device decided for that node

@@ -97,16 +97,23 @@ RILL_COLD const device& placement::device_of(const node& n) {
         const std::lock_guard lock(mutex_);
         if (const auto at = known_.find(&first); at != known_.end()) return *at->second;
     }
-    const device& there = decide(first);
+    const device* there = &decide(first);
     const bool in_graph = first.owner && first.owner->find(first.name) == &first;
     bool is_new = false;
     {
         const std::lock_guard lock(mutex_);
-        is_new = in_graph ? known_.try_emplace(&first, &there).is_new : replacements_.insert(first.name);
-        if (const double bytes = detail::bytes_of_variable(first); is_new && bytes > 0) room_in(there.space) -= bytes;
+        if (in_graph) {
+            const auto [at, is_first] = known_.try_emplace(&first, there);
+            there = at->second; // another thread may have placed the node just now
+            is_new = is_first;
+        } else {
+            is_new = replacements_.insert(first.name);
+        }
+        const double bytes = detail::bytes_of_variable(first);
+        if (is_new && bytes > 0 && counts_room(*there)) room_in(there->space) -= bytes;
     }
-    if (is_new && report_) report_(first, there); // without the lock: this calls the log sink
-    return there;
+    if (is_new && report_) report_(first, *there); // without the lock: this calls the log sink
+    return *there;
 }
 
 RILL_COLD const device& placement::cpu_of(const device_name& task) const {
@@ -150,20 +157,32 @@ RILL_COLD void placement::choose(const node& n, const device& there) {
         const std::lock_guard lock(mutex_);
         auto& known = known_.at(&first);
         moves = known != &now;
+        if (known->type != now.type) moved_.insert(&first);
         known = &now;
     }
     if (moves && report_) report_(first, now);
 }
 
+RILL_COLD bool placement::has_moved(const node& n) const {
+    const std::lock_guard lock(mutex_);
+    return moved_.contains(first_variant(n));
+}
+
 RILL_COLD double& placement::room_in(const memory_space* space) {
-    const auto [at, is_new] = room_.try_emplace(space, 0.);
-    if (is_new) {
-        const bool asks = space && space->free_bytes;
-        const std::size_t bytes = !space ? detail::host_memory() : asks ? space->free_bytes(*space) : space->bytes;
-        const bool is_known = asks || bytes > 0;
-        at->second = is_known ? static_cast<double>(bytes) : std::numeric_limits<double>::infinity();
-    }
-    return at->second;
+    if (const auto at = room_.find(space); at != room_.end()) return at->second;
+    const bool asks = space && space->free_bytes;
+    const std::size_t bytes = !space ? detail::host_memory() : asks ? space->free_bytes(*space) : space->bytes;
+    const bool is_known = asks || bytes > 0;
+    const double room = is_known ? static_cast<double>(bytes) : std::numeric_limits<double>::infinity();
+    return room_.try_emplace(space, room).at->second;
+}
+
+RILL_COLD bool placement::counts_room(const device& d) const { return detail::same_task(d, default_); }
+
+RILL_COLD const device* placement::choice_of(const node& n) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = chosen_.find(&n);
+    return at == chosen_.end() ? nullptr : at->second;
 }
 
 RILL_COLD double placement::free_bytes(const memory_space* space) {
@@ -192,16 +211,13 @@ RILL_COLD bool placement::runs_group(const node& n, const device& there) {
 }
 
 RILL_COLD const device& placement::decide(const node& n) {
-    const device* there = requested(n);
+    const device* const chosen = choice_of(n);
+    const bool is_kept = chosen && n.op->role() == op_role::variable; // its state may lie there
+    const device* there = is_kept ? chosen : requested(n);
     const bool is_requested = there;
     if (!there) {
         const node* loop = detail::loop_that_kept_values(n);
-        const device* chosen = nullptr;
-        {
-            const std::lock_guard lock(mutex_);
-            if (const auto at = chosen_.find(&n); at != chosen_.end()) chosen = at->second;
-        }
-        there = loop ? &device_of(*loop) : chosen ? chosen : nullptr;
+        there = loop ? &device_of(*loop) : chosen;
         if (!there && n.bodies && request_of(n) == device_name{}) there = task_of_variables(n);
         if (!there) there = enclosing_device(n);
         if (const node& beside = placed_with(n); !there && &beside != &n) there = &device_of(beside);
@@ -224,7 +240,9 @@ RILL_COLD const device& placement::decide(const node& n) {
                                    "(allow_soft_placement would run it there)");
         there = &cpu_of(there->full);
     }
-    if (soft_ && there->space && detail::bytes_of_variable(n) > free_bytes(there->space)) there = &cpu_of(there->full);
+    if (soft_ && !is_kept && there->space && counts_room(*there) &&
+        detail::bytes_of_variable(n) > free_bytes(there->space))
+        there = &cpu_of(there->full);
     return n.bodies ? *there : beside_variables(n, *there); // bodies write each variable where it lies
 }
 

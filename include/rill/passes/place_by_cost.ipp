@@ -215,7 +215,13 @@ RILL_COLD void place_by_cost(const subgraph& g, placement& where, const cost_mod
         const auto* n = g.items[i].origin;
         return n && n->op->role() == op_role::variable && where.is_placed(*n);
     };
-    detail::simulated_run(g, costs, [&](const memory_space* m) { return where.free_bytes(m); }, is_there)
+    const auto& host = where.devices().cpu();
+    const bool one_task =
+        detail::all_of(where.devices().all(), [&](const device* d) { return detail::same_task(*d, host); });
+    const auto room = [&](const memory_space* m) { // of other tasks it is unknown
+        return one_task ? where.free_bytes(m) : std::numeric_limits<double>::infinity();
+    };
+    detail::simulated_run(g, costs, room, is_there)
         .run([&](int i) { return made.candidates(i); }, [&](int i, const device* d) { made.choose(i, d); });
 }
 

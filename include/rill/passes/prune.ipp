@@ -35,6 +35,10 @@ inline void refuse_fed_constant(const endpoint& e, std::span<const node* const> 
     for (const auto* n : needed) {
         if (!n->bodies) continue;
         for (const auto& b : *n->bodies) {
+            if (b.functionalized) { // it captures the fed constant; the bodies of its nodes don't
+                refuse_fed_constant(e, nodes_in(b, *n->owner));
+                continue;
+            }
             const bool given = detail::contains(b.results, e);
             const auto* reader = given ? n : reader_in(b, e);
             if (reader)

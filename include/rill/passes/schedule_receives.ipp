@@ -12,11 +12,20 @@
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
 #include <rill/passes/order.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
+
+/// Returns true if a node may wait for something that no edge shows: it is async, or a node in its bodies is.
+inline bool may_wait(const node& n) {
+    if (n.op->is_async()) return true;
+    return n.bodies && any_of(*n.bodies, [&](const body& b) {
+        return any_of(nodes_in(b, *n.owner), [](const node* inner) { return may_wait(*inner); });
+    });
+}
 
 class receive_scheduler {
 public:
@@ -45,6 +54,7 @@ public:
             const auto* d = g_.items[i].device;
             takes_.push_back(d && g_.items[i].origin ? costs_.microseconds(g_, i, *d) : 0);
         }
+        find_waits();
         simulate();
         for (const int p : worth)
             while (delay_one(p)) {}
@@ -61,6 +71,18 @@ private:
     };
 
     int count() const { return static_cast<int>(g_.items.size()); }
+    /// Finds the items that may wait for something that no edge shows, and those that follow from one. A part's share of a node that is cut
+    /// waits for the shares of other parts.
+    void find_waits() {
+        waits_.assign(g_.items.size(), 0);
+        for (int i = 0; i < count(); ++i) { // the subgraph is sorted
+            const auto& it = g_.items[i];
+            const bool waits = (it.origin && (it.share || may_wait(*it.origin))) ||
+                               any_of(it.inputs, [&](const auto& v) { return waits_[v.item] != 0; }) ||
+                               any_of(it.after, [&](int a) { return waits_[a] != 0; });
+            waits_[i] = waits ? 1 : 0;
+        }
+    }
     bool is_receive(int i) const { return g_.items[i].edge >= 0 && g_.items[i].op->is_async(); }
     /// Returns the item of the same part whose memory the item's result is; -1 if it has memory of its own.
     int alias_of(const subgraph::item& it) const {
@@ -181,7 +203,7 @@ private:
     }
 
     /// Returns the last item of a part that ends before a received value is first read; -1 if there is none. The item does not follow from
-    /// the value, also not through other parts.
+    /// the value, also not through other parts, nor from an item that may wait for something that no edge shows.
     int last_before(int receive, int part) const {
         item_edges edges(g_);
         for (const auto& [r, anchor] : anchors_) edges.add(anchor, r);
@@ -196,7 +218,8 @@ private:
         int last = -1;
         for (int i = 0; i < count(); ++i) {
             const auto& it = g_.items[i];
-            if (it.part != part || it.edge >= 0 || takes_[i] <= 0 || follows[static_cast<std::size_t>(i)]) continue;
+            if (it.part != part || it.edge >= 0 || takes_[i] <= 0 || waits_[i] || follows[static_cast<std::size_t>(i)])
+                continue;
             if (end_[i] <= first_read_[receive] && (last < 0 || end_[i] >= end_[last])) last = i;
         }
         return last;
@@ -208,6 +231,7 @@ private:
     int parts_ = 0;
     std::vector<double> bytes_; // per item: what it allocates
     std::vector<int> owner_;    // per item: the one whose memory its result is
+    std::vector<char> waits_;   // per item: 1 if it may wait for something that no edge shows
     std::vector<double> takes_, begin_, end_, first_read_, last_read_;
     double all_ = 0; // the time of the whole run
     std::vector<std::pair<int, int>> anchors_;

@@ -58,7 +58,9 @@ container_set::find(const resource_name& place, const std::string& node, const s
     const std::lock_guard lock(state_->mutex);
     auto& in = state_->containers[place.container];
     in.add_user(user);
-    auto& there = in.all[{known_as, kind_of(described)}];
+    std::shared_ptr<resource> there;
+    const std::pair key(known_as, kind_of(described));
+    if (const auto at = in.all.find(key); at != in.all.end()) there = at->second;
     if (!there) {
         auto made = make(known_as);
         if (const auto saved = state_->waiting.find({place.container, known_as, kind_of(described)});
@@ -66,7 +68,7 @@ container_set::find(const resource_name& place, const std::string& node, const s
             made->restore_parts(saved->second);
             state_->waiting.erase(saved);
         }
-        there = std::move(made);
+        there = in.all[key] = std::move(made);
         state_->made.fetch_add(1, std::memory_order_release);
     } else if (there->described() != described) {
         throw invalid_argument("'" + known_as + "' of the " +

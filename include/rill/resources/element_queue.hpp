@@ -54,7 +54,8 @@ public:
     index_t size() const;
     bool is_closed() const;
     /// "state": the numbers of elements and of random draws, and whether it is closed. "0", "1", …: the components, stacked in the order of
-    /// the elements; "0/0", "0/1", …: one by one, if their shapes differ. Waiting steps are not saved.
+    /// the elements; "0/0", "0/1", …: one by one, if their shapes differ. Waiting steps are not saved; what
+    /// they have taken already is saved as if they had not come.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
@@ -99,6 +100,8 @@ private:
 #if RILL_DEFINE
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include <rill/core/shape_rules.hpp>
@@ -198,7 +201,11 @@ RILL_INLINE bool element_queue::is_closed() const {
 RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
     std::vector<named_array> parts;
     const std::lock_guard lock(mutex_);
-    const auto slots = order_->slots();
+    auto slots = order_->slots();
+    for (const auto& a : line(1)) { // a batch that is not complete yet would go back to the front
+        const auto& taken = static_cast<const call&>(*a).taken;
+        slots.insert(slots.begin(), taken.begin(), taken.end());
+    }
     any_array state(dtype::int64, dims{3});
     auto* const numbers = static_cast<std::int64_t*>(state.mutable_data());
     numbers[0] = static_cast<std::int64_t>(slots.size());
@@ -232,21 +239,25 @@ RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
 
 RILL_COLD element_queue::contents element_queue::contents_of(std::span<const named_array> parts) const {
     const auto refuse = [&] { throw invalid_argument(named() + ": the saved state is of another queue"); };
+    std::map<std::string_view, const any_array*> by_name;
+    for (const auto& p : parts) by_name[p.name] = &p.value;
     const auto find = [&](const std::string& name) -> const any_array* {
-        const auto at = detail::find_if(parts, [&](const auto& p) { return p.name == name; });
-        return at == parts.end() ? nullptr : &at->value;
+        const auto at = by_name.find(name);
+        return at == by_name.end() ? nullptr : at->second;
     };
     const any_array* const state = find("state");
     if (!state || state->type() != tensor_type{dtype::int64, dims{3}}) refuse();
     const auto numbers = state->elements<std::int64_t>();
     const auto count = numbers[0];
-    if (count < 0) refuse();
+    constexpr std::int64_t most = 1 << 30, most_without_bytes = 1 << 20; // slots have numbers of 32 bits
+    if (count < 0 || count > most) refuse();
     contents found{.drawn = static_cast<std::uint64_t>(numbers[1]), .is_closed = numbers[2] != 0};
     for (std::int64_t k = 0; k < count; ++k) {
         auto& e = found.elements.emplace_back();
         for (std::size_t c = 0; c < traits_.components.size(); ++c) {
             if (const auto* all = find(std::to_string(c))) {
                 if (all->shape().rank < 1 || all->shape()[0] != count) refuse();
+                if (all->size() == 0 && count > most_without_bytes) refuse();
                 const dims shape = rules::slice(all->shape());
                 any_array one(all->dtype(), shape, slots_.memory());
                 copy_elements(all->dtype(),

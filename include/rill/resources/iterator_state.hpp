@@ -53,6 +53,7 @@ private:
         std::uint64_t number = 0; // of earlier ones
         std::shared_ptr<const seed_table> seeds;
         std::unique_ptr<element_iterator> iterator;
+        std::atomic<bool> abandoned{false}; // nobody wants the element that is being pulled
         pull_lock lock; // held by the thread that pulls, and by the one that saves; taken before mutex_
         const held_locks locks{lock};
 
@@ -62,6 +63,7 @@ private:
     };
 
     std::shared_ptr<iteration> make_iteration(element_source_ptr source, std::vector<any_array> inputs) const;
+    void replace_iteration(std::shared_ptr<iteration>& by);
     /// Begins an iteration where the saved one stood, and returns the elements that were pulled for steps which gave up.
     std::deque<pulled_element> restore_into(iteration& to, std::span<const named_array> parts) const;
     element_arrays checked(element_arrays element) const;
@@ -79,7 +81,6 @@ private:
     std::vector<named_array> restored_; // waits for `initialize`
     std::uint64_t begun_ = 0;           // iterations
     bool is_pulling_ = false, has_task_ = false;
-    std::atomic<bool> abandoned_{false}; // the task's element is not wanted any more
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -113,7 +114,11 @@ RILL_COLD std::deque<pulled_element> iterator_state::restore_into(iteration& to,
         table->saved.push_back(static_cast<std::uint64_t>(from.number()));
     if (!table->drawn.empty()) to.seeds = std::move(table);
     std::deque<pulled_element> kept;
-    for (auto n = from.count(); n > 0; --n) kept.push_back(restore_pulled(from));
+    for (auto n = from.count(); n > 0; --n) {
+        auto element = restore_pulled(from);
+        if (!element.problem && !element.is_end) element.arrays = checked(std::move(element.arrays));
+        kept.push_back(std::move(element));
+    }
     to.begin();
     to.iterator->restore(from, {environment::real()});
     return kept;
@@ -135,7 +140,13 @@ RILL_COLD void iterator_state::initialize(element_source_ptr source, std::vector
         begun_ = fresh->number + 1;
     }
     kept_.swap(kept);
-    iteration_.swap(fresh);
+    replace_iteration(fresh);
+}
+
+/// Swaps in another iteration. A pull of the old one ends, as far as it asks.
+RILL_COLD void iterator_state::replace_iteration(std::shared_ptr<iteration>& by) {
+    if (iteration_) iteration_->abandoned = true;
+    iteration_.swap(by);
 }
 
 RILL_INLINE element_arrays iterator_state::checked(element_arrays element) const {
@@ -153,6 +164,7 @@ RILL_COLD std::exception_ptr iterator_state::end_of_input() const {
 
 RILL_INLINE void iterator_state::get_next(async_context& wait, const step_context* step, any_array* out) {
     environment& env = step ? step->env() : environment::real();
+    std::shared_ptr<iteration> of; // destroyed after the lock is released
     std::unique_lock lock(mutex_);
     if (!iteration_) throw failed_precondition(named() + " has not been initialized: run its initializer first");
     pulled_element got;
@@ -162,7 +174,7 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
     } else if (waiting_.empty() && !is_pulling_ &&
                (!iteration_->source->may_wait() || iteration_->iterator->is_ready())) {
         is_pulling_ = true;
-        const auto of = iteration_;
+        of = iteration_;
         lock.unlock();
         std::unique_lock pulling(of->lock);
         try {
@@ -180,11 +192,11 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
         const auto mine = std::make_shared<waiter>();
         mine->tell =
             wait.defer([self = std::weak_ptr(std::static_pointer_cast<iterator_state>(shared_from_this())), mine] {
-                const auto of = self.lock();
-                return of && of->give_up(mine);
+                const auto state = self.lock();
+                return state && state->give_up(mine);
             });
         waiting_.push_back(mine);
-        abandoned_ = false;
+        iteration_->abandoned = false;
         if (!is_pulling_) start_task(env);
         return;
     }
@@ -198,7 +210,7 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
 RILL_INLINE bool iterator_state::give_up(const waiter_ptr& w) {
     const std::lock_guard lock(mutex_);
     const bool waited = std::erase(waiting_, w) > 0;
-    if (waiting_.empty()) abandoned_ = true;
+    if (waiting_.empty() && iteration_) iteration_->abandoned = true;
     return waited;
 }
 
@@ -212,8 +224,8 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
     std::unique_lock lock(mutex_);
     while (!waiting_.empty() && !is_pulling_) {
         is_pulling_ = true;
-        abandoned_ = false;
-        const auto of = iteration_;
+        auto of = iteration_;
+        of->abandoned = false;
         pulled_element got;
         bool has_element = true;
         std::unique_lock pulling(of->lock, std::defer_lock);
@@ -225,7 +237,7 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
             pulling.lock();
             try {
                 const executor::blocked_thread here; // the pipeline may wait
-                got = pull(*of->iterator, {env, nullptr, &abandoned_, &of->locks});
+                got = pull(*of->iterator, {env, nullptr, &of->abandoned, &of->locks});
                 if (!got.problem && !got.is_end) got.arrays = checked(std::move(got.arrays));
             } catch (const cancelled&) {
                 has_element = false; // nobody wanted it
@@ -235,7 +247,13 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
             lock.lock();
         }
         is_pulling_ = false;
-        if (!has_element || of != iteration_) continue; // of an iteration that was replaced
+        if (!has_element || of != iteration_) { // of an iteration that was replaced: it is destroyed without the lock
+            lock.unlock();
+            if (pulling) pulling.unlock();
+            of = nullptr;
+            lock.lock();
+            continue;
+        }
         if (waiting_.empty()) {
             if (!got.is_end) kept_.push_back(std::move(got));
             continue;
@@ -244,6 +262,7 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
         waiting_.pop_front();
         lock.unlock();
         if (pulling) pulling.unlock();
+        of = nullptr;
         w->tell(got.is_end ? end_of_input() : got.problem, std::move(got.arrays));
         lock.lock();
     }
@@ -262,8 +281,6 @@ RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
             throw deadline_exceeded(
                 named() + " can't be saved: its pipeline has been in one call for 30 s: " + of->source->described());
         const std::unique_lock saving(of->lock, std::adopt_lock);
-        const std::lock_guard lock(mutex_);
-        if (of != iteration_) continue; // it was replaced meanwhile
         iterator_archive to;
         to.put(of->source->described());
         to.put(static_cast<std::int64_t>(of->number));
@@ -271,9 +288,17 @@ RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
         to.put(static_cast<std::int64_t>(drawn.size()));
         for (const auto seed : drawn)
             to.put(static_cast<std::int64_t>(iterate_request{.seeds = of->seeds}.seed_of(seed)));
-        to.put(static_cast<std::int64_t>(kept_.size()));
-        for (const auto& k : kept_) save_pulled(to, k);
-        of->iterator->save(to);
+        {
+            const std::lock_guard lock(mutex_);
+            if (of != iteration_) continue; // it was replaced meanwhile
+            to.put(static_cast<std::int64_t>(kept_.size()));
+            for (const auto& k : kept_) save_pulled(to, k);
+        }
+        try { // a stage may wait for its input: steps that give up need the mutex meanwhile
+            of->iterator->save(to);
+        } catch (const deadline_exceeded& late) {
+            throw deadline_exceeded(named() + " can't be saved: " + late.what());
+        }
         return to.parts();
     }
 }
@@ -299,7 +324,7 @@ RILL_COLD void iterator_state::restore_parts(std::span<const named_array> parts)
     kept = restore_into(*fresh, parts);
     begun_ = fresh->number + 1;
     kept_.swap(kept);
-    iteration_.swap(fresh);
+    replace_iteration(fresh);
 }
 
 RILL_COLD void iterator_state::abandon() noexcept {
@@ -307,7 +332,7 @@ RILL_COLD void iterator_state::abandon() noexcept {
     {
         const std::lock_guard lock(mutex_);
         told.swap(waiting_);
-        abandoned_ = true;
+        if (iteration_) iteration_->abandoned = true;
     }
     for (const auto& w : told)
         w->tell(std::make_exception_ptr(cancelled(named() + " is gone: its container was reset")), {});

@@ -10,6 +10,7 @@
 
 #include <rill/core/any_array.hpp>
 #include <rill/core/resource.hpp>
+#include <rill/resources/round_state.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -73,6 +74,10 @@ RILL_INLINE void replica_gradients_state::put(const gradients& g, adder add) {
         throw invalid_argument(std::string(kind) + " '" + name_ + "': gradients are " + to_string(traits_.type) +
                                (traits_.is_rows() ? ", by rows" : "") + ", not " + to_string(g.values.type()));
     const std::lock_guard lock(mutex_);
+    if (!round_state::in_one_life(g.step, step_)) { // the task that counts the rounds was started again
+        kept_.clear();
+        step_ = g.step;
+    }
     if (g.step < step_) return;
     std::erase_if(kept_, [&](const gradients& k) { return k.step < g.step; });
     const auto same =
@@ -102,7 +107,7 @@ replica_gradients_state::take(std::int64_t step, std::span<const std::int64_t> i
     }
     if (wanted.size() != (traits_.adds_at_arrival ? 1 : ids.size()))
         throw aborted(
-            std::string(kind) + " '" + name_ + "': the gradients of round " + std::to_string(step) +
+            std::string(kind) + " '" + name_ + "': the gradients of round " + std::to_string(round_state::round_of(step)) +
             " are gone: they were taken by a step that failed, or the task has restarted; restore a checkpoint");
     std::vector<gradients> all;
     for (auto* g : wanted) all.push_back(std::move(*g));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include <rill/core/any_array.hpp>
@@ -130,9 +131,10 @@ RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
     if (of_task_) return all;
     std::vector<container_set::entry> shared;
     {
+        std::set<const resource*> seen; // several nodes may name one
         const std::lock_guard lock(mutex_);
         for (const auto& [n, found] : resources_)
-            if (found.what && !found.place.is_private())
+            if (found.what && !found.place.is_private() && seen.insert(found.what.get()).second)
                 shared.push_back({found.place.container,
                                   found.place.known_as(n->name),
                                   kind_of(found.what->described()),

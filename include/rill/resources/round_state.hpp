@@ -53,8 +53,13 @@ public:
     };
 
     /// Returns the round that was current when the replica's last run ended, so that its gradients are no newer than the variables that they
-    /// are of. Throws invalid_argument for a number of no replica.
+    /// are of. Its upper bits tell the life of the task that keeps the round: a task that is started again begins with round 0. Throws
+    /// invalid_argument for a number of no replica.
     contribution begin(const member& by);
+    /// Returns the round without the bits that tell the life of its task.
+    static std::int64_t round_of(std::int64_t step) { return step & ((std::int64_t(1) << round_bits) - 1); }
+    /// Returns whether two rounds are of one life of a task.
+    static bool in_one_life(std::int64_t a, std::int64_t b) { return a >> round_bits == b >> round_bits; }
     /// Arrives with gradients, and waits until the round is over or this step leads it. Returns true if done at once; otherwise it completes
     /// `wait` later. Outputs: true for the leader, and the ids that it aggregates. Stale gradients do not wait. Throws out_of_range
     /// if so many replicas have left that no round can be complete. An older run of the same replica that still waits ends with `aborted`.
@@ -73,6 +78,7 @@ public:
     std::string awaited() const;
 
 private:
+    static constexpr int round_bits = 40, life_bits = 22;
     static constexpr int id_bits = 40; // of an id, for the runs of replicas without a number
     using key = std::pair<index_t, const cancellation*>;
     struct call : attempt {
@@ -132,11 +138,13 @@ RILL_INLINE round_state::contribution round_state::begin(const member& by) {
     left_.erase(key_of(by));
     const auto last = known_.find(key_of(by));
     const std::int64_t id = by.number >= 0 ? by.number << id_bits : (by.order << id_bits) + ++runs_;
-    return {last == known_.end() ? first_ : last->second, id};
+    const auto life = number() >> 32 & ((std::int64_t(1) << life_bits) - 1); // the task's incarnation
+    return {(life << round_bits) + (last == known_.end() ? first_ : last->second), id};
 }
 
-RILL_INLINE bool round_state::arrive(const contribution& c, const step_context* step, async_context& wait,
+RILL_INLINE bool round_state::arrive(const contribution& given, const step_context* step, async_context& wait,
                                      any_array* out) {
+    const contribution c{round_of(given.step), given.id};
     const auto held = held_by(step, true);
     call now{{.by = {.step = held}}, c, false};
     change([&] {
@@ -257,7 +265,7 @@ RILL_COLD void round_state::give_back(holding& of) {
 
 RILL_INLINE void round_state::end(std::int64_t step, bool leads, const member& by) {
     change([&] {
-        if (leads && step == step_) {
+        if (leads && round_of(step) == step_) {
             dropped_ += static_cast<std::int64_t>(arrived_.size()) - traits_.aggregate;
             arrived_.clear();
             leader_.reset();

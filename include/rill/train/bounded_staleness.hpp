@@ -40,6 +40,7 @@ public:
     /// ahead. Every worker runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
     operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
+        const endpoint numbered_by = detail::seal(loss); // before nodes are put beside the counter: it tells who trains
         const auto pairs = detail::gradients_of(loss, how, where);
         const operation updated = [&] {
             if constexpr (typed_operand<Loss>)
@@ -55,7 +56,7 @@ public:
         staleness_clock_op op;
         op.traits = clock_;
         const any_tensor handle = detail::add_resource(std::move(op), {}, "clock", where),
-                         number = how_.worker.of(detail::seal(loss), clock_.workers, "bounded_staleness", where);
+                         number = how_.worker.of(numbered_by, clock_.workers, "bounded_staleness", where);
         const any_tensor left = apply_node(clock_leave_op{}, where, handle, number);
         *leave_ = left;
         if (!how_.worker.is_tensor()) // otherwise who runs it must feed the number

@@ -3,6 +3,7 @@
 
 #include <rill/train/monitored_session.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <exception>
@@ -113,8 +114,8 @@ struct monitored_session::state {
     static bool is_of_lost_task(const error& problem) {
         return problem.code() == error_code::aborted || problem.code() == error_code::unavailable;
     }
-    void wait_for_pause() const {
-        const auto until = env.now_plus(pause);
+    void wait_for_pause(std::chrono::nanoseconds length = pause) const {
+        const auto until = env.now_plus(length);
         std::mutex alone;
         std::unique_lock lock(alone);
         for (const auto nobody = env.make_signal(); env.now() < until;) nobody->wait(lock, until);
@@ -139,9 +140,16 @@ struct monitored_session::state {
             }
     }
     std::int64_t step() const { return detail::find_global_step(g) ? global_step_of(*current) : runs; }
-    /// Opens a new session after the loss of a task. Returns false for problems that a new session does not mend.
+    /// Opens a new session after the loss of a task. Returns false for problems that a new session does not mend, such as one that has come
+    /// again and again for chief_timeout.
     bool recovers_from(const error& problem) {
         if (closed || !is_of_lost_task(problem) || (options.checkpoint_dir.empty() && options.is_chief)) return false;
+        if (losses++ == 0) {
+            first_loss = env.now();
+        } else {
+            if (env.now() - first_loss > options.chief_timeout) return false;
+            wait_for_pause(pause * (1 << std::min(losses, 6)));
+        }
         log_message(log_level::warning, "monitored_session: opens a new session after: " + std::string(problem.what()));
         open_in_time();
         return true;
@@ -171,6 +179,8 @@ struct monitored_session::state {
     coordinator all;
     std::vector<coordinated_thread> threads;
     std::int64_t runs = 0;
+    int losses = 0; // since the last step that was complete
+    environment::time_point first_loss{};
     bool stop = false, failed = false, closed = false;
     int unwinding = std::uncaught_exceptions();
 };
@@ -239,6 +249,10 @@ monitored_session::run_with_hooks(const std::function<std::vector<any_array>(con
             std::vector<any_tensor> more;
             std::vector<std::size_t> counts;
             const auto before = s.step();
+            if (quiet && s.losses > 0 && s.options.stop_at_step > 0 && before >= s.options.stop_at_step) {
+                s.stop = true; // the step that failed was the last one, or another worker has made it
+                return false;
+            }
             for (const auto& h : s.hooks) {
                 const auto asked = h->before_run(before);
                 counts.push_back(asked.size());
@@ -246,6 +260,7 @@ monitored_session::run_with_hooks(const std::function<std::vector<any_array>(con
             }
             const auto values = step(more);
             ++s.runs;
+            s.losses = 0;
             const step_info info(*s.current, s.step(), s.stop);
             auto at = values.begin();
             for (std::size_t i = 0; i < s.hooks.size(); ++i) {

@@ -74,9 +74,14 @@ public:
                        const std::source_location& where = std::source_location::current()) const {
         auto pairs = by.compute_gradients(loss, detail::with_copies(*copies_, how.variables), where);
         detail::use_variables(*copies_, pairs);
-        const operation updated = by.apply_gradients(pairs, where);
+        const operation updated = [&] {
+            if constexpr (requires { by.apply_gradients(pairs, how.step, where); }) // it counts its updates itself
+                return by.apply_gradients(pairs, how.step, where);
+            else
+                return detail::counted(by.apply_gradients(pairs, where), how.step, where);
+        }();
         const graph_scope here(updated.graph());
-        std::vector<operation> all{detail::counted(updated, how.step, where)};
+        std::vector<operation> all{updated};
         for (const auto& c : *copies_) all.push_back(c.refresh(detail::updates_of(updated, c.variable)));
         return group(all, "train", where);
     }

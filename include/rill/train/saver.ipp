@@ -42,16 +42,16 @@ struct saver::state {
 
     /// Writes a checkpoint and removes the oldest ones.
     std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step, const graph& of) {
-        const auto directory = detail::directory_of(prefix);
+        const auto key = detail::normalized_path(prefix);
         {
             const std::lock_guard lock(mutex);
-            if (!known.contains(prefix)) adopt(directory, detail::base_of(prefix));
-            known.insert(prefix);
+            if (!known.contains(key)) adopt(prefix, key);
+            known.insert(key);
         }
-        const auto how = how_to_write(prefix, step, of);
+        const auto how = how_to_write(key, step, of);
         const auto path = detail::write_checkpoint(prefix, std::move(arrays), how);
         const std::lock_guard lock(mutex);
-        last_id[prefix] = detail::hex_of(how.id);
+        last_id[key] = detail::hex_of(how.id);
         kept.push_back({path, detail::seconds_now()});
         if (options.max_to_keep <= 0) return path;
         const auto most =
@@ -73,7 +73,7 @@ struct saver::state {
     }
 
     /// Returns the options of a checkpoint of a graph, with what its manifest tells of it.
-    checkpoint_write_options how_to_write(const std::string& prefix, std::int64_t step, const graph& of) {
+    checkpoint_write_options how_to_write(const std::string& key, std::int64_t step, const graph& of) {
         checkpoint_write_options how{.step = step,
                                      .files = options.files,
                                      .shards = options.shards,
@@ -83,17 +83,18 @@ struct saver::state {
         std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(detail::graph_digest(of)));
         how.metadata["graph"] = digits;
         const std::lock_guard lock(mutex);
-        if (const auto last = last_id.find(prefix); last != last_id.end()) how.metadata["previous"] = last->second;
+        if (const auto last = last_id.find(key); last != last_id.end()) how.metadata["previous"] = last->second;
         return how;
     }
 
     /// Removes what an interrupted run has left, and counts the newest checkpoints of earlier runs as this saver's own.
-    void adopt(const std::string& directory, const std::string& base) {
+    void adopt(const std::string& prefix, const std::string& key) {
+        const auto directory = detail::directory_of(prefix), base = detail::base_of(prefix);
         detail::remove_unfinished(directory, base, files());
         auto there = checkpoints_in(directory, files());
         std::erase_if(there,
                       [&](const auto& c) { return detail::base_of_checkpoint(detail::base_of(c.path)) != base; });
-        if (!there.empty()) last_id[detail::joined_path(directory, base)] = there.front().id;
+        if (!there.empty()) last_id[key] = there.front().id;
         if (options.max_to_keep > 0)
             there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
         auto all = kept;                                              // a failure in between changes nothing
@@ -104,7 +105,7 @@ struct saver::state {
     const saver_options options;
     std::mutex mutex; // for kept, known, last_id, next_forever
     std::deque<written> kept;
-    std::set<std::string> known;                // prefixes
+    std::set<std::string> known;                // prefixes, normalized
     std::map<std::string, std::string> last_id; // of the newest checkpoint, by prefix
     double next_forever;
     std::mutex writer_mutex; // for writer

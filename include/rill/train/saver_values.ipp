@@ -45,6 +45,9 @@ inline index_t take_number(std::string_view& text, std::string_view mark) {
 
 RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
     std::map<std::string, saved_slice> all;
+    std::set<std::string, std::less<>> others; // variables that are no shards
+    for (const auto* n : g.nodes())
+        if (n->op->role() == op_role::variable) others.insert(n->name);
     for (const auto& [collection, members] : g.state().collections()) {
         std::string_view how = collection;
         if (!how.starts_with(collections::partitions)) continue;
@@ -53,6 +56,7 @@ RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
         how.remove_prefix(how.find(':') + 1);
         const index_t rows = take_number(how, ":"), shards = take_number(how, ":");
         if (rows < 1 || shards < 1) continue;
+        std::map<std::string, saved_slice> of_table;
         for (const auto& e : members) {
             const std::string& name = e.from->name;
             const auto part = name.rfind("/part_");
@@ -63,13 +67,19 @@ RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
             if (own.rank < 1) continue;
             dims shape = own;
             shape[0] = rows;
-            all[name] = {.of = name.substr(0, part),
-                         .shape = shape,
-                         .axis = 0,
-                         .start = in_turn ? k : k * (rows / shards) + std::min(k, rows % shards),
-                         .extent = own[0],
-                         .step = in_turn ? shards : 1};
+            of_table[name] = {.of = name.substr(0, part),
+                              .shape = shape,
+                              .axis = 0,
+                              .start = in_turn ? k : k * (rows / shards) + std::min(k, rows % shards),
+                              .extent = own[0],
+                              .step = in_turn ? shards : 1};
         }
+        // Shards of which one has a name of its own, or whose table has the name of a variable, are saved as they are.
+        const bool is_whole = of_table.size() == static_cast<std::size_t>(shards) &&
+                              std::all_of(of_table.begin(), of_table.end(), [&](const auto& part) {
+                                  return part.second.of == of_table.begin()->second.of;
+                              });
+        if (is_whole && !others.contains(of_table.begin()->second.of)) all.merge(of_table);
     }
     if (all.empty()) return all;
     const auto shards = all;
@@ -78,8 +88,9 @@ RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
         if (n->op->role() != op_role::variable || slash == std::string::npos) continue;
         const auto of = shards.find(n->name.substr(0, slash));
         if (of == shards.end() || n->outputs[0].shape != of->second.own_shape()) continue;
-        auto& slot = all[n->name] = of->second;
+        auto slot = of->second;
         slot.of += n->name.substr(slash);
+        if (!others.contains(slot.of)) all[n->name] = std::move(slot);
     }
     return all;
 }
@@ -240,11 +251,23 @@ inline void restore_from(const session& s, const checkpoint_reader& from, const 
     std::erase_if(slices, [&](const auto& slice) { // an older checkpoint has the shards themselves
         return from.has(slice.first) || rest.rename.contains(slice.first);
     });
-    auto values = from.read_all(slices);
-    const auto resources = take_resources(values);
-    if (!given.empty()) rest.allow_extra = true;
-    restore_variables(s, from.info().path, saved_variables(s.graph(), given), values, rest,
-                      given.empty() ? resources : std::vector<saved_resource>());
+    const auto variables = saved_variables(s.graph(), given);
+    std::vector<named_array> values;
+    std::vector<saved_resource> resources;
+    if (given.empty()) {
+        values = from.read_all(slices);
+        resources = take_resources(values);
+    } else { // no more than is asked for: other parts of the checkpoint may be missing
+        for (const auto* n : variables) {
+            const auto other = rest.rename.find(n->name);
+            const std::string& name = other == rest.rename.end() ? n->name : other->second;
+            if (const auto slice = slices.find(n->name); slice != slices.end() && from.has(slice->second.of))
+                values.push_back({n->name, from.read_slice(slice->second)});
+            else if (from.has(name))
+                values.push_back({name, from.read(name)});
+        }
+    }
+    restore_variables(s, from.info().path, variables, values, rest, resources);
 }
 
 inline std::vector<named_array> all_state(const session& s, const std::vector<any_tensor>& given) {

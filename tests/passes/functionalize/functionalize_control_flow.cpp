@@ -424,5 +424,25 @@ TEST_CASE("functionalize_control_flow: random programs of primitives give what p
         }
     }
 }
+TEST_CASE("functionalize_control_flow: a constant beside primitives may be fed, if no body of a node there reads it") {
+    const graph_scope here{graph()};
+    const placeholder<float> x("x");
+    const tensor two(constant(2.f), "two");
+    const auto p = sealed(x > 0.f);
+    const auto way = switch_(x, p);
+    const tensor y = merge(way.if_false * two, way.if_true + two).value;
+    check_both(y, 5.f, feed(x, 3.f));
+    check_both(y, 13.f, feed(x, 3.f), feed(two, 10.f));
+    check_both(y, -30.f, feed(x, -3.f), feed(two, 10.f));
+
+    const auto again = switch_(x, p);
+    const auto inner = cond(
+        sealed(again.if_true > 1.f), [&] { return tensor(two * 3.f); }, [&] { return tensor(two * 4.f); });
+    const tensor z = merge(again.if_false, again.if_true + inner).value;
+    check_both(z, 9.f, feed(x, 3.f));
+    for (const bool raise : {true, false})
+        CHECK_THROWS_WITH(session({.raise_primitives = raise}).run(z, feed(x, 3.f), feed(two, 10.f)),
+                          contains("constant 'two'") && contains("is fed, but '") && contains("identity()"));
+}
 
 } // namespace test_passes_functionalize_control_flow

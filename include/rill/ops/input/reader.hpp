@@ -195,7 +195,8 @@ private:
 } // namespace detail
 
 RILL_COLD std::shared_ptr<resource> reader_op::made(kernel_request& r) const {
-    const std::string described = names_only ? "names" : format.described();
+    const std::string described =
+        (names_only ? "names" : format.described()) + (skips_errors ? ", skipping errors" : "");
     return r.find_resource(
         place, detail::reader_state::described_as(described), [&](const std::string& known_as, allocator&) {
             return detail::make_shared<detail::reader_state>(

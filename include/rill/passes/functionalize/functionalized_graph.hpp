@@ -9,6 +9,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
+#include <rill/graph/graph.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -19,6 +20,14 @@ class region_builder;
 inline bool runs_dataflow(const node& n) {
     const auto is_dataflow = [](const body& b) { return b.functionalized && b.functionalized->is_dataflow; };
     return n.bodies && any_of(*n.bodies, is_dataflow);
+}
+
+/// Returns the nodes of a body, in order of creation. Nodes of a body that is made of primitives have no region of their own.
+inline std::vector<const node*> nodes_in(const body& b, const graph_state& of) {
+    if (!b.functionalized) return of.nodes_of(b.of);
+    std::vector<const node*> all(b.functionalized->nodes.begin(), b.functionalized->nodes.end());
+    detail::sort(all, [](const node* x, const node* y) { return x->id < y->id; });
+    return all;
 }
 
 /// The nodes that a plan runs in place of control-flow primitives, and the values that they replace. These nodes are in no graph.

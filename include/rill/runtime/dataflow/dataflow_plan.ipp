@@ -102,7 +102,8 @@ RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const sessio
                                 "', among primitives of control flow: let it write the variable itself, with a control "
                                 "dependency (" +
                                 place_of(*n) + ")");
-        if (written || role == op_role::constant || (role == op_role::variable && !g.fed(g.of(e)))) continue;
+        const bool is_own = role == op_role::constant || role == op_role::variable; // of the plan, unless it is fed
+        if (written || (is_own && !g.fed(g.of(e)))) continue;
         if (detail::contains(key.feeds, e)) continue;
         key.feeds.push_back(e);
         s.arguments.push_back(static_cast<int>(i));

@@ -10,6 +10,7 @@
 #include <rill/core/log.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/graph/graph.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
 #include <rill/passes/prune.hpp>
 #include <rill/passes/region_share.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
@@ -56,10 +57,8 @@ RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& 
     const node& n = *it.origin;
     for (const auto& b : *n.bodies) {
         if (!b.functionalized || !b.functionalized->is_dataflow) continue;
-        std::vector<const node*> inside(b.functionalized->nodes.begin(), b.functionalized->nodes.end());
-        detail::sort(inside, [](const node* x, const node* y) { return x->id < y->id; });
         const node* first = nullptr;
-        for (const auto* inner : inside) {
+        for (const auto* inner : nodes_in(b, *n.owner)) {
             const auto role = inner->op->role();
             if (role == op_role::constant || role == op_role::placeholder) continue;
             if (!first) first = inner;
@@ -75,15 +74,17 @@ RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& 
     }
 }
 
-/// Throws unimplemented if a node that runs whole, in the part of device `there`, has a body with a node in another task.
+/// Throws unimplemented if a node that runs whole, in the part of device `there`, has a body with a node in another task. Nodes
+/// that are primitives, or follow from them, have passed refuse_primitives.
 RILL_COLD void refuse_other_parts(const node& n, const node& runs, const device& there, const part_function& part_of,
                                   placement& where) {
     if (!runs.bodies) return;
     for (const auto& b : *runs.bodies)
-        for (const auto* inner : runs.owner->nodes_of(b.of)) {
+        for (const auto* inner : nodes_in(b, *runs.owner)) {
             const auto role = inner->op->role();
             const auto& here = where.device_of(*inner);
-            if (role != op_role::constant && role != op_role::placeholder && &part_of(here) != &part_of(there))
+            const bool has_part = !b.functionalized && role != op_role::constant && role != op_role::placeholder;
+            if (has_part && &part_of(here) != &part_of(there))
                 throw unimplemented(error_at(n, n.op->label(),
                                              "its body runs on " + to_string(there.full) + ", but '" + inner->name +
                                                  "' (made at " + to_string(inner->where) + ") on " +

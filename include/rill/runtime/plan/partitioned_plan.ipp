@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <rill/core/device_name.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 
@@ -24,6 +25,16 @@ RILL_COLD std::unique_ptr<partitioned_plan> partitioned_plan::make(const plan_ke
                                               std::move(resources));
 }
 
+/// Keeps the variables of a part on the devices that they name: their room was counted when the run was cut.
+RILL_COLD void keep_variables(const part_graph& p, placement& where) {
+    for (const auto* n : p.of.nodes()) {
+        if (n->op->role() != op_role::variable) continue;
+        const auto name = parse_device(n->device);
+        const bool is_full = name.task >= 0 && name.index >= 0; // a node that runs beside primitives may name less
+        if (const auto* there = is_full ? where.devices().find(name) : nullptr) where.choose(*n, *there);
+    }
+}
+
 RILL_COLD partitioned_plan::partitioned_plan(std::vector<part_graph> parts, std::vector<cross_edge> edges,
                                              std::size_t fetches, const session_options& options,
                                              std::shared_ptr<resource_store> resources)
@@ -34,6 +45,7 @@ RILL_COLD partitioned_plan::partitioned_plan(std::vector<part_graph> parts, std:
     quiet.log_device_placement = false;
     const auto places = make_placement(quiet);
     for (auto& p : parts) {
+        keep_variables(p, *places);
         auto compiled = std::make_unique<plan>(p.key(), quiet, resources_, places);
         compiled->use_stages(quiet); // so that one queue runs the stages of all parts
         parts_.push_back({std::move(p), std::move(compiled)});

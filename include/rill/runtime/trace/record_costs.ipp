@@ -19,7 +19,7 @@ RILL_COLD void record_costs(cost_record& into, const step_trace& step, const gra
         const auto took = static_cast<double>(all[first].end - all[first].begin) / 1e3;
         for (auto k = first; k < last; ++k) {
             const auto* n = of.find(all[k].node); // null: a copy, an exchange, or a node in place of primitives
-            if (!n || !where.is_placed(*n)) continue;
+            if (!n || !where.is_placed(*n) || where.has_moved(*n)) continue;
             const auto& there = where.device_of(*n);
             if (!there.space) into.add(n->name, *there.type, took / static_cast<double>(last - first));
         }
