@@ -277,6 +277,7 @@ TEST_CASE("channel: a call of a task that has restarted unnoticed reaches its ne
     call(0, before);
     CHECK(ends[0].code == error_code::ok);
     world.kill(ps->task);
+    ps = nullptr; // its connections break
     counting_task again(world, "ps", counts);
     call(1, again.self.incarnation); // the master knows it, this channel does not
     CHECK(ends[1].code == error_code::ok);

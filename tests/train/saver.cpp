@@ -395,32 +395,38 @@ TEST_CASE("saver: shards of different savers are merged, and old checkpoints wit
     CHECK(again.is_filled());
 }
 
+namespace test_saver {
+
+/// Two tables of one name, and a variable and a table of one name.
+struct equal_names {
+    graph g;
+    graph_scope scope{g};
+    partitioned_variable<float, 7, 2> a{"t", 0.f, {.shards = 2, .strategy = partition_strategy::mod}};
+    partitioned_variable<float, 7, 2> b{"t", 0.f, {.shards = 4, .strategy = partition_strategy::mod}};
+    variable<float> single{"u", 0.f};
+    partitioned_variable<float, 7, 2> c{"u", 0.f, {.shards = 2, .strategy = partition_strategy::div}};
+    session s{g};
+
+    equal_names() { s.run(global_variables_initializer()); }
+    template <class F> void each_shard(const F& f) {
+        for (const auto* t : {&a, &b, &c})
+            for (const auto& shard : t->shards()) f(shard);
+    }
+    std::vector<float> values() {
+        std::vector<float> all;
+        each_shard([&](const auto& shard) {
+            const xt::xtensor<float, 2> part = s.run(shard);
+            all.insert(all.end(), part.begin(), part.end());
+        });
+        return all;
+    }
+};
+
+} // namespace test_saver
+
 TEST_CASE("saver: tables of one name, and a table with the name of a variable, are saved and restored") {
     io_test::model_files files;
-    struct program {
-        graph g;
-        graph_scope scope{g};
-        partitioned_variable<float, 7, 2> a{"t", 0.f, {.shards = 2, .strategy = partition_strategy::mod}};
-        partitioned_variable<float, 7, 2> b{"t", 0.f, {.shards = 4, .strategy = partition_strategy::mod}};
-        variable<float> single{"u", 0.f};
-        partitioned_variable<float, 7, 2> c{"u", 0.f, {.shards = 2, .strategy = partition_strategy::div}};
-        session s{g};
-
-        program() { s.run(global_variables_initializer()); }
-        template <class F> void each_shard(const F& f) {
-            for (const auto* t : {&a, &b, &c})
-                for (const auto& shard : t->shards()) f(shard);
-        }
-        std::vector<float> values() {
-            std::vector<float> all;
-            each_shard([&](const auto& shard) {
-                const xt::xtensor<float, 2> part = s.run(shard);
-                all.insert(all.end(), part.begin(), part.end());
-            });
-            return all;
-        }
-    };
-    program one;
+    test_saver::equal_names one;
     float number = 1;
     one.each_shard([&](const auto& shard) {
         xt::xtensor<float, 2> part = one.s.run(shard);
@@ -430,7 +436,7 @@ TEST_CASE("saver: tables of one name, and a table with the name of a variable, a
     CHECK(one.values().size() == 3 * 14);
     for (const int shards : {1, 3}) {
         const auto path = saver({.files = &files, .shards = shards}).save(one.s, "run/m", shards);
-        program two;
+        test_saver::equal_names two;
         saver({.files = &files}).restore(two.s, path);
         CHECK(two.values() == one.values());
     }
