@@ -40,6 +40,9 @@ struct saver::state {
 
     file_system& files() const { return options.files ? *options.files : file_system::real(); }
 
+    /// Returns the number of checkpoints to keep: two at least, since the last one may turn out to be damaged.
+    std::size_t most_kept() const { return static_cast<std::size_t>(std::max(options.max_to_keep, 2)); }
+
     /// Writes a checkpoint and removes the oldest ones.
     std::string write(const std::string& prefix, std::vector<named_array> arrays, std::int64_t step, const graph& of) {
         const auto key = detail::normalized_path(prefix);
@@ -54,9 +57,7 @@ struct saver::state {
         last_id[key] = detail::hex_of(how.id);
         kept.push_back({path, detail::seconds_now()});
         if (options.max_to_keep <= 0) return path;
-        const auto most =
-            static_cast<std::size_t>(std::max(options.max_to_keep, 2)); // the last one may turn out to be damaged
-        while (kept.size() > most) {
+        while (kept.size() > most_kept()) {
             const auto oldest = kept.front();
             kept.pop_front();
             if (options.keep_every_n_hours > 0 && oldest.time >= next_forever) {
@@ -95,8 +96,9 @@ struct saver::state {
         std::erase_if(there,
                       [&](const auto& c) { return detail::base_of_checkpoint(detail::base_of(c.path)) != base; });
         if (!there.empty()) last_id[key] = there.front().id;
+        // One more than are kept: a run that was killed has not removed its oldest one. It could also be one that is to stay.
         if (options.max_to_keep > 0)
-            there.resize(std::min(there.size(), static_cast<std::size_t>(options.max_to_keep)));
+            there.resize(std::min(there.size(), most_kept() + (options.keep_every_n_hours > 0 ? 0 : 1)));
         auto all = kept;                                              // a failure in between changes nothing
         for (const auto& c : there) all.push_front({c.path, c.time}); // they come newest first
         kept.swap(all);
