@@ -7,8 +7,8 @@
 #include <rill/core/error.hpp>
 #include <rill/distributed/zmq_transport.hpp>
 
+#include "../../examples/child_process.hpp"
 #include "catch.hpp"
-#include "distributed/free_addresses.hpp"
 
 using namespace rill;
 

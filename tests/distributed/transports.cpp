@@ -11,8 +11,8 @@
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/state/writes.hpp>
 
+#include "../../examples/child_process.hpp"
 #include "catch.hpp"
-#include "distributed/free_addresses.hpp"
 
 #if RILL_WITH_ZMQ
 using namespace rill;

@@ -8,8 +8,8 @@
 #include <rill/core/error.hpp>
 #include <rill/distributed/security.hpp>
 
+#include "../../examples/child_process.hpp"
 #include "catch.hpp"
-#include "distributed/free_addresses.hpp"
 
 #if RILL_WITH_ZMQ
 using namespace rill;

@@ -11,7 +11,7 @@ namespace io_test {
 class temporary_directory {
 public:
     temporary_directory() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "rill-test-XXXXXX").string();
+        std::string pattern = (std::filesystem::temp_directory_path() / ("rill-test-" + std::string(6, 'X'))).string();
         path_ = mkdtemp(pattern.data()) ? pattern : std::string();
         if (path_.empty()) throw std::runtime_error("no temporary directory");
     }

@@ -36,8 +36,8 @@ public:
                                 const std::source_location& where)
         : inner_(inner), how_(how), clock_(detail::checked_staleness(how, where)) {}
 
-    /// Returns the operation of minimize: it updates the variables as the inner optimizer does, and then waits while this worker is too far ahead. Every
-    /// worker runs the operation of an equal graph, or all of them run the same one.
+    /// Returns the operation of minimize: it updates the variables as the inner optimizer does, and then waits while this worker is too far
+    /// ahead. Every worker runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
     operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
         const auto pairs = detail::gradients_of(loss, how, where);

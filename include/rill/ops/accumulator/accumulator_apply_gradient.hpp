@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/lane.hpp>
 #include <rill/ops/state/resource_op.hpp>
 #include <rill/resources/accumulator_state.hpp>
 
@@ -24,12 +23,7 @@ struct accumulator_apply_gradient_op : detail::resource_user {
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1], step = r.inputs[2].type](const kernel_args& a) {
             detail::resource_of<detail::accumulator_state>(a)->apply(
-                a.array(type, 1), detail::count_of(step, a.in<void>(2)),
-                [](const void* gradient, void* sum, index_t n) {
-                    const auto* const from = static_cast<const T*>(gradient);
-                    auto* const to = static_cast<T*>(sum);
-                    for (index_t i = 0; i < n; ++i) to[i] = (lane<T>(to[i]) + lane<T>(from[i])).v;
-                });
+                a.array(type, 1), detail::count_of(step, a.in<void>(2)), detail::add_elements<T>);
         });
     }
 };

@@ -107,15 +107,13 @@ any_tensor exchange_at_first(const Op& op, const any_tensor& x, const collective
                              const std::source_location& where) {
     return exchange_at(group.tasks().empty() ? std::string() : group.tasks()[0], op, x, group, where);
 }
-/// Adds an exchange where the first rank is, with the kernels for a sealed value. An any_tensor is float32 or float64.
+/// Adds an exchange of a sealed value where the first rank is. apply_node brings the kernels for the usual types, this one that of the value.
 template <class Result, class Op, class X>
 Result exchanged(const Op& op, const X& value, const collective_group& group, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         require_kernel<Op, value_type_of<X>>();
         return Result(unchecked, exchange_at_first(op, value, group, where));
     } else {
-        require_kernel<Op, float>();
-        require_kernel<Op, double>();
         return exchange_at_first(op, value, group, where);
     }
 }
