@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Every op of the catalogue by name, with its kernels for the common element types that it takes, whether or not the program's
-// typed functions need them: for programs that look up kernels of ops which they do not name. Include it in one file. Header-only it is
-// dear to compile. With rill::kernels it brings all that the library holds: programs that read graphs, or are told element types at run
-// time by any_placeholder or any_variable, have that without it.
+// Registers every op of the catalogue by name, with its kernels for the common element types that it accepts. It serves programs that
+// look up kernels of ops which they do not name. Include it in one file. Header-only, it is slow to compile. With rill::kernels it
+// links all kernels of the library. Programs that read graphs, or use any_placeholder or any_variable with a run-time dtype, get these
+// without this header.
 
 #include <rill/rill.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The kernels of all ops for the element types that few programs use: half, bfloat16, 8 and 16 bits, unsigned, complex. For programs
-// that run graphs of such types which they did not write, or any_tensors of them; a typed function brings its own. Include it in one
-// file. With rill::kernels it brings what the library holds (unless RILL_KERNEL_RARE_TYPES is OFF). In programs of headers alone it
-// stands beside <rill/src.hpp> or <rill/all_kernels.hpp>, which then takes two minutes more.
+// The kernels of all ops for rarely used element types: half, bfloat16, 8 and 16 bits, unsigned, complex. It serves programs that
+// run foreign graphs of such types, or any_tensors of them; typed functions compile their own kernels. Include it in one file. With
+// rill::kernels it links the library's kernels (unless RILL_KERNEL_RARE_TYPES is OFF). In header-only programs include it beside
+// <rill/src.hpp> or <rill/all_kernels.hpp>, which then takes two minutes longer to compile.
 
 #include <rill/all_kernels.hpp>
 

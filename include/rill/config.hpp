@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Version, options and the few macros of the library. Options come from a generated <rill/options.hpp> where CMake made
-// one (installed packages, the targets of a build tree); a plain `-I include` finds header-only libraries by itself and
-// links to nothing.
+// Version, options and the few macros of the library. With CMake (installed packages, targets of a build tree), options come from a
+// generated <rill/options.hpp>. A plain `-I include` detects header-only libraries and links to none.
 
 #if __has_include(<rill/options.hpp>)
 #include <rill/options.hpp>
@@ -23,7 +22,7 @@
 #endif
 #ifndef RILL_WITH_ONEDNN
 #define RILL_WITH_ONEDNN                                                                                               \
-    1 // looked for when the first large product comes; neither header nor linking is needed. 0: never
+    1 // loaded at the first large product, without header or linking; 0: never
 #endif
 #ifndef RILL_WITH_BLAS
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
@@ -37,8 +36,8 @@
 #endif
 #endif
 
-// Headers that some of ours need and others do not: whether rill::kernels holds what is made of them. Without it, a program that
-// includes such a header of ours needs them itself.
+// Optional third-party headers: 1 if rill::kernels contains the code that needs them. Without it, a program that includes such a rill
+// header needs the third-party header.
 #ifndef RILL_KERNELS_HAVE_CEREAL
 #if __has_include(<cereal/cereal.hpp>)
 #define RILL_KERNELS_HAVE_CEREAL 1
@@ -54,8 +53,8 @@
 #endif
 #endif
 
-// RILL_MORE_DEVICES: <a header> that names devices beside the CPU, for which kernels are compiled too (device/devices.hpp).
-// The same in all files of a program, or in none.
+// RILL_MORE_DEVICES: <a header> that names further devices for which kernels are compiled (device/devices.hpp). All files of a program
+// must define it alike, or none may.
 #ifdef RILL_MORE_DEVICES
 #define RILL_DETAIL_MORE_DEVICES 1
 #else
@@ -63,16 +62,16 @@
 #endif
 
 #ifndef RILL_COMPILED
-#define RILL_COMPILED 0 // 1 where the program links rill::kernels: what is no template is then compiled once, there
+#define RILL_COMPILED 0 // 1 if the program links rill::kernels, which then contains all non-template code
 #endif
 #ifndef RILL_IN_KERNELS
-#define RILL_IN_KERNELS 0 // 1 in the files of rill::kernels, which register nothing at program start
+#define RILL_IN_KERNELS 0 // 1 in files of rill::kernels: they register nothing at program start
 #endif
 #ifndef RILL_DEFINE
 #define RILL_DEFINE                                                                                                    \
     !RILL_COMPILED // definitions at the foot of ops: here, or in the one file of rill::kernels that says so
 #endif
-// ---- stance: what the code relies on -------------------------------------------------------------------------------
+// ---- assumptions of the code -------------------------------------------------------------------------------
 #if defined(_MSVC_LANG)
 #define RILL_CPLUSPLUS _MSVC_LANG
 #else
@@ -80,7 +79,7 @@
 #endif
 #if RILL_CPLUSPLUS < 202002L
 #error "rill needs C++20: compile with -std=c++20 (or /std:c++20)"
-#include <nothing more of rill is read without C++20> // thousands of errors would follow
+#include <nothing more of rill is read without C++20> // stops here instead of thousands of errors
 #endif
 #if !defined(__cpp_exceptions)
 #error "rill reports errors by exceptions: compile without -fno-exceptions"
@@ -100,11 +99,11 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #endif
 
 // ---- host and device -------------------------------------------------------------------------------------------------
-// RILL_FN marks a value function: it runs on the host, inside SIMD loops and inside GPU kernels, and is always inlined
-// (kernel speed then does not depend on what the optimiser thinks of a call). A large one is RILL_HOST_DEVICE: the compiler decides.
-// RILL_FRONT marks a function that users call with tensors and value functions call with numbers, as tanh(x). It may call functions of
-// the host, which RILL_FN must not. It must not compute anything itself: nvcc compiles a constexpr function that calls a function of the
-// host into nothing, in silence.
+// RILL_FN marks a value function: it runs on the host, inside SIMD loops and inside GPU kernels, and is always inlined. Kernel speed
+// then does not depend on the optimiser's inlining. Large value functions are RILL_HOST_DEVICE: the compiler decides about inlining.
+// RILL_FRONT marks a function that users call with tensors and value functions call with numbers, such as tanh(x). Unlike RILL_FN it may
+// call host functions, but it must not compute anything itself: nvcc silently compiles a constexpr function that calls a host function
+// into nothing.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define RILL_FORCE_INLINE __forceinline
 #define RILL_NO_INLINE __declspec(noinline)
@@ -120,8 +119,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #define RILL_FN RILL_HOST_DEVICE RILL_FORCE_INLINE
 #define RILL_FRONT constexpr RILL_FORCE_INLINE
 
-// RILL_INLINE marks the definitions in *.ipp files, RILL_COLD those among them that run once a plan: header-only programs
-// compile them for size, which takes a tenth less time and a sixth less code.
+// RILL_INLINE marks definitions in *.ipp files; RILL_COLD marks those that run once per plan. Header-only programs compile RILL_COLD
+// functions for size. This saves a tenth of the compile time and a sixth of the code.
 #if RILL_COMPILED
 #define RILL_INLINE
 #define RILL_COLD
@@ -133,8 +132,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #define RILL_COLD inline
 #endif
 
-// RILL_EXPORT: registries, exception types and the default graph are one per process, also across shared libraries
-// built with hidden visibility.
+// RILL_EXPORT marks objects that must be unique per process, even across shared libraries with hidden visibility: registries, exception
+// types and the default graph.
 #if defined(_WIN32)
 #define RILL_EXPORT
 #else
@@ -142,17 +141,17 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #endif
 
 // ---- inline namespaces -----------------------------------------------------------------------------------------------
-// RILL_ABI names version and options, RILL_ISA the instruction set: objects built differently link together without
-// mixing one another's functions. What is passed between files built with different options does not link.
+// RILL_ABI names version and options, RILL_ISA the instruction set. Objects that are built differently thus link together without mixing
+// their functions. Interfaces between files built with different options do not link.
 #define RILL_DETAIL_JOIN(a, b, c, d, e, f, g) v##a##_##b##_o##c##d##e##f##g
 #define RILL_DETAIL_NAME(a, b, c, d, e, f, g) RILL_DETAIL_JOIN(a, b, c, d, e, f, g)
 #define RILL_ABI                                                                                                       \
     RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS,        \
                      RILL_DETAIL_MORE_DEVICES, RILL_COMPILED)
 
-// Files with RILL_COMPILED and files without would have a default graph, scopes and registries each, in silence: in one program
-// (or one shared library) they don't link. Either form defines the same symbol, in a section that is kept once for each form.
-// A function holds it, which link-time optimisation merges.
+// Files with and without RILL_COMPILED would silently have separate default graphs, scopes and registries. They therefore do not link
+// into one program or shared library: both forms define the same symbol, in a section that is unique per form. The symbol is in a
+// function, which link-time optimisation merges.
 #define RILL_DETAIL_TEXT_OF(x) #x
 #define RILL_DETAIL_TEXT(x) RILL_DETAIL_TEXT_OF(x)
 #define RILL_DETAIL_FORM(a, b) rill_##a##_##b##_headers_alone_and_rill_kernels_in_one_program
@@ -173,8 +172,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 #pragma detect_mismatch(RILL_DETAIL_CLASH, RILL_DETAIL_TEXT(RILL_COMPILED))
 #endif
 
-// A file of nvcc has no SIMD registers: nvcc refuses vector types in all that a GPU might call. Its kernels for the CPU are plain loops;
-// those of rill::kernels take precedence where they are linked.
+// Files compiled by nvcc use no SIMD registers: nvcc rejects vector types in code that a GPU might call. Their CPU kernels are plain
+// loops. If linked, rill::kernels supplies faster ones, which take precedence.
 #if defined(__CUDACC__)
 #define RILL_SIMD_REGISTERS 0
 #else

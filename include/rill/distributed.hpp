@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Clusters: servers, and sessions whose runs are in the tasks of a cluster. A program that uses rill::kernels links rill::distributed too; one
-// of headers alone links ZeroMQ (-lzmq) where its header is found.
+// Clusters: servers, and sessions whose runs execute in the tasks of a cluster. Programs that use rill::kernels must also link
+// rill::distributed. Header-only programs link ZeroMQ (-lzmq) if its header is found.
 
 #include <rill/distributed/launchers.hpp>
 #include <rill/distributed/local_cluster.hpp>

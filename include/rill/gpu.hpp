@@ -2,7 +2,7 @@
 #pragma once
 
 // The device "gpu", for programs that nvcc compiles: `nvcc -x cu -std=c++20 --expt-relaxed-constexpr "-DRILL_MORE_DEVICES=<rill/gpu.hpp>"`
-// (docs/gpu.md). Where a GPU is found, nodes run on it by default.
+// (docs/gpu.md). If a GPU is found, nodes run on it by default.
 
 #if !defined(__CUDACC__)
 #error "rill/gpu.hpp is for files that nvcc compiles; other programs can't start kernels"
@@ -16,12 +16,12 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// GPUs by CUDA.
+/// The GPU device, based on CUDA.
 struct gpu : thrust_device<gpu, cuda_backend> {
     static constexpr std::string_view type = "gpu";
 };
 
-template <class... D> struct device_list; // device/devices.hpp, which includes this
+template <class... D> struct device_list; // device/devices.hpp, which includes this header
 using more_devices = device_list<gpu>;
 
 }}} // namespace rill::RILL_ABI::RILL_ISA

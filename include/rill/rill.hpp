@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The front, the ops, sessions and training: what a program that trains a model includes.
+// The main header: graph construction, the ops, sessions and training.
 
-// First, so that the errors of expressions and calls come with a short list of includes.
+// Included first, so that compiler errors in expressions and calls start with a short include list.
 #include <rill/expr/apply.hpp>
 #include <rill/session/session.hpp>
 

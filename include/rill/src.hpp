@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What rill::kernels is made of, for programs built without CMake: compile every file with RILL_COMPILED=1 and include this
-// one in a single file of the program, first. That file takes about a minute, the others as with rill::kernels. A program with servers
-// includes the .ipp files of rill/distributed/ there as well.
+// The sources of rill::kernels, for programs built without CMake. Compile every file with RILL_COMPILED=1, and include this header
+// first in a single file. That file takes about a minute to compile. Programs with servers also include the .ipp files of
+// rill/distributed/ there.
 
 #ifdef RILL_DEFINE
 #error "rill/src.hpp: include it before any other header of rill"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The device "thrust": the kernels of the GPU on threads of the host, in the host's memory. With -fopenmp they run on OpenMP's threads,
-// otherwise on one. For programs that name this header: "-DRILL_MORE_DEVICES=<rill/thrust.hpp>" (docs/gpu.md). Nodes run there that ask for
-// it: device_scope on("/device:thrust:0").
+// The device "thrust": the GPU kernels on host threads, in host memory. With -fopenmp they run on OpenMP's threads, otherwise on one
+// thread. Programs enable it with "-DRILL_MORE_DEVICES=<rill/thrust.hpp>" (docs/gpu.md). Only nodes that request it run there: device_scope
+// on("/device:thrust:0").
 
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// The Thrust device in the host's memory.
+/// The Thrust device in host memory.
 #ifdef _OPENMP
 struct thrust_host : thrust_device<thrust_host, host_backend<omp_system>> {
 #else
@@ -24,13 +24,13 @@ struct thrust_host : thrust_device<thrust_host, host_backend<cpp_system>> {
     static constexpr std::string_view type = "thrust";
 };
 
-template <class... D> struct device_list; // device/devices.hpp, which includes this
+template <class... D> struct device_list; // device/devices.hpp, which includes this header
 using more_devices = device_list<thrust_host>;
 
-/// Registers the device type "thrust", of which a session may have any number.
+/// Registers the device type "thrust"; a session may have any number of instances.
 inline bool register_thrust_host() {
     static const bool done = [] {
-        register_device(*new device_type{std::string(thrust_host::type)}); // known to the process until it ends
+        register_device(*new device_type{std::string(thrust_host::type)}); // leaked: device types are never freed
         return true;
     }();
     return done;

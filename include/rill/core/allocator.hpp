@@ -17,27 +17,27 @@ inline constexpr std::size_t memory_alignment = 64;
 
 namespace detail {
 
-/// What a value takes where others stand behind it.
+/// Returns the size rounded up to a multiple of memory_alignment.
 constexpr std::size_t aligned_size(std::size_t bytes) {
     return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
 }
 
-/// Large blocks that were given back, the newest of those that fit, for the next that ask for as many bytes: the system's fresh pages
-/// cost several times what filling them costs.
+/// A cache of freed large blocks, which are reused for requests of the same size. The cache drops the oldest first. Page faults in fresh
+/// memory cost several times as much as filling it.
 class spare_blocks {
 public:
-    /// Keeps so many bytes at most.
+    /// Limits the cache to `most` bytes.
     explicit spare_blocks(std::size_t most) : most_(most) {}
     ~spare_blocks() { clear(); }
 
-    /// One of exactly so many bytes; null if there is none.
+    /// Returns a block of exactly this size, or null if the cache has none.
     void* take(std::size_t bytes) noexcept;
-    /// Takes over a block of the system's; false if blocks of that size are not kept.
+    /// Takes ownership of a block from the system. Returns false if blocks of this size are not kept.
     bool keep(void* block, std::size_t bytes) noexcept;
     void clear() noexcept;
 
 private:
-    static constexpr std::size_t least = 1 << 16; // smaller ones the heap itself keeps
+    static constexpr std::size_t least = 1 << 16; // the heap caches smaller blocks itself
 
     struct entry {
         void* block;
@@ -59,7 +59,7 @@ private:
 #define RILL_SANITIZED 1
 #endif
 #endif
-#ifdef RILL_SANITIZED // it has to see which memory is in use
+#ifdef RILL_SANITIZED // the sanitizer must see every allocation and release
 inline constexpr std::size_t spare_bytes = 0;
 #else
 inline constexpr std::size_t spare_bytes = std::size_t{32} << 20;
@@ -67,17 +67,17 @@ inline constexpr std::size_t spare_bytes = std::size_t{32} << 20;
 
 } // namespace detail
 
-/// The hook for tensor memory. Implementations are used from many threads at once and outlive what they gave out.
+/// The hook for tensor memory. Implementations must be thread-safe and outlive all their blocks.
 class RILL_EXPORT allocator {
 public:
     virtual ~allocator() = default;
-    /// A block aligned to `memory_alignment`; throws resource_exhausted.
+    /// Returns a block aligned to `memory_alignment`. Throws resource_exhausted.
     virtual void* allocate(std::size_t bytes) = 0;
     virtual void deallocate(void* block, std::size_t bytes) noexcept = 0;
 };
 
-/// The standard heap, counted, with an optional limit. Of large blocks that come back it keeps `spare` bytes at most for the next of the
-/// same size; they are not in use, and given back to the system where that has no more.
+/// The standard heap with a byte count and an optional limit. It keeps up to `spare` bytes of freed large blocks for requests of the
+/// same size. Kept blocks do not count as in use. They are released if the system is out of memory.
 class RILL_EXPORT tracked_allocator final : public allocator {
 public:
     explicit tracked_allocator(std::size_t limit = std::numeric_limits<std::size_t>::max(),
@@ -96,7 +96,7 @@ private:
     detail::spare_blocks spare_;
 };
 
-/// The allocator used where none is named; leaked, so that static tensors may outlive main.
+/// Returns the default allocator. It is leaked, so that static tensors may outlive main.
 RILL_EXPORT inline tracked_allocator& default_allocator() {
     static tracked_allocator& instance = *new tracked_allocator;
     return instance;
@@ -104,7 +104,7 @@ RILL_EXPORT inline tracked_allocator& default_allocator() {
 
 namespace detail {
 
-/// One owned block.
+/// The owner of one block.
 class memory_block {
 public:
     memory_block() = default;

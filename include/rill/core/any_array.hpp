@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Elements of one dtype in one block: numbers are left uninitialised, strings are constructed and destroyed.
+/// A block of elements of one dtype. Numbers are left uninitialised; strings are constructed and destroyed.
 class element_block {
 public:
     element_block(allocator& from, dtype type, index_t count)
@@ -41,19 +41,20 @@ private:
 
 } // namespace detail
 
-/// A value whose dtype and shape are known at run time only: what a fetch by name returns. Row-major and dense.
-/// Copies share the elements, which stay unchanged once shared. The values that a session returns lie in the host's memory.
+/// A dense row-major value whose dtype and shape are known at run time. A fetch by name returns one. Copies share the elements, which
+/// stay unchanged once shared. The values that a session returns lie in host memory.
 class any_array {
 public:
     any_array() = default;
 
-    /// Uninitialised numbers, or empty strings. Throws invalid_argument if an extent is unknown, resource_exhausted if it is too much.
+    /// Makes an array of uninitialised numbers or empty strings. Throws invalid_argument if an extent is unknown, resource_exhausted
+    /// if the size exceeds the memory.
     any_array(rill::dtype type, const dims& shape, allocator& from = default_allocator());
 
-    /// Uninitialised numbers in another memory than the host's. Throws as above.
+    /// Makes an array of uninitialised numbers in another memory than the host's. Throws as above.
     any_array(rill::dtype type, const dims& shape, const memory_space& space);
 
-    /// Memory of somebody else's, kept alive by `owner` (null: borrowed); `space` is null for the host's memory.
+    /// Wraps external memory, kept alive by `owner` (null: borrowed). `space` is null for host memory.
     any_array(rill::dtype type, const dims& shape, const void* data, std::shared_ptr<const void> owner,
               const memory_space* space = nullptr)
         : type_{type, shape}, block_(), owner_(std::move(owner)), data_(const_cast<void*>(data)), space_(space) {}
@@ -64,27 +65,28 @@ public:
     index_t size() const noexcept { return type_.shape.size(); }
     bool empty() const noexcept { return type_.type == rill::dtype::invalid; }
 
-    /// Whether its elements are its own, and nobody shares them.
+    /// Returns true if the array owns its elements and shares them with no other array.
     bool is_sole() const noexcept { return block_ && block_.use_count() == 1; }
-    /// Returns true if its elements are somebody else's, and nothing keeps them alive.
+    /// Returns true if the elements are in external memory that nothing keeps alive.
     bool is_borrowed() const noexcept { return !block_ && !owner_ && data_; }
-    /// Where its elements were made; null of somebody else's memory.
+    /// Returns the allocator of the elements; null for external memory.
     const allocator* memory() const noexcept { return block_ ? block_->from() : nullptr; }
 
-    /// Returns the memory that holds the elements; null for the host's.
+    /// Returns the memory space of the elements; null for host memory.
     const memory_space* space() const noexcept { return space_; }
 
-    /// The address of the elements. The host must not follow one that lies in a space.
+    /// Returns the address of the elements. The host must not dereference it if the elements lie in a space.
     const void* data() const noexcept { return data_; }
     void* mutable_data() noexcept { return data_; }
 
-    /// The elements in row-major order; throws invalid_argument if T is another type, failed_precondition if they lie in a space.
+    /// Returns the elements in row-major order. Throws invalid_argument if T is another type, failed_precondition if they lie in a
+    /// space.
     template <element T> std::span<const T> elements() const {
         if (type_.type != dtype_of<T>) refuse(dtype_of<T>);
         if (space_) refuse_space();
         return {static_cast<const T*>(data_), static_cast<std::size_t>(size())};
     }
-    /// The value of a rank-0 array (or of one element).
+    /// Returns the value of an array with one element, normally of rank 0.
     template <element T> T value() const {
         const auto all = elements<T>();
         if (all.size() != 1) refuse_many();
@@ -92,7 +94,7 @@ public:
     }
 
 private:
-    /// The number of elements to make room for.
+    /// Returns the number of elements to allocate.
     index_t count() const;
     [[noreturn]] void refuse(rill::dtype asked) const;
     [[noreturn]] void refuse_many() const;
@@ -107,12 +109,12 @@ private:
 
 namespace detail {
 
-/// Returns a copy of the elements in a space, or in the host's memory (null). An array without elements of its own is shared.
+/// Returns a copy of the elements in a space, or in host memory (null). An array that does not own its elements is shared.
 any_array copied_to(const any_array& a, const memory_space* space);
 
-/// Returns the same elements in memory of its own, in the memory where they lie.
+/// Returns an array that owns its elements. They stay in the memory where they lie.
 inline any_array kept_copy(const any_array& a) { return copied_to(a, a.space()); }
-/// The same elements in host memory of its own: for who keeps what it was lent.
+/// Returns an array in host memory that owns its elements, for callers that keep a borrowed array.
 any_array owned_copy(const any_array& a);
 any_array owned_copy(dtype type, const dims& shape, const void* data);
 

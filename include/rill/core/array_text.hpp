@@ -8,7 +8,7 @@
 
 #include <rill/core/host_array.hpp>
 
-// Arrays as text, for people who look at them.
+// Formats arrays as text for display.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -23,17 +23,17 @@ template <class T> void write_element(std::string& to, const T& x) {
         write_element(to += '(', x.real());
         write_element(to += ',', x.imag());
         to += ')';
-    } else if constexpr (requires { x.value; }) { // of a quantized type
+    } else if constexpr (requires { x.value; }) { // quantized types
         write_element(to, x.value);
-    } else if constexpr (!std::is_arithmetic_v<T>) { // half and bfloat16
+    } else if constexpr (!std::is_arithmetic_v<T>) { // half, bfloat16
         write_element(to, static_cast<float>(x));
     } else {
-        char text[40]; // the shortest that reads back as the same number
+        char text[40]; // the shortest text that reads back as the same number
         to.append(text, std::to_chars(text, text + sizeof text, x).ptr);
     }
 }
 
-/// From an axis on; `at` moves along. Of an axis with more than twice `ends` only the ends are written.
+/// Writes the elements from an axis on and advances `at`. Writes only the first and last `ends` elements of a longer axis.
 template <class T>
 void write_elements(std::string& to, const dims& shape, int axis, const T* at, index_t stride, index_t ends) {
     if (axis == shape.rank) return write_element(to, *at);
@@ -50,7 +50,7 @@ void write_elements(std::string& to, const dims& shape, int axis, const T* at, i
     to += '}';
 }
 
-/// "{{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
+/// Writes "{{1, 2}, {3, 0.5}}". Writes only the ends of each axis if there are more than 1,000 elements.
 template <class T> void write_array(std::string& to, const any_array& array) {
     const index_t ends = array.size() > 1000 ? 3 : 1000;
     write_elements(to, array.shape(), 0, array.elements<T>().data(), array.size(), ends);
@@ -58,7 +58,7 @@ template <class T> void write_array(std::string& to, const any_array& array) {
 
 } // namespace detail
 
-/// "float32 [2, 2] {{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
+/// Returns "float32 [2, 2] {{1, 2}, {3, 0.5}}". Writes only the ends of each axis if there are more than 1,000 elements.
 template <class A>
     requires std::is_same_v<A, any_array>
 std::string to_string(const A& array) {
@@ -67,7 +67,7 @@ std::string to_string(const A& array) {
     detail::visit_dtype(array.dtype(), [&]<class T>(std::type_identity<T>) { detail::write_array<T>(text, array); });
     return text;
 }
-/// The elements of an xtensor expression: "{{1, 2}, {3, 0.5}}".
+/// Returns the elements of an xtensor expression: "{{1, 2}, {3, 0.5}}".
 template <xtensor_expression X>
     requires element<host_element<X>>
 std::string to_string(const X& array) {
@@ -88,8 +88,8 @@ Stream& operator<<(Stream& out, const A& array) {
 
 namespace xt {
 
-/// Prints what a run gives, where lookup finds it: std::cout << s.run(y). Less special than xtensor's own operator, which is taken where
-/// its io header is included.
+/// Prints a result of a run: std::cout << s.run(y). Argument-dependent lookup finds it in namespace xt. It is less specialized than
+/// xtensor's own operator, which wins if xtensor's io header is included.
 template <class Traits, class E>
     requires rill::element<typename E::value_type>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const xexpression<E>& array) {

@@ -5,11 +5,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// True once F ran at program start.
+/// True once F has run at program start.
 template <auto F> inline const bool ran_at_start = F();
 
-/// Calls a registrar: now, for graphs that are built before main, and at program start, for graphs that are read from files. The files of
-/// rill::kernels leave out the latter, so that a program contains only what it names.
+/// Calls a registrar. It runs at once for graphs built before main, and at program start for graphs read from files. The files of
+/// rill::kernels omit the call at program start, so that programs link only the kernels that they name.
 template <auto F> void run_at_start() {
 #if !RILL_IN_KERNELS
     (void)ran_at_start<F>;

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace literals {
 
-/// Sizes in bytes: .memory = 8_GiB.
+/// Converts a size to bytes: .memory = 8_GiB.
 constexpr std::size_t operator""_KiB(unsigned long long n) { return static_cast<std::size_t>(n) << 10; }
 constexpr std::size_t operator""_MiB(unsigned long long n) { return static_cast<std::size_t>(n) << 20; }
 constexpr std::size_t operator""_GiB(unsigned long long n) { return static_cast<std::size_t>(n) << 30; }

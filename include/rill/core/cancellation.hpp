@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The cancellation of a run, or the end of a session: it happens once, and calls those that wait for it. Thread-safe.
+/// The cancellation of a run, or the end of a session. It happens once and then calls the registered callbacks. Thread-safe.
 class cancellation : public std::enable_shared_from_this<cancellation> {
 public:
     /// A callback of a cancellation. Its destructor withdraws the callback; it does not wait for a call that has begun.
@@ -37,9 +37,10 @@ public:
     };
 
     bool is_cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
-    /// Calls the callbacks on this thread, unless it was cancelled before.
+    /// Calls the callbacks on this thread, unless already cancelled.
     void cancel() noexcept;
-    /// Calls `then` once when the cancellation comes, on the thread that cancels; at once if it has come. `then` throws nothing.
+    /// Calls `then` once upon cancellation, on the thread that cancels. Calls it at once if already cancelled. `then` must not
+    /// throw.
     [[nodiscard]] registration on_cancel(std::function<void()> then);
 
 private:

@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What each byte adds, at each of eight places.
+/// The tables of slicing-by-8: the contribution of each byte value at each of eight positions.
 inline constexpr auto crc32c_table = [] {
     std::array<std::array<std::uint32_t, 256>, 8> table{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -27,7 +27,8 @@ inline constexpr auto crc32c_table = [] {
     return table;
 }();
 
-/// The checksum of files and messages: Castagnoli's polynomial, as in iSCSI and ext4. Goes on from `before`.
+/// Computes the CRC-32C checksum of files and messages (Castagnoli's polynomial, as in iSCSI and ext4), continuing from
+/// `before`.
 inline std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) {
     const auto& t = crc32c_table;
     std::uint32_t v = ~before;

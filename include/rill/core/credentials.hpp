@@ -10,19 +10,19 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The keys by which a task or a client proves who it is, and those of the others: curve("worker0.key") reads them. Without keys a task
-/// listens on this machine only.
+/// The keys with which a task or client authenticates, and the public keys of its peers. curve("worker0.key") reads them. Without keys
+/// a task listens on this machine only.
 struct credentials {
     std::string name = {};                                         // "worker/0", or the name of a client
     std::string public_key = {}, secret_key = {};                  // Z85: 40 characters each
     std::vector<std::pair<std::string, std::string>> allowed = {}; // names and public keys of all that may connect
-    std::string peer = {};         // of a client: the task that it connects to. Needed if several tasks are allowed.
+    std::string peer = {};         // clients: the task to connect to; needed if several are allowed
     bool allows_strangers = false; // `insecure`: listens on any network without keys
 
     bool has_keys() const noexcept { return !secret_key.empty(); }
 };
 
-/// Credentials of a task that listens on any network and lets anybody run graphs: for networks that are closed otherwise.
+/// Credentials of a task that listens on any network and lets any peer run graphs. Use them only on protected networks.
 inline constexpr struct insecure_type {
     operator credentials() const {
         credentials c;
@@ -31,7 +31,7 @@ inline constexpr struct insecure_type {
     }
 } insecure;
 
-/// Credentials in session_options: a pointer, since few sessions have any.
+/// Credentials in session_options. A pointer, since few sessions have any.
 class credentials_option {
 public:
     credentials_option() = default;

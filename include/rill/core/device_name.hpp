@@ -30,10 +30,10 @@ device_name parse_device(std::string_view text);
 
 std::string to_string(const device_name& d);
 
-/// Returns the name as TensorFlow's log has it, with the type in capitals: "/job:localhost/replica:0/task:0/device:CPU:0".
+/// Returns the name in the form of TensorFlow's log, with the type in capitals: "/job:localhost/replica:0/task:0/device:CPU:0".
 std::string logged_name(const device_name& d);
 
-/// Merges the names of nested scopes: parts of the inner name win, missing parts come from the outer name.
+/// Merges the names of nested scopes. Parts of the inner name win; missing parts come from the outer name.
 device_name merge(const device_name& outer, const device_name& inner);
 
 }} // namespace rill::RILL_ABI

@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Extents and element counts.
+/// The type of extents and element counts.
 using index_t = std::int64_t;
 
 /// An extent known only at run time.
@@ -21,15 +21,15 @@ inline constexpr int max_rank = 8;
 
 namespace detail {
 
-/// Throws invalid_argument. No constexpr function, so what gets here while compiling is no constant expression.
+/// Throws invalid_argument. It is not constexpr, so a call makes constant evaluation fail.
 [[noreturn]] void refuse_rank(const char* what);
 
 } // namespace detail
 
-/// The shape of a tensor as a value: rank and extents, each possibly unknown. A structural type, so that one constexpr
-/// shape rule serves the types of the front and the nodes of the graph. Extents beyond the rank are 0.
+/// The shape of a tensor as a value: rank and extents, each possibly unknown. It is a structural type: one constexpr
+/// shape rule serves the types of expressions and the nodes of graphs. Extents beyond the rank are 0.
 struct dims {
-    int rank = 0; // -1: not even the rank is known
+    int rank = 0; // -1: unknown rank
     std::array<index_t, max_rank> extent{};
 
     constexpr dims() = default;
@@ -46,20 +46,20 @@ struct dims {
     constexpr bool known_rank() const { return rank >= 0; }
     constexpr index_t operator[](int i) const { return extent[i]; }
     constexpr index_t& operator[](int i) { return extent[i]; }
-    /// Throws invalid_argument where there are 8 already.
+    /// Appends an extent. Throws invalid_argument if there are 8 already.
     constexpr void push(index_t v) {
         if (rank >= max_rank) detail::refuse_rank("dims: a shape has at most 8 extents");
         extent[rank++] = v;
     }
 
-    /// Every extent is known.
+    /// Returns true if the rank and every extent are known.
     constexpr bool complete() const {
         if (rank < 0) return false;
         for (int i = 0; i < rank; ++i)
             if ((*this)[i] == dyn) return false;
         return true;
     }
-    /// Number of elements of a complete shape.
+    /// Returns the number of elements of a complete shape.
     constexpr index_t size() const {
         index_t n = 1;
         for (int i = 0; i < rank; ++i) n *= (*this)[i];
@@ -73,23 +73,23 @@ struct dims {
     friend constexpr bool operator==(const dims&, const dims&) = default;
 };
 
-/// Whole numbers, one for each axis: where a slice begins, say. Unlike extents they may be negative.
+/// Integers, one per axis, such as the start of a slice. Unlike extents they may be negative.
 struct index_list : dims {
     using dims::dims;
     constexpr index_list() = default;
     constexpr index_list(const dims& list) : dims(list) {}
 };
 
-/// dtype and shape: all that is known of a value before it exists.
+/// The dtype and shape of a value, known before the value exists.
 struct tensor_type {
     dtype type = dtype::invalid;
     dims shape;
 
-    /// The memory of all elements; every extent is known.
+    /// Returns the bytes of all elements; every extent must be known.
     constexpr std::size_t bytes() const { return static_cast<std::size_t>(shape.size()) * size_of(type); }
-    /// The number of elements, and of bytes, is a number.
+    /// Returns true if the number of elements and their bytes do not overflow.
     constexpr bool countable() const {
-        std::uint64_t bytes = 16; // of the largest element
+        std::uint64_t bytes = 16; // size of the largest element
         for (int i = 0; i < shape.rank; ++i) {
             const auto extent = static_cast<std::uint64_t>(shape[i]);
             if (shape[i] < 0 || (extent != 0 && bytes > (std::uint64_t(1) << 62) / extent)) return false;
@@ -100,13 +100,13 @@ struct tensor_type {
     friend constexpr bool operator==(const tensor_type&, const tensor_type&) = default;
 };
 
-/// "[2, ?, 3]", "[]" for a scalar, "unknown rank".
+/// Returns the shape as text: "[2, ?, 3]", "[]" for a scalar, "unknown rank".
 std::string to_string(const dims& d);
 
-/// "float32 [2, ?]"
+/// Returns the type as text: "float32 [2, ?]".
 std::string to_string(const tensor_type& t);
 
-/// Static extents: the shape as a type. `extents<2, dyn>`.
+/// A static shape as a type: `extents<2, dyn>`.
 template <index_t... D> struct extents {
     static constexpr int rank = static_cast<int>(sizeof...(D));
     static_assert(rank <= max_rank, "extents: at most 8 dimensions");
@@ -123,8 +123,7 @@ template <class Rule, std::size_t... I> struct extents_from<Rule, std::index_seq
 
 } // namespace detail
 
-/// The static extents equal to a constexpr shape: `Rule::value` is the dims. (A dims as a template argument would say the
-/// same, but crashes g++ 12.)
+/// The static extents of the constexpr shape `Rule::value`. (A dims as template argument crashes g++ 12.)
 template <class Rule>
 using extents_of_rule =
     typename detail::extents_from<Rule, std::make_index_sequence<static_cast<std::size_t>(Rule::value.rank)>>::type;

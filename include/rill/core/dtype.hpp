@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The closed list of element types. Numbers are part of the file and wire formats: never reuse or reorder.
+/// The element types. The numbers are part of the file and wire formats: never reuse or reorder them.
 enum class dtype : std::uint8_t {
     invalid,
     float32,
@@ -102,13 +102,13 @@ template <class T> inline constexpr dtype dtype_of = detail::dtype_trait<T>::val
 template <class T>
 concept element = dtype_of<T> != dtype::invalid;
 
-/// "float32", "string", …
+/// Returns the name: "float32", "string", …
 constexpr std::string_view to_string(dtype d) { return detail::dtype_table[static_cast<std::size_t>(d)].name; }
 
-/// Bytes of one element in host memory.
+/// Returns the bytes of one element in host memory.
 constexpr std::size_t size_of(dtype d) { return detail::dtype_table[static_cast<std::size_t>(d)].size; }
 
-/// Real or complex floating point: the types gradients flow through.
+/// Returns true for real and complex floating point types. Only these have gradients.
 constexpr bool is_differentiable(dtype d) {
     return d == dtype::float32 || d == dtype::float64 || d == dtype::half || d == dtype::bfloat16 ||
            d == dtype::complex64 || d == dtype::complex128;
@@ -122,8 +122,8 @@ template <class T> inline constexpr bool is_numeric = is_differentiable(dtype_of
 
 namespace detail {
 
-/// Calls f(std::type_identity<T>{}) for the element type of d; nothing for `invalid`. Only for cheap bodies: it
-/// instantiates f for every dtype.
+/// Calls f(std::type_identity<T>{}) for the element type of d; does nothing for `invalid`. It instantiates f for every
+/// dtype, so f must be small.
 template <class F> constexpr void visit_dtype(dtype d, F&& f) {
     switch (d) {
     case dtype::invalid: break;

@@ -13,15 +13,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The clock, scheduler and source of randomness of a session. Steps wait for others, run later and read the time through it alone. Only
-/// helpers of a thread_pool and the functions that coordinator::start runs have threads of their own. Tests replace it by a virtual one,
-/// which runs many sessions in one thread and draws their schedule from a seed.
+/// The clock, scheduler and source of randomness of a session. Steps wait, schedule calls and read the time only through it. Only
+/// helpers of a thread_pool and the functions that coordinator::start runs have threads of their own. Tests use a virtual environment,
+/// which runs many sessions in one thread with a schedule drawn from a seed.
 class RILL_EXPORT environment {
 public:
     using time_point = std::chrono::steady_clock::time_point;
-    using task = std::function<void()>; // throws nothing
+    using task = std::function<void()>; // must not throw
 
-    /// A call that `at` has scheduled. Its destructor withdraws the call; it does not wait for one that has begun.
+    /// A call scheduled by `at`. Its destructor withdraws the call; it does not wait for a call that has begun.
     class timer {
     public:
         timer() = default;
@@ -43,31 +43,31 @@ public:
     class signal {
     public:
         virtual ~signal() = default;
-        /// Unlocks, waits until notified or until that time, and locks again. May return early.
+        /// Waits until notified or until the given time; the lock is released meanwhile. May return early.
         virtual void wait(std::unique_lock<std::mutex>& lock, time_point until) = 0;
         virtual void notify() noexcept = 0;
     };
 
     virtual ~environment() = default;
     virtual time_point now() = 0;
-    /// Returns the time so much later than now; time_point::max() if there is none so late.
+    /// Returns the time `d` from now, or time_point::max() on overflow.
     time_point now_plus(std::chrono::nanoseconds d) {
         const auto from = now();
         return d > time_point::max() - from ? time_point::max()
                                             : from + std::chrono::duration_cast<time_point::duration>(d);
     }
-    /// Returns a number below n: which of n ready things goes next.
+    /// Chooses which of n ready tasks runs next; returns a number below n.
     virtual std::size_t choose(std::size_t n) = 0;
-    /// Returns 64 random bits, for identities and jitter.
+    /// Returns 64 random bits, for identifiers and jitter.
     virtual std::uint64_t draw() = 0;
     /// Runs a task soon, on a thread of the environment.
     virtual void post(task f) = 0;
-    /// Runs a task at that time or later, on a thread of the environment.
+    /// Runs a task at the given time or later, on a thread of the environment.
     virtual timer at(time_point when, task f) = 0;
     virtual std::unique_ptr<signal> make_signal() = 0;
 
-    /// Returns the environment of the machine: the steady clock, what became ready last goes next, and a few threads that start with the
-    /// first task.
+    /// Returns the real environment. It uses the steady clock and runs the most recently readied task first. A few threads start with
+    /// the first task.
     static environment& real();
 };
 

@@ -42,12 +42,12 @@ constexpr std::string_view to_string(error_code c) {
     return names[static_cast<int>(c)];
 }
 
-/// Base of everything the library throws.
+/// Base of all exceptions of the library.
 class RILL_EXPORT error : public std::runtime_error {
 public:
     error(error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
     error_code code() const noexcept { return code_; }
-    /// Returns the first task of a cluster that the message names, "/job:ps/replica:0/task:1"; empty if it names none.
+    /// Returns the first cluster task that the message names ("/job:ps/replica:0/task:1"), or an empty string.
     std::string task() const;
 
 private:
@@ -64,7 +64,7 @@ public:
 
 } // namespace detail
 
-// One class for each code, not an alias of the template: terminate and debuggers print the name of the class.
+// Classes instead of aliases of the template: terminate and debuggers print the name of the class.
 // clang-format off: a line each
 struct RILL_EXPORT cancelled : detail::error_of<error_code::cancelled> { using error_of::error_of; };
 struct RILL_EXPORT unknown : detail::error_of<error_code::unknown> { using error_of::error_of; };
@@ -87,17 +87,17 @@ struct RILL_EXPORT unauthenticated : detail::error_of<error_code::unauthenticate
 /// Throws the exception type that belongs to a code.
 [[noreturn]] void throw_error(error_code code, const std::string& message);
 
-/// "digits.cpp:42"; only the file's name, so that messages are the same wherever a tree is built.
+/// Returns "digits.cpp:42". It has the file name without folders, so that messages do not depend on the build path.
 std::string to_string(const std::source_location& where);
 
 namespace detail {
 
-/// " (at digits.cpp:42)": how the message of a function that makes no node ends, since no node says where it was made.
-/// Empty of no place.
+/// Returns " (at digits.cpp:42)", the end of error messages from functions that make no node; nodes record their own location. Returns
+/// an empty string for an empty location.
 std::string at_place(const std::source_location& where);
 
-/// Rethrows the current exception with a text that describe(what) makes of its own, a place. An `error` keeps its code, lack of memory
-/// is resource_exhausted; others are nested in `internal`.
+/// Rethrows the current exception with the message describe(what), which adds a location. An `error` keeps its code. std::bad_alloc
+/// becomes resource_exhausted; other exceptions are nested in `internal`.
 template <class Describe> [[noreturn]] void rethrow_described(const Describe& describe) {
     try {
         throw;

@@ -10,12 +10,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Threads that run tasks, now or at a time. A thread starts when a task finds none idle, up to a maximum. A thread that blocks in
-/// environment::signal does not count, so tasks that wait for other tasks can't stop the executor.
+/// Threads that run tasks now or at a given time. A thread starts when no thread is idle, up to a maximum. A thread blocked in
+/// environment::signal does not count, so tasks that wait for other tasks can't deadlock the executor.
 class executor {
 public:
     using time_point = std::chrono::steady_clock::time_point;
-    using task = std::function<void()>; // throws nothing
+    using task = std::function<void()>; // must not throw
 
     explicit executor(int max_threads);
     /// Waits for the running tasks. Tasks that have not begun are dropped.
@@ -24,14 +24,14 @@ public:
     executor& operator=(const executor&) = delete;
 
     void post(task f);
-    /// Returns the number by which the task can be withdrawn.
+    /// Schedules a task; returns the number with which it can be withdrawn.
     std::uint64_t post_at(time_point when, task f);
     /// Drops a timed task that has not begun.
     void withdraw(std::uint64_t number);
     /// Returns the number of threads that have started.
     int threads() const;
 
-    /// While it lives, the calling thread blocks. It changes nothing on a thread of no executor.
+    /// A guard that marks the calling thread as blocked. It has no effect on threads outside executors.
     class blocked_thread {
     public:
         blocked_thread();

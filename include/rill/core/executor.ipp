@@ -26,7 +26,7 @@ struct executor::shared {
     mutable std::mutex mutex;
     std::condition_variable more;
     std::deque<task> ready;
-    std::vector<timed> later; // the latest first; of those at one time, the youngest first
+    std::vector<timed> later; // latest time first; among equal times, newest first
     std::uint64_t last = 0;   // number of the youngest timed task
     int idle = 0, blocked = 0;
     bool stop = false;
@@ -34,14 +34,14 @@ struct executor::shared {
 
     explicit shared(int most) : max_threads(most) {}
 
-    /// The executor that the calling thread belongs to, or null.
+    /// Returns the executor of the calling thread, or null.
     static shared*& of_this_thread() {
         thread_local shared* current = nullptr;
         return current;
     }
 
-    // The caller of the functions below holds the mutex.
-    /// Makes sure that a thread comes for each of n tasks, within the maximum.
+    // Callers of the functions below hold the mutex.
+    /// Makes threads available for n tasks, within the maximum.
     void provide_threads(std::size_t n) {
         if (n > static_cast<std::size_t>(idle) && static_cast<int>(threads.size()) - blocked < max_threads)
             threads.emplace_back([this] { work(); });
@@ -68,7 +68,7 @@ struct executor::shared {
                     if (!ready.empty()) provide_threads(ready.size());
                     lock.unlock();
                     f();
-                } // a task is destroyed without the lock: it may own what posts or withdraws others
+                } // destroy the task without the lock: its captures may post or withdraw tasks
                 lock.lock();
                 continue;
             }
@@ -107,7 +107,7 @@ RILL_COLD std::uint64_t executor::post_at(time_point when, task f) {
     auto place = s.later.size();
     while (place > 0 && s.later[place - 1].when <= when) --place;
     s.later.insert(s.later.begin() + static_cast<std::ptrdiff_t>(place), {when, ++s.last, std::move(f)});
-    if (place + 1 == s.later.size()) s.provide_threads(1); // it is the next one: a thread must wait for its time
+    if (place + 1 == s.later.size()) s.provide_threads(1); // the task is the next one: a thread must wait for its time
     return s.last;
 }
 

@@ -7,11 +7,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The files that the steps of a server may open. Kernels that open a file ask step_context::files first.
+/// The files that the steps of a server may open. Kernels ask step_context::files before they open a file.
 class file_access {
 public:
     virtual ~file_access() = default;
-    /// Throws permission_denied, with the path, for a file that may not be opened.
+    /// Throws permission_denied, with the path, if the file may not be opened.
     virtual void check(const std::string& path) const = 0;
 };
 

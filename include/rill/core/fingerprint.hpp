@@ -11,7 +11,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Computes the 64-bit fingerprint of FarmHash, which TensorFlow's hash buckets are made of: the same on every platform, for ever.
+/// The computation of FarmHash's 64-bit fingerprint, which TensorFlow's hash buckets use. The value is the same on every
+/// platform and in every version.
 class fingerprint {
 public:
     static constexpr std::uint64_t of(std::string_view bytes) { return fingerprint(bytes).value(); }
@@ -31,7 +32,7 @@ private:
     }
 
     constexpr std::uint64_t byte(std::size_t at) const { return static_cast<unsigned char>(bytes_[at]); }
-    /// Returns `width` bytes from a place on, the lowest first.
+    /// Reads `width` bytes at a position in little-endian order.
     constexpr std::uint64_t read(std::size_t at, int width = 8) const {
         std::uint64_t v = 0;
         for (int i = width; i-- > 0;) v = v << 8 | byte(at + static_cast<std::size_t>(i));
@@ -66,7 +67,7 @@ private:
         const auto e = read(16) * by, f = read(24), g = (y + read(size_ - 32)) * by, h = (z + read(size_ - 24)) * by;
         return join(turn(e + f, 43) + turn(g, 30) + h, e + turn(f + a, 18) + g, by);
     }
-    /// Mixes the 32 bytes from a place on into two numbers.
+    /// Mixes the 32 bytes at a position into two numbers.
     constexpr pair mixed(std::size_t at, std::uint64_t a, std::uint64_t b) const {
         a += read(at);
         b = turn(b + a + read(at + 24), 21);

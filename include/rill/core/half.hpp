@@ -56,7 +56,7 @@ struct half {
     }
 };
 
-/// Quantised integers: storage types with a name of their own, so that they never mix with plain integers.
+/// Quantised integers: distinct storage types that do not mix with plain integers.
 struct qint8 {
     std::int8_t value = 0;
     friend constexpr bool operator==(qint8, qint8) = default;

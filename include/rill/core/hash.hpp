@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// One step of a 64-bit mix (the finaliser of SplitMix64): the same on every platform, since op seeds depend on it.
+/// Mixes 64 bits (the finaliser of SplitMix64). Op seeds depend on the result, so it is the same on every platform.
 constexpr std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

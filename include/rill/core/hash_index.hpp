@@ -9,13 +9,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Numbers found by hash: eight bytes for each, where a map of the standard library takes a block of memory. What a number
-/// stands for, and so what is equal, the caller knows.
+/// A hash index of numbers at eight bytes per entry; std::unordered_map would allocate a block for each. The caller maps
+/// numbers to keys and decides equality.
 class hash_index {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t(0);
 
-    /// The first number of that hash that `matches`, or none.
+    /// Returns the first number with this hash that `matches` accepts, or `none`.
     template <class Matches> std::uint32_t find(std::uint64_t hash, const Matches& matches) const {
         if (entries_.empty()) return none;
         const std::uint32_t tag = tag_of(hash);
@@ -37,7 +37,7 @@ private:
     std::size_t mask() const { return entries_.size() - 1; }
     void put(const entry& e);
 
-    vector<entry> entries_; // a power of two of them, some always free
+    vector<entry> entries_; // a power of two; some are always free
     std::size_t count_ = 0;
 };
 

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a map finds a key by: numbers, pointers, text, and pairs, tuples and lists of such.
+/// Computes the hash of a key: a number, pointer, text, or a pair, tuple or list of keys.
 template <class K> std::uint64_t hash_key(const K& key) {
     if constexpr (std::is_convertible_v<const K&, std::string_view>)
         return hash_bytes(key);
@@ -37,9 +37,9 @@ template <class K> std::uint64_t hash_key(const K& key) {
     }
 }
 
-/// std::unordered_map for the library's own look-ups, without erasing: entries are a list in the order they came, so that going
-/// through them is the same in every run, and where they stand is a hash_index, which is one class for all types. Half a dozen
-/// functions a type where the standard's maps have some twenty. An entry moves when another comes.
+/// A replacement for std::unordered_map without erasure, for the library's own look-ups. Entries are kept in insertion order,
+/// so iteration is the same in every run. One hash_index class serves all types: six functions per type instead of some twenty.
+/// Insertions may move entries.
 template <class K, class V> class hash_map {
 public:
     struct entry {
@@ -71,19 +71,19 @@ public:
     template <class Q = K> const entry* find(const Q& key) const { return begin() + place_of(hash_key(key), key); }
     template <class Q = K> entry* find(const Q& key) { return begin() + place_of(hash_key(key), key); }
     template <class Q = K> bool contains(const Q& key) const { return find(key) != end(); }
-    /// Throws std::out_of_range where there is none.
+    /// Returns the value of a key. Throws std::out_of_range if the key is absent.
     template <class Q = K> const V& at(const Q& key) const {
         const std::size_t place = place_of(hash_key(key), key);
         if (place == size()) hash_index::throw_unknown();
         return entries_[place].second;
     }
     template <class Q = K> V& at(const Q& key) { return const_cast<V&>(std::as_const(*this).at(key)); }
-    /// A new entry is made of `values`, where there is none.
+    /// Inserts an entry constructed from `values` if the key is absent.
     template <class... Values> placed try_emplace(K key, Values&&... values) {
         const std::uint64_t hash = hash_key(key);
         const std::size_t at = place_of(hash, key);
         if (at != size()) return {begin() + at, false};
-        index_.reserve(at + 1); // what may throw comes before the entry
+        index_.reserve(at + 1); // allocate before the insertion: it may throw
         entries_.emplace_back(entry{std::move(key), V(std::forward<Values>(values)...)});
         index_.add(hash, static_cast<std::uint32_t>(at));
         return {begin() + at, true};
@@ -100,7 +100,7 @@ private:
     hash_index index_;
 };
 
-/// The same without values.
+/// A set with the properties of hash_map.
 template <class K> class hash_set {
 public:
     hash_set() noexcept = default;
@@ -113,7 +113,7 @@ public:
     std::size_t size() const noexcept { return keys_.size(); }
     bool empty() const noexcept { return keys_.empty(); }
     template <class Q = K> bool contains(const Q& key) const { return holds(hash_key(key), key); }
-    /// Whether it is new.
+    /// Inserts a key; returns true if it was absent.
     bool insert(K key) {
         const std::uint64_t hash = hash_key(key);
         if (holds(hash, key)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// xtensor, and nothing more of it than a dense container needs (both header layouts: before and since 0.26).
+// Includes only the parts of xtensor that a dense container needs (for both header layouts: before and since 0.26).
 #if __has_include(<xtensor/containers/xtensor.hpp>)
 #include <xtensor/containers/xtensor.hpp>
 #else
@@ -21,7 +21,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A dense row-major host array of static rank: what a fetch returns.
+/// A dense row-major host array of static rank. A fetch returns one.
 template <class T, int Rank> using host_array = xt::xtensor<T, static_cast<std::size_t>(Rank)>;
 
 namespace detail {
@@ -42,10 +42,10 @@ template <class T> struct nested_list_of<T, 0> {
 
 } // namespace detail
 
-/// What a value of element type T and rank is on the host: T itself for rank 0.
+/// The host type of a value of element type T and this rank: T itself for rank 0, else host_array.
 template <class T, int Rank> using host_value = typename detail::host_value_of<T, Rank>::type;
 
-/// Braces nested `Rank` deep.
+/// A braced list nested `Rank` deep.
 template <class T, int Rank> using nested_list = typename detail::nested_list_of<T, Rank>::type;
 
 /// An xtensor expression of any kind.
@@ -80,12 +80,12 @@ struct host_element_of<X> {
 
 } // namespace detail
 
-/// The element type of a host value: of a container, its elements'; of text, std::string; of a number, itself.
+/// The element type of a host value: a container's elements, std::string for text, a number's own type.
 template <class X> using host_element = typename detail::host_element_of<X>::type;
 
 namespace detail {
 
-/// Elements in memory: containers, adaptors, and views of them (whose storage is the container's, and may have gaps).
+/// Elements in memory: containers, adaptors and views of them. The storage of a view may have gaps.
 template <class X>
 concept strided_xtensor = xtensor_expression<X> && requires(const std::remove_cvref_t<X>& x) {
     { x.data() } -> std::convertible_to<const void*>;
@@ -93,7 +93,7 @@ concept strided_xtensor = xtensor_expression<X> && requires(const std::remove_cv
     x.strides();
 };
 
-/// The elements lie row by row without gaps.
+/// Returns true if the elements are in row-major order without gaps.
 template <class X> bool row_major_dense(const X& x) {
     std::ptrdiff_t step = 1;
     for (std::size_t i = x.dimension(); i-- > 0;) {
@@ -120,8 +120,8 @@ template <class X> dims dims_of(const X& shape) {
     return d;
 }
 
-/// An xtensor expression as an any_array: borrowed from a dense lvalue, taken over from a dense temporary, else
-/// evaluated.
+/// Converts an xtensor expression to an any_array. Borrows from a dense lvalue, takes ownership of a dense temporary,
+/// evaluates other expressions.
 template <class T, class X> any_array from_xtensor(X&& x) {
     using bare = std::remove_cvref_t<X>;
     const dims shape = dims_of(x.shape());
@@ -139,10 +139,10 @@ template <class T, class X> any_array from_xtensor(X&& x) {
     return copy_range<T>(x.template begin<xt::layout_type::row_major>(), shape);
 }
 
-/// One element, copied to an allocation of its own, not to one of the aligned blocks that arrays come from.
+/// Returns a scalar array. It is allocated on its own instead of in an aligned block.
 any_array single_element(dtype type, const void* value);
 
-/// Flat data gets its shape from the tensor it is meant for: all extents known, or one dyn to be worked out.
+/// Returns the shape of flat data from the target shape `wanted`. One extent may be dyn and is inferred.
 dims shape_of_flat(index_t count, const dims& wanted);
 
 template <class T, class X> any_array from_range(X&& x, const dims& wanted) {
@@ -184,8 +184,8 @@ template <class T, int Rank> T* fill_from_list(const nested_list<T, Rank>& list,
 
 } // namespace detail
 
-/// Any host value of element type T as an any_array; borrows from lvalues where the layout allows. `wanted` is the shape
-/// of the tensor it is meant for, which gives flat data its shape.
+/// Converts a host value of element type T to an any_array. Borrows from lvalues if the layout permits. `wanted` is the
+/// shape of the target tensor, which gives flat data its shape.
 template <element T, class X> any_array to_any_array(X&& x, const dims& wanted = dims::unknown()) {
     using bare = std::remove_cvref_t<X>;
     if constexpr (std::is_same_v<bare, any_array>) {
@@ -208,7 +208,7 @@ template <element T, int Rank> any_array list_to_any_array(const nested_list<T, 
     return out;
 }
 
-/// An uninitialised array of a complete shape.
+/// Returns an uninitialised array of a complete shape.
 template <element T, int Rank> host_array<T, Rank> make_host_array(const dims& shape) {
     typename host_array<T, Rank>::shape_type extent;
     for (std::size_t i = 0; i < static_cast<std::size_t>(Rank); ++i)

@@ -29,10 +29,11 @@ RILL_EXPORT inline log_state& the_log() {
 
 } // namespace detail
 
-/// Where messages go. Silent by default; an empty sink silences again. The sink may be called from any thread.
+/// Sets the sink of log messages. There is none by default; an empty sink disables logging. The sink may be called from
+/// any thread.
 void set_log_sink(log_sink sink);
 
-/// Hands a message to the sink, if there is one. Never throws: what a sink throws is dropped.
+/// Passes a message to the sink, if there is one. Never throws: exceptions of the sink are dropped.
 void log_message(log_level level, std::string_view message) noexcept;
 
 }} // namespace rill::RILL_ABI

@@ -24,10 +24,10 @@ struct memory_space {
     void (*from_host)(const memory_space& space, const void* host, void* to, std::size_t n) = nullptr;
     std::uint64_t (*to_host)(const memory_space& space, const void* from, void* host, std::size_t n) = nullptr;
     void (*within)(const memory_space& space, const void* from, void* to, std::size_t n) = nullptr;
-    /// Waits for the copy of a ticket, and so for all that the device was given before it.
+    /// Waits for the copy of a ticket and all earlier work of the device.
     void (*wait)(const memory_space& space, std::uint64_t ticket) = nullptr;
-    std::size_t bytes = 0; // of the whole memory; 0: unknown
-    /// Returns the bytes that can still be allocated. Null: unknown, then placers take all `bytes` for free.
+    std::size_t bytes = 0; // total size; 0: unknown
+    /// Returns the bytes that can still be allocated. If null, placers assume that all `bytes` are free.
     std::size_t (*free_bytes)(const memory_space& space) = nullptr;
 };
 
@@ -41,7 +41,7 @@ inline void copy_elements(dtype type, const void* from, void* to, index_t n) {
         std::memcpy(to, from, static_cast<std::size_t>(n) * size_of(type));
 }
 
-/// Copies bytes to the host's memory, and waits for them.
+/// Copies bytes to host memory and waits for the copy.
 inline void copy_to_host(const memory_space& space, const void* from, void* host, std::size_t bytes) {
     space.wait(space, space.to_host(space, from, host, bytes));
 }
@@ -58,7 +58,7 @@ inline void copy_between(const memory_space* from_space, const void* from, const
     if (n > 0) copy_bytes(from_space, from, to_space, to, static_cast<std::size_t>(n) * size_of(type));
 }
 
-/// Returns the allocator of a memory; `host` is that of the host's.
+/// Returns the allocator of a memory. `host` is the allocator of host memory.
 inline allocator& blocks_of(const memory_space* space, allocator& host) { return space ? *space->blocks : host; }
 
 } // namespace detail

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An array and its name: what files of weights and checkpoints hold.
+/// An array and its name, as stored in weight files and checkpoints.
 struct named_array {
     std::string name;
     any_array value;

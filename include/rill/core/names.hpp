@@ -9,16 +9,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The default node name of an op: "ReduceSum" -> "reduce_sum", "MatMul" -> "mat_mul".
+/// Returns the default node name of an op: "ReduceSum" -> "reduce_sum", "MatMul" -> "mat_mul".
 std::string snake_case(std::string_view camel);
 
-/// TensorFlow's rule for a name: letters, digits, '.' first; then also '_', '-', '/', '\\', '>'.
+/// Returns true if a name follows TensorFlow's rule: letters, digits, '.' first; then also '_', '-', '/', '\\', '>'.
 bool valid_name(std::string_view name);
 
-/// Levenshtein distance.
+/// Returns the Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The names closest to a misspelt one, best first: "did you mean …".
+/// Returns the names closest to a misspelt one, best first, for "did you mean …".
 std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
                                        std::size_t most = 3);
 

@@ -11,22 +11,22 @@
 
 #include <rill/config.hpp>
 
-// Numbers as text, the same in every locale.
+// Locale-independent conversion of numbers.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// As messages show it: in quotes, and only the beginning of a long one.
+/// Returns a text for a message: quoted, and shortened if long.
 std::string quoted(std::string_view text);
 
-/// A text without the blanks and line ends around it.
+/// Returns a text without leading and trailing white space.
 std::string_view without_blanks(std::string_view text);
 
-/// The number that a text is, from its first character to its last; nothing if it is none, or too large for T.
+/// Parses a text that is a number as a whole. Returns nothing if it is not a number or does not fit T.
 template <class T> std::optional<T> parsed_number(std::string_view text) {
     T value{};
     const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
     auto [stop, problem] = std::from_chars(text.data() + plus, text.data() + text.size(), value);
-    if constexpr (std::is_floating_point_v<T>) // too small for T: 0, or the nearest there is
+    if constexpr (std::is_floating_point_v<T>) // underflow: 0 or the nearest value
         if (problem == std::errc::result_out_of_range)
             if (const double wide = std::strtod(std::string(text).c_str(), nullptr); std::abs(wide) < 1)
                 value = static_cast<T>(wide), problem = std::errc();
@@ -34,7 +34,8 @@ template <class T> std::optional<T> parsed_number(std::string_view text) {
     return value;
 }
 
-/// How a number is written: as printf does by f, e and g. `digits` stand behind the point (of a general one, at all).
+/// The format of a number, as %f, %e or %g of printf. `digits` counts digits after the point; in general form, all
+/// significant digits.
 enum class number_form { fixed, scientific, general };
 std::string number_text(double value, number_form form, int digits);
 

@@ -9,11 +9,11 @@
 
 #include <rill/core/dtype.hpp>
 
-// What an op's struct says of element types and of other ops, elementwise or not.
+// The traits of ops, elementwise or not: their element types and the ops they need.
 
 namespace rill { inline namespace RILL_ABI {
 
-// Which element types an op takes; it names one as `using domain_type`.
+// The element types that an op accepts; an op names one of these as `using domain_type`.
 namespace domains {
 struct numeric {
     template <class T> static constexpr bool has = is_numeric<T>;
@@ -33,7 +33,7 @@ struct boolean {
 struct comparable {
     template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>;
 };
-/// What can be an index or a count.
+/// The element types of indices and counts.
 struct index {
     template <class T> static constexpr bool has = std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
 };
@@ -46,7 +46,7 @@ struct any {
 struct every {
     template <class T> static constexpr bool has = element<T>;
 };
-/// Elements are moved, whatever they are: one kernel for all dtypes, that of `void`.
+/// Any element type. The op only moves elements: one kernel, that of `void`, serves all dtypes.
 struct untyped {
     template <class T> static constexpr bool has = std::is_void_v<T>;
 };
@@ -58,19 +58,19 @@ template <class... U> struct type_set {
     template <class F> static constexpr void each(F&& f) { (f(std::type_identity<U>{}), ...); }
 };
 
-/// Which element types rill::kernels holds an op's kernels for; an op of the catalogue names one as `using compiled_types`.
+/// The element types that rill::kernels compiles an op for; an op names one of these as `using compiled_types`.
 namespace types {
 using floats = type_set<float, double>;
 using numbers = type_set<float, double, std::int32_t, std::int64_t>;
 using common = type_set<float, double, std::int32_t, std::int64_t, bool>;
 using text = type_set<std::string>;
-using moved = type_set<float, double, std::int32_t, std::int64_t, bool, std::string>; // by ops that move elements
+using moved = type_set<float, double, std::int32_t, std::int64_t, bool, std::string>; // for ops that move elements
 using untyped = type_set<void>;
 } // namespace types
 
 /// A list of ops.
 template <class... Op> struct op_list {
-    template <class F> static constexpr void each(F&& f) { // no fold: clang nests it, at most 256 deep
+    template <class F> static constexpr void each(F&& f) { // not a fold: clang limits its nesting to 256
         (void)std::initializer_list<int>{(f(std::type_identity<Op>{}), 0)...};
     }
 };
@@ -86,7 +86,7 @@ struct op_domain<Op> {
     using type = typename Op::domain_type;
 };
 
-/// A type's name as the compiler spells it.
+/// Returns a type's name as the compiler spells it.
 template <class T> constexpr std::string_view type_name() {
 #if defined(_MSC_VER) && !defined(__clang__)
     std::string_view name = __FUNCSIG__;
@@ -108,13 +108,13 @@ template <class Op> constexpr int op_version_of() {
     else
         return 1;
 }
-/// Of what its fields and its result mean.
+/// The version of the meaning of an op's fields and results.
 template <class Op> inline constexpr int op_version = op_version_of<Op>();
 
-/// The library can hold its own ops only, whatever those of a program say.
+/// True for ops of the library. rill::kernels can only contain these, whatever a program's op declares.
 template <class Op> inline constexpr bool is_own = type_name<Op>().starts_with("rill::");
 
-/// rill::kernels holds kernels of this op.
+/// Returns true if rill::kernels contains kernels of this op.
 template <class Op> constexpr bool has_compiled_types() {
     if constexpr (requires { typename Op::compiled_types; })
         return is_own<Op> && !std::is_same_v<typename Op::compiled_types, type_set<>>;
@@ -129,10 +129,10 @@ template <class Op, class T> constexpr bool is_compiled_for() {
     else
         return false;
 }
-/// It holds the one for elements of this type: programs that link it need not compile it.
+/// True if rill::kernels contains the kernel for elements of this type. Programs that link it need not compile the kernel.
 template <class Op, class T> inline constexpr bool is_compiled = is_compiled_for<Op, T>();
 
-/// The ops that an op's gradient adds, as its struct says them (`using brings`).
+/// The ops that an op's gradient adds, as declared by its struct (`using brings`).
 template <class Op> struct brought_by {
     using type = op_list<>;
 };
@@ -146,7 +146,7 @@ template <class Op, class List> inline constexpr bool is_listed = false;
 template <class Op, class... All>
 inline constexpr bool is_listed<Op, op_list<All...>> = (std::is_same_v<Op, All> || ...);
 
-/// Op says that it brings Other.
+/// True if Op declares that it brings Other.
 template <class Op, class Other> inline constexpr bool op_brings = is_listed<Other, typename brought_by<Op>::type>;
 
 template <class... List> struct joined_ops;
@@ -159,10 +159,10 @@ template <class... A, class... B, class... More> struct joined_ops<op_list<A...>
 
 } // namespace detail
 
-/// The ops of several lists.
+/// The concatenation of several op lists.
 template <class... List> using joined_ops = typename detail::joined_ops<List...>::type;
 
-/// An op takes elements of type T (`domain_type`; floating and complex if it does not say).
+/// True if an op accepts elements of type T (`domain_type`; by default floating point and complex).
 template <class Op, class T> inline constexpr bool op_takes = detail::op_domain<Op>::type::template has<T>;
 
 }} // namespace rill::RILL_ABI

@@ -8,13 +8,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Owns something without naming its destructor: programs that make none of it have none of its code.
+/// An owning pointer that stores its deleter. Programs that never make a T do not compile its destructor.
 template <class T> using owned = std::unique_ptr<T, void (*)(T*)>;
 
 template <class T> owned<T> owned_by_pointer(std::unique_ptr<T> made) {
     return {made.release(), [](T* gone) { delete gone; }};
 }
-/// None.
+/// Returns an empty `owned`.
 template <class T> owned<T> owns_none() { return {nullptr, nullptr}; }
 
 }}} // namespace rill::RILL_ABI::detail

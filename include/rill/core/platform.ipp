@@ -28,7 +28,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE int usable_processors() {
 #if defined(__linux__)
-    cpu_set_t set; // the C++ library counts processors this process may not run on
+    cpu_set_t set; // hardware_concurrency may ignore the affinity mask
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
 #endif
     const unsigned all = std::thread::hardware_concurrency();
@@ -59,7 +59,7 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
         static_cast<std::byte*>(block) + (large - reinterpret_cast<std::uintptr_t>(block) % large) % large;
     const auto skipped = static_cast<std::size_t>(first - static_cast<std::byte*>(block));
     madvise(first, (bytes - skipped) / large * large,
-            MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
+            MADV_HUGEPAGE); // only a hint: failure leaves small pages
 #endif
 }
 

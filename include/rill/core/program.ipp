@@ -65,7 +65,7 @@ RILL_COLD std::string spelled_key(const program& p) {
 
 namespace detail {
 
-/// Spells an expression out from its root; says whether everything came in order.
+/// A writer of an expression's key, from its root. It reports whether all operands came in order.
 struct expression_speller {
     const program& p;
     int leaf = 0, scalar = 0, instruction = 0;

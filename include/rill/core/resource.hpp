@@ -17,23 +17,21 @@ class resource;
 
 namespace detail {
 
-/// Draws an incarnation: the number of one life of a task. It is never 0 and fits 31 bits, so that handles are positive.
+/// Draws an incarnation, which identifies one life of a task. It is never 0 and fits 31 bits, so that handles are positive.
 std::uint32_t draw_incarnation();
-/// Returns the incarnation of this process, drawn once. All local sessions have it.
+/// Returns the incarnation of this process, drawn once and shared by all local sessions.
 std::uint32_t process_incarnation();
-/// Gives the resource its number: a handle of the task with this incarnation. find_resource finds it from now on until it dies.
+/// Assigns a resource its number, a handle of the task with this incarnation. find_resource finds the resource until it is destroyed.
 void make_findable(const std::shared_ptr<resource>& r, std::uint32_t incarnation);
-/// Returns the resource of a handle, or null if there is none. Handles of tasks other than `incarnation` are of none. 0 stands for all
-/// tasks of this process.
+/// Returns the resource of a handle, or null. Handles of tasks other than `incarnation` yield null. 0 stands for all tasks of this process.
 std::shared_ptr<resource> find_resource(std::int64_t number, std::uint32_t incarnation = 0);
-/// Throws invalid_argument for a handle that is of no resource of the kind `wanted`. `there`: the resource that was found, or null.
+/// Throws invalid_argument for a handle that does not refer to a resource of kind `wanted`. `there`: the resource that was found, or null.
 [[noreturn]] void refuse_resource(std::int64_t number, std::uint32_t incarnation, const resource* there,
                                   const char* wanted);
 
 } // namespace detail
 
-/// State that outlives runs: a queue, a lock, a table, a variable. Ops reach it through a handle, its number. In a graph a handle is an
-/// int64 of rank 0.
+/// State that outlives runs: a queue, a lock, a table, a variable. Ops refer to it by a handle, its number, an int64 scalar in graphs.
 class RILL_EXPORT resource : public std::enable_shared_from_this<resource> {
 public:
     resource() = default;
@@ -44,16 +42,17 @@ public:
     /// Returns the handle. Its upper 32 bits are the incarnation of the task that owns the resource. It is 0 until a container set holds
     /// the resource.
     std::int64_t number() const noexcept { return number_; }
-    /// Returns kind and type for messages: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name must agree in it.
+    /// Returns kind and type for messages: "FIFOQueue of (float32 [2], int32 []), capacity 100". It must be equal for all uses of one name.
     virtual std::string described() const = 0;
-    /// Returns the allocator of the arrays that the resource keeps, or null. It may take over a step's array from there without a copy.
+    /// Returns the allocator of the arrays that the resource keeps, or null. The resource may take over a step's array from this allocator
+    /// without a copy.
     virtual allocator* memory() const noexcept { return nullptr; }
-    /// Returns the state that a checkpoint keeps, as arrays by name. None: the resource is not saved.
+    /// Returns the state for a checkpoint as named arrays. Returns none if the resource is not saved.
     RILL_INLINE virtual std::vector<named_array> saved_parts() const;
-    /// Takes the state that `saved_parts` has returned. Throws invalid_argument if it does not fit, and changes nothing then.
+    /// Restores state that `saved_parts` returned. Throws invalid_argument if it does not fit, and then changes nothing.
     RILL_INLINE virtual void restore_parts(std::span<const named_array> parts);
-    /// Throws what `restore_parts` would throw for this state, and changes nothing: a restore checks all resources first. By default it refuses
-    /// resources that save nothing.
+    /// Throws the exceptions of `restore_parts` for this state but changes nothing: a restore checks all resources first. By default it
+    /// refuses any state.
     RILL_INLINE virtual void check_parts(std::span<const named_array> parts) const;
     /// Fails all waiters, because the container is reset.
     virtual void abandon() noexcept {}
@@ -64,8 +63,8 @@ private:
     std::int64_t number_ = 0;
 };
 
-/// The name of state. Without container and shared name a local session keeps it to itself; with either one it belongs to the process.
-/// In a cluster session all of it belongs to the task. The default container holds it if none is named.
+/// The name of a resource. With neither container nor shared name, it is private to a local session; otherwise it belongs to the process.
+/// In cluster sessions it always belongs to the task. An empty container stands for the default container.
 struct resource_name {
     std::string container, shared_name;
 
@@ -74,15 +73,15 @@ struct resource_name {
     const std::string& known_as(const std::string& node) const { return shared_name.empty() ? node : shared_name; }
 };
 
-/// The state of a resource, apart from the session that had it.
+/// The state of a resource, independent of its session.
 struct saved_resource {
     std::string container, name, kind;
-    bool of_process = false; // shared by the sessions of a process, not private to one
+    bool of_process = false; // shared by the sessions of a process instead of private to one
     std::vector<named_array> parts = {};
 };
 
-/// Returns the resource behind a handle. Throws invalid_argument if it is of another kind, of another task, or gone. `R::kind` says which
-/// kind is wanted. `incarnation`: the task whose handles are accepted; 0: any task of this process.
+/// Returns the resource behind a handle. Throws invalid_argument if it has another kind, belongs to another task, or no longer exists.
+/// `R::kind` is the required kind. `incarnation`: the task whose handles are accepted; 0: any task of this process.
 template <class R> std::shared_ptr<R> resource_as(std::int64_t number, std::uint32_t incarnation = 0) {
     const auto there = detail::find_resource(number, incarnation);
     auto wanted = std::dynamic_pointer_cast<R>(there);

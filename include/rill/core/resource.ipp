@@ -19,7 +19,7 @@ struct resource_table {
     std::unordered_map<std::int64_t, std::weak_ptr<resource>> all;
 };
 
-/// Returns the table of the process. It is leaked, because resources of static objects die late.
+/// Returns the table of the process. It is leaked, because resources of static objects are destroyed late.
 RILL_EXPORT RILL_COLD resource_table& the_resource_table() {
     static resource_table& table = *new resource_table;
     return table;
@@ -35,7 +35,7 @@ RILL_COLD std::uint32_t process_incarnation() { return the_resource_table().inca
 RILL_COLD void make_findable(const std::shared_ptr<resource>& r, std::uint32_t incarnation) {
     auto& table = the_resource_table();
     const std::lock_guard lock(table.mutex);
-    do // after 2^32 resources the count begins anew, and steps over those that are still there
+    do // the count wraps after 2^32 resources; skip numbers still in use
         r->number_ = static_cast<std::int64_t>(std::uint64_t(incarnation) << 32 | ++table.last);
     while (!table.all.try_emplace(r->number_, r).second);
 }

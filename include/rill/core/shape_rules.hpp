@@ -8,18 +8,18 @@
 
 #include <rill/core/dims.hpp>
 
-// Shape rules: constexpr functions over extents. The front evaluates them for types, the graph for nodes.
+// Shape rules: constexpr functions over extents. Expressions evaluate them for static types, graphs for nodes.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a shape rule says: the result, or in one phrase which rule is broken (then the result is merely well-formed).
+/// The result of a shape rule: the shape, or a phrase that names the broken rule. In that case the shape is only well-formed.
 struct shape_result {
     dims shape;
     const char* broken = nullptr;
-    std::optional<int> axis = {}; // that the phrase is about
+    std::optional<int> axis = {}; // the axis that the phrase refers to
 
     constexpr bool ok() const { return broken == nullptr; }
-    /// The phrase, and which axis it is about.
+    /// Returns the phrase with its axis.
     std::string reason() const { return broken + (axis ? ": " + std::to_string(*axis) : std::string()); }
 
     static constexpr shape_result wrong_axis(const dims& shape, int axis) {
@@ -27,21 +27,21 @@ struct shape_result {
     }
 };
 
-/// A list of axes; negative ones count from the end. Empty means "all" where an op reduces.
+/// A list of axes. Negative axes count from the end. For reductions an empty list means all axes.
 struct axis_list {
     std::int8_t count = 0;
-    std::array<std::int8_t, max_rank> axis{}; // every fused node has some: small
+    std::array<std::int8_t, max_rank> axis{}; // small, since every fused node has several
 
     constexpr axis_list() = default;
     constexpr axis_list(std::initializer_list<int> values) {
         for (const int v : values) push(v);
     }
-    /// Throws invalid_argument where there are 8 already.
+    /// Appends an axis. Throws invalid_argument if there are 8 already.
     constexpr void push(index_t value) {
         if (count >= max_rank) detail::refuse_rank("axis_list: at most 8 axes, as many as a shape has extents");
         set(count++, value);
     }
-    /// An axis that no tensor has stays one.
+    /// Sets an axis. An axis out of every tensor's range stays out of range when narrowed.
     constexpr void set(int i, index_t value) {
         constexpr int most = 127;
         axis[i] = static_cast<std::int8_t>(value > most ? most : value < -most ? -most : value);
@@ -50,16 +50,16 @@ struct axis_list {
     friend constexpr bool operator==(const axis_list&, const axis_list&) = default;
 };
 
-/// A whole number of the host: an axis, an index, a count.
+/// An integer of the host: an axis, an index, a count.
 template <class A>
 concept host_integer = std::integral<A> && !std::same_as<A, bool>;
 
-/// How many axes an argument names, as far as its type says; -1: any number.
+/// The number of axes that an argument's type names; -1: any number.
 template <class A> inline constexpr int axis_count = -1;
 template <host_integer A> inline constexpr int axis_count<A> = 1;
 template <class T, std::size_t N> inline constexpr int axis_count<std::array<T, N>> = static_cast<int>(N);
 
-/// Axes that are known at run time only: a whole number, an axis_list, an array (what braces of numbers are taken for), a vector.
+/// Axes known only at run time: an integer, an axis_list, an array (deduced from braces of numbers), a vector.
 template <class A>
 concept runtime_axes = host_integer<A> || std::same_as<A, axis_list> || requires(const A& axes) {
     requires host_integer<typename A::value_type>;
@@ -80,7 +80,7 @@ template <runtime_axes A> constexpr axis_list to_axes(const A& axes) {
 
 namespace rules {
 
-/// A shape of which the rank is all that is known.
+/// Returns a shape of known rank and unknown extents.
 constexpr dims of_rank(int rank) {
     dims r;
     r.rank = rank;
@@ -88,7 +88,7 @@ constexpr dims of_rank(int rank) {
     return r;
 }
 
-/// A shape after `more` axes came (negative: went), which of them run time knows.
+/// Returns a shape with `more` axes added (negative: removed) at positions known only at run time.
 constexpr shape_result change_rank(const dims& x, int more) {
     if (!x.known_rank()) return {dims::unknown()};
     if (x.rank + more < 0) return {dims{}, "there are fewer axes"};
@@ -96,19 +96,20 @@ constexpr shape_result change_rank(const dims& x, int more) {
     return {of_rank(x.rank + more)};
 }
 
-/// The same after axes of which A says how many are reduced, or left as 1.
+/// Returns the shape of a reduction whose axes are known only at run time. Type A gives the number of axes, which are removed or
+/// kept as 1.
 template <class A> constexpr shape_result reduce_later(const dims& x, bool keep_dims) {
     if (keep_dims) return change_rank(x, 0);
     return axis_count<A> < 1 ? shape_result{dims::unknown()} : change_rank(x, -axis_count<A>);
 }
 
-/// The axis counted from the front, or -1 when it is out of range.
+/// Returns the axis counted from the front, or -1 if out of range.
 constexpr int normal_axis(int axis, int rank) {
     const int a = axis < 0 ? axis + rank : axis;
     return a >= 0 && a < rank ? a : -1;
 }
 
-/// The extent along an axis: dyn if it is not known, or there is no such axis.
+/// Returns the extent of an axis; dyn if it is unknown or the axis does not exist.
 constexpr index_t extent_along(const dims& x, int axis) {
     const int at = x.known_rank() ? normal_axis(axis, x.rank) : -1;
     return at < 0 ? dyn : x[at];
@@ -116,7 +117,7 @@ constexpr index_t extent_along(const dims& x, int axis) {
 
 constexpr bool extents_compatible(index_t a, index_t b) { return a == dyn || b == dyn || a == b; }
 
-/// A value of shape b may stand where shape a is expected.
+/// Returns true if a value of shape b fits where shape a is expected.
 constexpr bool compatible(const dims& a, const dims& b) {
     if (!a.known_rank() || !b.known_rank()) return true;
     if (a.rank != b.rank) return false;
@@ -125,7 +126,7 @@ constexpr bool compatible(const dims& a, const dims& b) {
     return true;
 }
 
-/// What two compatible shapes say together.
+/// Merges two compatible shapes: known extents win.
 constexpr dims merge(const dims& a, const dims& b) {
     if (!a.known_rank()) return b;
     if (!b.known_rank()) return a;
@@ -135,7 +136,7 @@ constexpr dims merge(const dims& a, const dims& b) {
     return r;
 }
 
-/// What two shapes have in common: what only one of them knows, or they differ in, is not known.
+/// Returns the most specific shape that covers both: extents that differ or are unknown in one become unknown.
 constexpr dims common(const dims& a, const dims& b) {
     if (!a.known_rank() || a.rank != b.rank) return dims::unknown();
     dims r = a;
@@ -144,7 +145,7 @@ constexpr dims common(const dims& a, const dims& b) {
     return r;
 }
 
-/// NumPy broadcasting: aligned from the right, 1 stretches. dyn against n is n (it must turn out to be 1 or n).
+/// Applies NumPy broadcasting: aligned from the right, 1 stretches. dyn with n gives n (at run time it must be 1 or n).
 constexpr shape_result broadcast(const dims& a, const dims& b) {
     if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
     dims r;
@@ -164,7 +165,7 @@ constexpr shape_result broadcast(const dims& a, const dims& b) {
     return {r};
 }
 
-/// [m, k] x [k, n] -> [m, n], with either side transposed.
+/// Computes the shape of [m, k] x [k, n] -> [m, n]; either operand may be transposed.
 constexpr shape_result matmul(const dims& a, const dims& b, bool transpose_a = false, bool transpose_b = false) {
     const bool known = a.known_rank() && b.known_rank();
     if ((a.known_rank() && a.rank != 2) || (b.known_rank() && b.rank != 2))
@@ -176,7 +177,7 @@ constexpr shape_result matmul(const dims& a, const dims& b, bool transpose_a = f
     return {r};
 }
 
-/// Where an element of a dense row-major tensor stands, one number for each axis.
+/// Returns the index along each axis of an element of a dense row-major tensor.
 constexpr dims position_of(index_t flat, const dims& shape) {
     dims position;
     position.rank = shape.rank;
@@ -184,7 +185,7 @@ constexpr dims position_of(index_t flat, const dims& shape) {
     return position;
 }
 
-/// Removes the axes (all of them for an empty list), or leaves them as 1.
+/// Removes the axes (all axes for an empty list), or keeps them as 1.
 constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_dims) {
     if (!a.known_rank()) return {axes.count == 0 && !keep_dims ? dims{} : dims::unknown()};
     std::array<bool, max_rank> gone{};
@@ -205,20 +206,20 @@ constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_di
     return {r};
 }
 
-/// The product of the extents that are known; -1 if no index counts that many.
+/// Returns the product of the known extents; -1 if it overflows.
 constexpr index_t known_size(const dims& d) {
     constexpr index_t most = std::numeric_limits<index_t>::max();
     index_t n = 1;
     for (int i = 0; i < d.rank; ++i) {
         if (d[i] == dyn) continue;
         if (d[i] == 0) return 0;
-        const bool small = (n | d[i]) >> 31 == 0; // of both, so that nearly all do without the division
+        const bool small = (n | d[i]) >> 31 == 0; // both are small: avoids the division in nearly all cases
         n = small ? n * d[i] : n < 0 || n > most / d[i] ? -1 : n * d[i];
     }
     return n;
 }
 
-/// Another shape of the same size; one extent of `to` may be dyn and is worked out.
+/// Returns the shape `to`, which must have the same size; one extent may be dyn and is inferred.
 constexpr shape_result reshape(const dims& from, const dims& to) {
     if (to.dynamic_extents() > 1 || !from.complete()) return {to};
     const index_t total = known_size(from), known = known_size(to);
@@ -251,7 +252,7 @@ constexpr shape_result transpose(const dims& a, const axis_list& order) {
     return {r};
 }
 
-/// Joins along an axis: all other extents agree.
+/// Joins shapes along an axis. All other extents must agree.
 constexpr shape_result concat(const dims& a, const dims& b, int axis) {
     if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
     const int at = normal_axis(axis, a.rank);
@@ -269,7 +270,7 @@ constexpr shape_result concat(const dims& a, const dims& b, int axis) {
     return {r};
 }
 
-/// Rows of `table` along `axis`, chosen by `ids`: the axis is replaced by the shape of ids.
+/// Computes the shape of rows of `table` along `axis`, chosen by `ids`: the axis is replaced by the shape of ids.
 constexpr shape_result gather(const dims& table, const dims& ids, int axis) {
     if (!table.known_rank() || !ids.known_rank()) return {dims::unknown()};
     const int at = normal_axis(axis, table.rank);
@@ -296,7 +297,7 @@ constexpr shape_result insert_axis(const dims& a, int axis, index_t size) {
     return {r};
 }
 
-/// One of the slices along axis 0.
+/// Returns the shape of one slice along axis 0.
 constexpr dims slice(const dims& a) {
     if (!a.known_rank()) return dims::unknown();
     dims r;

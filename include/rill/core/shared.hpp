@@ -9,9 +9,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// std::make_shared for what is made once a graph, a plan or a session: with one owner's code for all types, which leads to a
-/// destructor by a pointer. A compiler looks through the destructors of all that std::make_shared could have made wherever an owner
-/// is let go, and compiles its machinery for each type.
+/// A replacement for std::make_shared for objects made once per graph, plan or session. One control block class serves all types
+/// and calls the destructor by a pointer. std::make_shared would compile a control block for each type. Compilers would also
+/// inspect its possible destructors wherever an owner is released.
 template <class T, class... A> std::shared_ptr<T> make_shared(A&&... arguments) {
     using made_type = std::remove_const_t<T>;
     made_type* const made = new made_type(std::forward<A>(arguments)...);

@@ -16,7 +16,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A vector of plain values that keeps the first N in place: graphs are many short lists, and most of their cost is memory.
+/// A vector of trivially copyable values that stores the first N inline. Graphs consist of many short lists, and memory
+/// dominates their cost.
 template <class T, std::uint32_t N> class small_vector {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t) && N > 0);
 
@@ -25,7 +26,7 @@ public:
     using iterator = T*;
     using const_iterator = const T*;
 
-    small_vector() noexcept {} // the places stay untouched
+    small_vector() noexcept {} // leaves the inline storage uninitialised
     small_vector(std::initializer_list<T> values) { append({values.begin(), values.size()}); }
     small_vector(std::span<const T> values) { append(values); }
     small_vector(const std::vector<T>& values) { append(values); }
@@ -68,7 +69,7 @@ public:
         if (size_ == capacity_) grow(size_ + 1);
         new (data() + size_++) T(copy);
     }
-    /// Values that are not ours.
+    /// Appends values, which must not lie in this vector.
     void append(std::span<const T> values) {
         if (size_ + values.size() > capacity_) grow(size_ + values.size());
         std::uninitialized_copy_n(values.data(), values.size(), end());

@@ -7,21 +7,21 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Threads that help with parts of somebody's work. The caller works too, so nothing ever waits for a thread to be free;
-/// any number of callers may run at once, also from within a part.
+/// Threads that help callers with parts of their work. The caller works too, so a call never waits for a free thread.
+/// Any number of callers may run at once, also from within a part.
 class thread_pool {
 public:
-    /// So many threads beside the callers. They start with the first work.
+    /// Makes a pool with this many threads beside the callers. They start with the first work.
     explicit thread_pool(int workers);
     ~thread_pool();
     thread_pool(const thread_pool&) = delete;
     thread_pool& operator=(const thread_pool&) = delete;
 
-    /// Workers and the caller.
+    /// Returns the number of workers plus the caller.
     int threads() const noexcept { return workers_ + 1; }
 
-    /// Calls part(0) … part(parts - 1), each once, in any order and on any thread, and returns when all are done. Of
-    /// several exceptions the first is thrown again; the parts that have not begun are then left out.
+    /// Calls part(0) … part(parts - 1), each once, in any order and on any thread; returns when all are done. Rethrows
+    /// the first exception, and then skips parts that have not begun.
     template <class F> void run(int parts, const F& part) {
         run_parts(parts, [](const void* f, int i) { (*static_cast<const F*>(f))(i); }, &part);
     }
@@ -36,7 +36,7 @@ private:
     std::unique_ptr<shared> shared_;
 };
 
-/// The pool of all sessions that don't ask for a number of threads: one thread per processor this process may use.
+/// Returns the pool of all sessions that do not set a number of threads. It has one thread per usable processor.
 RILL_EXPORT thread_pool& default_thread_pool();
 
 }} // namespace rill::RILL_ABI

@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// One call of run; lives on its caller's stack.
+/// One call of run; lives on the caller's stack.
 struct thread_pool::job {
     void (*call)(const void*, int);
     const void* self;
@@ -49,11 +49,11 @@ struct thread_pool::shared {
     bool stop = false;
     std::vector<std::thread> threads;
 
-    /// Sleeping and waking cost some 50 µs, more than many a kernel: between the kernels of a step workers stay awake.
+    /// Sleeping and waking cost some 50 µs, more than many kernels. Workers therefore spin between the kernels of a step.
     static constexpr int spins = 4000;
 
-    /// One turn of waiting awake. Now and then the processor goes to whoever wants it: where another process holds the second one, a
-    /// worker that spins keeps its own caller from running (measured: two parts of 7 µs took 32 µs, and take 17).
+    /// Waits one turn of spinning. Sometimes it yields the processor: if another process holds the second processor, a spinning
+    /// worker keeps its own caller from running (measured: two parts of 7 µs took 32 µs, now 17).
     static void pause(int turn) {
         if (turn % 32 == 31) return std::this_thread::yield();
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -122,7 +122,7 @@ RILL_INLINE void thread_pool::run_parts(int parts, void (*call)(const void*, int
     std::unique_lock lock(s.mutex);
     job** at = &s.first;
     while (*at != &j) at = &(*at)->after;
-    *at = j.after; // from here on nobody joins
+    *at = j.after; // from here on no worker joins
     s.finished.wait(lock, [&] { return j.helpers.load(std::memory_order_acquire) == 0; });
     if (j.failure) std::rethrow_exception(j.failure);
 }

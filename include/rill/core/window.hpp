@@ -9,12 +9,12 @@
 
 #include <rill/core/shape_rules.hpp>
 
-// Windows that walk over images: their description, and the shape rules of convolutions and pools.
+// Windows over images: their description, and the shape rules of convolutions and pools.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The number of elements before the first and after the last one of an axis. As `padding::same` or `padding::valid`, the padding of a
-/// window: zeros so that the result has ceil(extent / stride) elements, or none.
+/// The numbers of elements before and after an axis. `padding::same` and `padding::valid` set the padding of a window. `same` pads with
+/// zeros to ceil(extent / stride) results; `valid` does not pad.
 struct padding {
     enum kind : std::int32_t { valid, same, explicit_pads };
     index_t before = 0, after = 0;
@@ -25,13 +25,13 @@ struct padding {
 /// The largest number of axes that a window walks over.
 inline constexpr int max_window_axes = 3;
 
-/// One number for each axis of a window, or one for all; none: the default.
+/// One number per axis of a window, or one for all axes. An empty one stands for the default.
 struct window_numbers {
     int count = 0;
     std::array<index_t, max_window_axes> number{};
 
     constexpr window_numbers() = default;
-    /// As nvcc spells the value of a template argument.
+    /// Constructs from all members, as nvcc spells a template argument.
     constexpr window_numbers(int given, const std::array<index_t, max_window_axes>& all) : count(given), number(all) {}
     constexpr window_numbers(std::initializer_list<index_t> values) {
         for (const index_t v : values) {
@@ -51,7 +51,7 @@ struct window_pads {
     std::array<padding, max_window_axes> pads{};
 
     constexpr window_pads() = default;
-    /// As nvcc spells the value of a template argument.
+    /// Constructs from all members, as nvcc spells a template argument.
     constexpr window_pads(int given, const std::array<padding, max_window_axes>& all) : count(given), pads(all) {}
     constexpr window_pads(std::initializer_list<padding> values) {
         for (const padding& p : values) {
@@ -72,21 +72,21 @@ struct window {
     friend constexpr bool operator==(const window&, const window&) = default;
 };
 
-/// A window along one axis, all known. `before` counts the zeros before the first element.
+/// A window along one axis with all sizes known. `before` counts the zeros before the first element.
 struct window_axis {
     index_t in = 1, out = 1, size = 1, stride = 1, dilation = 1, before = 0;
 };
 
-/// A window over images [batch, in…, channels], all known. Images with fewer axes have ones before theirs.
+/// A window over images [batch, in…, channels] with all sizes known. Images with fewer axes get leading axes of extent 1.
 struct window_shape {
     std::array<window_axis, max_window_axes> axis{};
     index_t batch = 0;
 
-    /// The number of windows in an image.
+    /// Returns the number of windows in an image.
     constexpr index_t windows() const { return axis[0].out * axis[1].out * axis[2].out; }
-    /// The number of elements of an image, in one channel.
+    /// Returns the number of elements of one channel of an image.
     constexpr index_t pixels() const { return axis[0].in * axis[1].in * axis[2].in; }
-    /// The number of positions in a window.
+    /// Returns the number of positions in a window.
     constexpr index_t positions() const { return axis[0].size * axis[1].size * axis[2].size; }
 };
 
@@ -102,7 +102,7 @@ enum class convolution_part : std::uint8_t { forward, input, filter };
 
 namespace rules {
 
-/// A window along an axis: `axis.out` is dyn if it is not known.
+/// A window along an axis; `axis.out` is dyn if unknown.
 struct window_axis_result {
     window_axis axis;
     const char* broken = nullptr;
@@ -117,7 +117,7 @@ constexpr const char* checked_window(const window& w, int axes) {
     return nullptr;
 }
 
-/// Places a window of `size` along axis i of an image with `in` elements there; either may be dyn.
+/// Places a window of `size` along axis i of an image with extent `in`; either may be dyn.
 constexpr window_axis_result place_window(index_t in, index_t size, const window& w, int i, index_t default_stride) {
     constexpr index_t most = std::numeric_limits<std::int32_t>::max();
     window_axis a{in, dyn, size, w.strides.along(i, default_stride), w.dilations.along(i, 1), 0};
@@ -151,8 +151,8 @@ constexpr const char* image_rank_phrase(int axes) {
                        : "the image must have 5 dimensions: [batch, depth, height, width, channels]";
 }
 
-/// The result of a convolution of x [batch, in…, channels] and f [size…, channels, out], or, depthwise, f [size…, channels, multiples].
-/// `made`, if not null, becomes the window's shape if all extents are known.
+/// Computes the result shape of a convolution of x [batch, in…, channels] and f [size…, channels, out]; if depthwise, f is [size…,
+/// channels, multiples]. Sets `made`, if not null, to the window's shape if all extents are known.
 constexpr shape_result convolution(const dims& x, const dims& f, const window& w, bool depthwise = false,
                                    window_shape* made = nullptr) {
     if (!x.known_rank() && !f.known_rank()) return {dims::unknown()};
@@ -183,7 +183,7 @@ constexpr shape_result convolution(const dims& x, const dims& f, const window& w
     return {r};
 }
 
-/// The result of a pool over x [batch, in…, channels]: of one element for each window.
+/// Computes the result shape of a pool over x [batch, in…, channels], with one element per window.
 constexpr shape_result pool(const dims& x, const window& w, window_shape* made = nullptr) {
     if (!x.known_rank()) return {dims::unknown()};
     const int axes = x.rank - 2;
@@ -207,8 +207,8 @@ constexpr shape_result pool(const dims& x, const window& w, window_shape* made =
     return {r};
 }
 
-/// The shape that a transposed convolution makes of x [batch, in…, channels] with f [size…, out, channels]: each extent times the stride,
-/// and without padding as much more as the window reaches beyond it.
+/// Computes the result shape of a transposed convolution of x [batch, in…, channels] with f [size…, out, channels]. Each extent is
+/// multiplied by the stride. Without padding, the excess of the window over the stride is added.
 constexpr shape_result convolution_transpose(const dims& x, const dims& f, const window& w) {
     if (!x.known_rank() || !f.known_rank()) return {dims::unknown()};
     const int axes = x.rank - 2;

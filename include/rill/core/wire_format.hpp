@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The form in which values travel between parts of a run. The 16-bit forms halve the bytes of float32 values; all other dtypes
-/// travel as they are.
+/// The format of values sent between parts of a run. The 16-bit formats halve the bytes of float32 values; other dtypes are
+/// sent unchanged.
 enum class wire_format : std::uint8_t {
     as_is,
     bfloat16, // rounded to the nearest, ties to even; NaN stays NaN
@@ -20,16 +20,16 @@ enum class wire_format : std::uint8_t {
 
 namespace detail {
 
-/// Returns the array in this form, in host memory of its own.
+/// Returns the array in this format, in host memory that it owns.
 any_array packed(const any_array& a, wire_format form);
-/// Returns the array of that type which was packed in this form. Throws invalid_argument if `a` can't be its packed form.
+/// Unpacks an array to the given type. Throws invalid_argument if `a` can't be its packed form.
 any_array unpacked(any_array a, const tensor_type& type, wire_format form);
 
-/// Returns several arrays, packed in this form, as the bytes of one. Not for strings.
+/// Packs several arrays in this format into one byte array. Strings are not supported.
 any_array bundled(std::span<const any_array> all, wire_format form);
-/// Returns the arrays of a bundle. Throws invalid_argument unless it has the size of arrays of these types.
+/// Unpacks the arrays of a bundle. Throws invalid_argument unless its size matches arrays of these types.
 std::vector<any_array> unbundled(const any_array& bundle, std::span<const tensor_type> types, wire_format form);
-/// Returns the bytes of a bundle of arrays of these types, which are complete.
+/// Returns the size in bytes of a bundle of arrays of these types, which must be complete.
 std::size_t bundle_bytes(std::span<const tensor_type> types, wire_format form);
 
 } // namespace detail

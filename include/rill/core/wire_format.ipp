@@ -21,7 +21,7 @@ RILL_COLD any_array packed(const any_array& a, wire_format form) {
     const auto* from = static_cast<const float*>(host.data());
     auto* to = static_cast<std::uint16_t*>(halves.mutable_data());
     for (index_t i = 0; i < a.size(); ++i) {
-        // the upper half of a NaN alone might be infinite: bfloat16 keeps it a NaN
+        // truncation could turn a NaN into infinity; bfloat16 rounding keeps NaN
         const bool cuts = form == wire_format::upper16 && from[i] == from[i];
         to[i] = cuts ? static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(from[i]) >> 16) : bfloat16(from[i]).bits;
     }
@@ -39,12 +39,12 @@ RILL_COLD any_array unpacked(any_array a, const tensor_type& type, wire_format f
     return whole;
 }
 
-/// Returns the type in which a value travels.
+/// Returns the type in which a value is sent.
 inline tensor_type packed_type(const tensor_type& type, wire_format form) {
     const bool halves = form != wire_format::as_is && type.type == dtype::float32;
     return {halves ? dtype::uint16 : type.type, type.shape};
 }
-/// Returns where the next array of a bundle begins.
+/// Rounds a size up to the start of the next array in a bundle.
 inline std::size_t aligned(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 RILL_COLD std::size_t bundle_bytes(std::span<const tensor_type> types, wire_format form) {

@@ -13,11 +13,11 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct csv_options {
-    bool header = true; // the first line holds names, not numbers
+    bool header = true; // the first line holds names
     char delimiter = ',';
 };
 
-/// A table of numbers: rows x columns, and the columns' names if the file had them.
+/// A table of numbers, rows x columns, and the names of its columns if the file has a header.
 template <class T> struct csv_table {
     std::vector<std::string> names;
     host_array<T, 2> values;
@@ -25,10 +25,10 @@ template <class T> struct csv_table {
 
 namespace detail {
 
-/// Without the blanks around it; a delimiter is none.
+/// Returns a text without surrounding blanks. A delimiter does not count as blank.
 std::string_view trimmed(std::string_view s, char delimiter);
 
-/// Calls f(column, field) for each field of a line; returns how many there were.
+/// Calls f(column, field) for each field of a line; returns the number of fields.
 template <class F> std::size_t each_field(std::string_view line, char delimiter, F&& f) {
     std::size_t column = 0;
     for (std::size_t begin = 0;; ++column) {
@@ -41,7 +41,7 @@ template <class F> std::size_t each_field(std::string_view line, char delimiter,
 
 } // namespace detail
 
-/// Parses lines of numbers, which end as on any system; blank lines and a byte-order mark are passed over. Errors say where: "digits.csv:12:3".
+/// Parses lines of numbers, with any system's line ends. Skips blank lines and a byte-order mark. Errors name the place: "digits.csv:12:3".
 template <class T>
 csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv_options& options = {}) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "csv: the element type is a number");
@@ -81,8 +81,8 @@ csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv
     return table;
 }
 
-/// Reads a file of numbers: not_found if it can't be opened, invalid_argument with file, line and column if a field is no
-/// number or a line has another number of fields.
+/// Reads a file of numbers. Throws not_found if it can't be opened. Throws invalid_argument if a field is not a number or a line has
+/// another number of fields. The error names file, line and column.
 template <class T> csv_table<T> read_csv(const std::string& path, const csv_options& options = {}) {
     return parse_csv<T>(detail::read_file(path, "csv"), path, options);
 }

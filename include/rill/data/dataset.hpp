@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Tensors of a graph, whose values only an initializer knows.
+/// True for tensors of a graph whose values only an initializer computes.
 template <class X>
 inline constexpr bool is_graph_value = graph_operand<X> && !is_constant_value<std::remove_cvref_t<X>>;
 
@@ -49,7 +49,7 @@ element_source_ptr source_of_values(std::vector<any_tensor>& inputs, X&&... x) {
     }
 }
 
-/// Returns a function that gives an element, or false at the end.
+/// Returns a function that stores the next element, or returns false at the end.
 template <class... C, class Next> std::function<bool(element_arrays&)> until_nothing(components<C...> all, Next next) {
     return [all, next = std::move(next)](element_arrays& to) mutable {
         auto value = next();
@@ -67,7 +67,7 @@ template <class... C, class Range> std::function<bool(element_arrays&)> over_ran
     };
 }
 
-/// Returns the type that a generator gives: the elements of a range, or the content of the optional that a callable returns.
+/// Returns the element type of a generator: that of a range, or of the optional that a callable returns.
 template <class F> auto generated_value() {
     if constexpr (std::ranges::input_range<F>) {
         return std::type_identity<std::ranges::range_value_t<F>>();
@@ -108,17 +108,17 @@ template <class First, class Second, class... More> auto all_components(First a,
 
 } // namespace detail
 
-/// Makers of datasets.
+/// The functions that create datasets.
 namespace dataset {
 
-/// Gives one element: the values themselves. They are arrays of the host, constants, or tensors for an initializable iterator.
+/// Creates a dataset of one element, the values themselves. They are host arrays, constants, or tensors for an initializable iterator.
 template <class... X> auto from_tensors(X&&... x) {
     std::vector<any_tensor> inputs;
     auto source = detail::source_of_values<false, typename detail::component_of_operand<X>::type...>(
         inputs, std::forward<X>(x)...);
     return dataset_of<typename detail::component_of_operand<X>::type...>(std::move(source), std::move(inputs));
 }
-/// Gives the slices along the first axes.
+/// Creates a dataset of the slices along the first axes.
 template <class... X> auto from_tensor_slices(X&&... x) {
     std::vector<any_tensor> inputs;
     auto source = detail::source_of_values<true, typename detail::component_of_operand<X>::type...>(
@@ -126,54 +126,56 @@ template <class... X> auto from_tensor_slices(X&&... x) {
     return dataset_of<typename detail::sliced_component<typename detail::component_of_operand<X>::type>::type...>(
         std::move(source), std::move(inputs));
 }
-/// Gives numbers from `start` up to `stop`, which is left out.
+/// Creates a dataset of the numbers in [start, stop).
 inline dataset_of<tensor<std::int64_t>> range(std::int64_t start, std::int64_t stop, std::int64_t step = 1) {
     return dataset_of<tensor<std::int64_t>>(detail::range_source(start, stop, step));
 }
 inline dataset_of<tensor<std::int64_t>> range(std::int64_t stop) { return range(0, stop); }
 
-/// Gives what a range holds, or what a callable returns until its std::optional is empty: a value, or a tuple of several. Each epoch begins with
-/// a copy of the range or callable. A callable may also return a range, or a callable, for each epoch.
+/// Creates a dataset of the elements of a range, or of the results of a callable. An empty std::optional ends the results. A result is a
+/// value, or a tuple of several. Each epoch starts with a copy of the range or callable. A callable may also return a range, or a callable,
+/// for each epoch.
 template <class F> auto generator(F f) {
     using value = typename decltype(detail::generated_value<F>())::type;
     return detail::generator_of(detail::components_from<value>(), std::move(f));
 }
-/// States the components: dataset::generator<tensor<float, 4>, int>(f).
+/// Creates a dataset of a generator with explicit components: dataset::generator<tensor<float, 4>, int>(f).
 template <class First, class... T, class F> auto generator(F f) {
     return detail::generator_of(detail::components<detail::component<First>, detail::component<T>...>(), std::move(f));
 }
 
-/// Gives a value of each column: dataset::csv<float, float, int>("iris.csv"). Errors name file, line and column.
+/// Creates a dataset with one component per column: dataset::csv<float, float, int>("iris.csv"). Errors name file, line and column.
 template <class... T> auto csv(const file_list& files, const csv_dataset_options& options = {}) {
     return dataset_of<tensor<T>...>(detail::csv_source(files, {dtype_of<T>...}, options));
 }
-/// Gives lines of text, without their ends.
+/// Creates a dataset of lines of text, without line ends.
 inline dataset_of<tensor<std::string>> text_lines(const file_list& files, const text_line_options& options = {}) {
     return dataset_of<tensor<std::string>>(
         detail::record_source(files, {detail::record_kind::text_line, options.skip_header_lines}));
 }
-/// Gives the content of each file, as bytes.
+/// Creates a dataset of the contents of files, as bytes.
 inline dataset_of<tensor<std::string>> whole_files(const file_list& files) {
     return dataset_of<tensor<std::string>>(detail::record_source(files, {detail::record_kind::whole_file}));
 }
-/// Gives the records of TFRecord files, as bytes.
+/// Creates a dataset of the records of TFRecord files, as bytes.
 inline dataset_of<tensor<std::string>> tfrecord(const file_list& files) {
     return dataset_of<tensor<std::string>>(detail::record_source(files, {detail::record_kind::tf_record}));
 }
-/// Gives records of so many bytes.
+/// Creates a dataset of records of a fixed number of bytes.
 inline dataset_of<tensor<std::string>> fixed_length_records(const file_list& files, std::int64_t record_bytes,
                                                             const fixed_length_options& options = {}) {
     return dataset_of<tensor<std::string>>(detail::record_source(
         files, {detail::record_kind::fixed_length, 0, record_bytes, options.header_bytes, options.footer_bytes}));
 }
-/// Gives the slices of IDX files, one component each: dataset::idx<tensor<std::uint8_t, 28, 28>, std::uint8_t>(images, labels). They are read now.
+/// Creates a dataset of the slices of IDX files, one component each: dataset::idx<tensor<std::uint8_t, 28, 28>, std::uint8_t>(images,
+/// labels). The files are read by this call.
 template <class... T, class... Path> auto idx(const Path&... path) {
     static_assert(sizeof...(T) == sizeof...(Path), "dataset::idx: one component for each file");
     return dataset_of<detail::component<T>...>(
         detail::typed_source(detail::slices_source({detail::read_array_file(path, false)...}),
                              detail::component_types(detail::components<detail::component<T>...>())));
 }
-/// Gives the slices of .npy files, one component each. They are read now.
+/// Creates a dataset of the slices of .npy files, one component each. The files are read by this call.
 template <class... T, class... Path> auto npy(const Path&... path) {
     static_assert(sizeof...(T) == sizeof...(Path), "dataset::npy: one component for each file");
     return dataset_of<detail::component<T>...>(
@@ -181,7 +183,7 @@ template <class... T, class... Path> auto npy(const Path&... path) {
                              detail::component_types(detail::components<detail::component<T>...>())));
 }
 
-/// Puts the elements of several datasets side by side, as far as the shortest goes.
+/// Creates a dataset that combines the elements of several datasets. It ends with the shortest one.
 template <class... D> auto zip(const D&... data) {
     if ((!data.inputs().empty() || ...))
         throw invalid_argument("dataset::zip: a dataset is made of tensors of a graph");

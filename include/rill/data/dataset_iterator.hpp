@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI {
 template <class... T> class dataset_of; // data/dataset_of.hpp
 
 struct iterator_options {
-    std::string shared_name = {}; // sessions of this process share the iterator of that name
+    std::string shared_name = {}; // sessions of this process share the iterator of this name
     std::string name = {};        // of its node
 };
 
@@ -29,14 +29,14 @@ public:
     dataset_iterator(any_tensor handle, std::vector<tensor_type> types)
         : handle_(std::move(handle)), types_(std::move(types)) {}
 
-    /// Adds a node that takes the next element: a tensor, or a tuple of several. A run of it ends with out_of_range at the end of the input.
+    /// Adds a node that takes the next element: a tensor, or a tuple of several. At the end of the input, running it throws out_of_range.
     typename detail::one_or_tuple<detail::component<T>...>::type
     get_next(const std::source_location& where = std::source_location::current()) const {
         iterator_get_next_op op;
         op.components = types_;
         return detail::tensors_of_outputs(components(), apply_node(op, where, handle_).node());
     }
-    /// Adds an operation that begins an iteration over a dataset of the same types.
+    /// Adds an operation that starts an iteration over a dataset of the same types.
     template <class... U>
     operation make_initializer(const dataset_of<U...>& data,
                                const std::source_location& where = std::source_location::current()) const {
@@ -46,9 +46,9 @@ public:
         require_kernel<make_iterator_op, void>();
         return detail::add_initializer(handle_, data.source(), data.inputs(), where);
     }
-    /// Returns the handle, which another iterator can be made of: dataset_iterator<T...>::from_handle(fed).
+    /// Returns the handle, to feed to another iterator: dataset_iterator<T...>::from_handle(fed).
     tensor<std::int64_t> handle() const { return {detail::unchecked, handle_}; }
-    /// Returns the iterator behind a handle that is fed: a feedable iterator.
+    /// Returns the iterator for a handle that is fed: a feedable iterator.
     template <graph_operand H> static dataset_iterator from_handle(const H& handle) {
         return {sealed(handle), detail::component_types(components())};
     }
@@ -77,7 +77,7 @@ dataset_iterator<T...> add_iterator(std::vector<tensor_type> types, held_source 
 
 } // namespace detail
 
-/// Makes an iterator that any dataset of these types can initialize: make_iterator<tensor<float, dyn>, int>().
+/// Makes an iterator that every dataset of these types can initialize: make_iterator<tensor<float, dyn>, int>().
 template <class... T>
 dataset_iterator<T...> make_iterator(const iterator_options& o = {},
                                      const std::source_location& where = std::source_location::current()) {
@@ -85,7 +85,7 @@ dataset_iterator<T...> make_iterator(const iterator_options& o = {},
                                       where);
 }
 
-/// An iterator that begins with one dataset each time its initializer runs.
+/// An iterator that restarts one dataset each time its initializer runs.
 template <class... T> class initializable_iterator : public dataset_iterator<T...> {
 public:
     initializable_iterator(dataset_iterator<T...> it, operation initializer)

@@ -20,22 +20,23 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The remainder rule of a batch: data.batch<32>(drop_remainder) gives whole batches only.
+/// The tag that drops an incomplete last batch: data.batch<32>(drop_remainder).
 struct drop_remainder_t {};
 inline constexpr drop_remainder_t drop_remainder{};
 
 struct map_options {
-    int parallel = 1; // calls at a time, from several threads; the order stays
+    int parallel = 1; // concurrent calls, from several threads; the order stays
 };
 
-/// A dataset: the description of a pipeline of elements. Components T are tensors, or element types for rank 0. Copies are cheap, and no call
-/// changes a dataset. Reading begins with an iterator of a graph, or with a range-based for:
+/// A dataset: the description of an input pipeline. Components T are tensors, or element types for rank 0. Copies are cheap, and calls
+/// return new datasets. Reading starts with an iterator of a graph, or with a range-based for:
 ///
 ///     auto data = dataset::csv<float, float, int>("iris.csv").shuffle(1000, 7).repeat().batch<32>().prefetch(2);
 ///     auto [a, b, target] = data.make_one_shot_iterator().get_next();
 ///     for (auto [a, b, target] : data.take(3)) …
 ///
-/// Functions own what they use, or refer to what outlives all readers. An error that one throws ends the pull, not the iterator.
+/// Functions own the objects that they use, or refer to objects that outlive all readers. An exception of a function ends the pull, but the
+/// iterator continues.
 template <class... T> class dataset_of {
     static_assert(sizeof...(T) > 0, "a dataset's elements have one component or more");
 
@@ -44,21 +45,21 @@ public:
 
     explicit dataset_of(detail::element_source_ptr source, std::vector<any_tensor> inputs = {})
         : source_(std::move(source)), inputs_(std::move(inputs)) {}
-    /// Takes a dataset of the same components, written otherwise or with extents where these are dyn.
+    /// Takes a dataset of the same components, in another notation or with extents where these are dyn.
     template <class... U>
         requires(detail::components_widen<components, typename dataset_of<U...>::components> &&
                  !std::is_same_v<dataset_of<U...>, dataset_of>)
     dataset_of(const dataset_of<U...>& other) : dataset_of(other.source(), other.inputs()) {} // NOLINT: the same
 
     const detail::element_source_ptr& source() const noexcept { return source_; }
-    /// Returns the tensors of a graph that the dataset is made of.
+    /// Returns the tensors of a graph that the dataset depends on.
     const std::vector<any_tensor>& inputs() const noexcept { return inputs_; }
     /// Returns the names of the components, from the header of a CSV file; else none.
     std::vector<std::string> names() const { return source_->names(); }
 
-    /// Maps elements. A function whose parameters have types takes values of the host: [](float x, const xt::xtensor<float, 1>& v). A generic
-    /// one, [](auto x, auto v), takes tensors, as loops and branches do: its graph is built once, with the seed of the current one. Several results
-    /// are a tuple.
+    /// Maps elements. A function with typed parameters takes host values: [](float x, const xt::xtensor<float, 1>& v). A generic one,
+    /// [](auto x, auto v), takes tensors, as loops and branches do. Its graph is built once, with the seed of the current one. Several
+    /// results are a tuple.
     template <class F> auto map(F f, const map_options& o = {}) const {
         if constexpr (detail::takes_host_values<F, T...>) {
             using result = detail::components_from<std::invoke_result_t<F&, detail::host_component<T>...>>;
@@ -85,48 +86,48 @@ public:
             return static_cast<bool>(detail::call_with(components(), f, e));
         }));
     }
-    /// Leaves out elements that can't be read or mapped (invalid_argument, data_loss), and counts them.
+    /// Skips elements that can't be read or mapped (invalid_argument, data_loss), and counts them.
     dataset_of ignore_errors(std::shared_ptr<std::atomic<std::int64_t>> count = nullptr) const {
         return with(detail::ignore_errors_source(source_, std::move(count)));
     }
-    /// Draws the next element from a buffer of so many. Each epoch of a repetition has an order of its own, which the seed decides.
+    /// Shuffles: draws the next element from a buffer of `buffer` elements. The seed gives each epoch of a repetition an order of its own.
     dataset_of shuffle(index_t buffer, std::uint64_t seed) const {
         return with(detail::shuffle_source(source_, buffer, seed));
     }
-    /// Draws by a seed that is drawn now. A saved iterator keeps it.
+    /// Shuffles with a seed that is drawn by this call. A saved iterator keeps the seed.
     dataset_of shuffle(index_t buffer) const { return with(detail::shuffle_source(source_, buffer, std::nullopt)); }
-    /// Gives all elements so many times; without end unless a count is given.
+    /// Repeats all elements `count` times, or endlessly without a count.
     dataset_of repeat(std::int64_t count = -1) const { return with(detail::repeat_source(source_, count)); }
     dataset_of take(std::int64_t count) const { return with(detail::take_source(source_, count)); }
     dataset_of skip(std::int64_t count) const { return with(detail::skip_source(source_, count)); }
-    /// Gives the elements `index`, `index + shards`, …: what one of so many workers reads.
+    /// Keeps the elements `index`, `index + shards`, …: the share of one of `shards` workers.
     dataset_of shard(std::int64_t shards, std::int64_t index) const {
         return with(detail::shard_source(source_, shards, index));
     }
-    /// Keeps the elements of the first pass in memory, for later ones.
+    /// Caches the elements of the first pass in memory, for later ones.
     dataset_of cache() const { return with(detail::cache_source(source_)); }
-    /// Limits the bytes of the elements that the stages before it hold in one iteration: those of shuffle, batch, bucket_by_length, cache, prefetch
-    /// and a parallel map. The pull that would exceed the limit ends with resource_exhausted, which names the stage.
+    /// Limits the bytes of the elements that the earlier stages hold in one iteration. Such stages are shuffle, batch, bucket_by_length,
+    /// cache, prefetch and a parallel map. A pull beyond the limit throws resource_exhausted, which names the stage.
     dataset_of memory_limit(std::size_t bytes) const { return with(detail::memory_limit_source(source_, bytes)); }
-    /// Reads so many elements ahead, in the background.
+    /// Reads up to `buffer` elements ahead, in the background.
     dataset_of prefetch(index_t buffer) const { return with(detail::prefetch_source(source_, buffer)); }
-    /// Gives the elements of another dataset after these.
+    /// Appends the elements of another dataset.
     dataset_of concatenate(const dataset_of& other) const {
         refuse_inputs(other, "concatenate");
         return with(detail::concatenate_source(source_, other.source_));
     }
 
-    /// Stacks N elements, of one shape. The last batch has the rest.
+    /// Stacks N elements of one shape. The last batch has the rest.
     template <index_t N> auto batch() const { return batched<dyn>(N, false, false); }
-    /// Leaves the rest out.
+    /// Stacks N elements and drops an incomplete last batch.
     template <index_t N> auto batch(drop_remainder_t) const { return batched<N>(N, true, false); }
     auto batch(index_t n) const { return batched<dyn>(n, false, false); }
-    /// Stacks N elements, filled up with zeros to the longest of the batch.
+    /// Stacks N elements, padded with zeros to the longest of the batch.
     template <index_t N> auto padded_batch() const { return batched<dyn>(N, false, true); }
     template <index_t N> auto padded_batch(drop_remainder_t) const { return batched<N>(N, true, true); }
     auto padded_batch(index_t n) const { return batched<dyn>(n, false, true); }
-    /// Makes padded batches of elements of like length, which f returns of host values. Bucket i holds lengths from boundaries[i - 1] on, and
-    /// below boundaries[i]; its batches have batch_sizes[i] elements.
+    /// Makes padded batches of elements of similar length. f returns the length from host values. Bucket i holds lengths in [boundaries[i -
+    /// 1], boundaries[i]); its batches have batch_sizes[i] elements.
     template <class F>
     auto bucket_by_length(F f, std::vector<std::int64_t> boundaries, std::vector<index_t> batch_sizes) const {
         return batched_of<dyn>(detail::bucket_source(
@@ -137,7 +138,7 @@ public:
             std::move(boundaries), std::move(batch_sizes)));
     }
 
-    /// Maps each element to a dataset, by a function of host values. Reads `cycle` datasets by turns of `block` elements.
+    /// Maps each element to a dataset, by a function of host values. Reads `cycle` datasets in turn, `block` elements each.
     template <class F> auto interleave(F f, index_t cycle, index_t block = 1) const {
         using result = std::invoke_result_t<F&, detail::host_component<T>...>;
         auto make = [f = std::move(f)](detail::element_arrays&& in) mutable {
@@ -149,10 +150,10 @@ public:
                                                 std::move(make), cycle, block),
                       inputs_);
     }
-    /// Maps each element to a dataset, and reads one after the other.
+    /// Maps each element to a dataset, and reads them in sequence.
     template <class F> auto flat_map(F f) const { return interleave(std::move(f), 1, 1); }
 
-    /// States the extents: data.as<tensor<float, 4>, tensor<int>>(). An element of another shape is invalid_argument.
+    /// Sets the extents: data.as<tensor<float, 4>, tensor<int>>(). An element of another shape throws invalid_argument.
     template <class... U> dataset_of<detail::component<U>...> as() const {
         return dataset_of<detail::component<U>...>(
             detail::typed_source(source_, detail::component_types(detail::components<detail::component<U>...>())),
@@ -169,7 +170,7 @@ public:
                 detail::at_place(where));
         return detail::add_iterator<T...>(source_->components(), detail::numbered_source(source_), o, where);
     }
-    /// Makes an iterator that begins when its initializer() runs.
+    /// Makes an iterator that starts when its initializer() runs.
     initializable_iterator<T...>
     make_initializable_iterator(const iterator_options& o = {},
                                 const std::source_location& where = std::source_location::current()) const {
@@ -177,7 +178,7 @@ public:
         return {it, it.make_initializer(*this, where)};
     }
 
-    /// A loop over the elements: values of the host, or tuples of several.
+    /// A loop over the elements: host values, or tuples of several.
     class host_iterator {
     public:
         using value_type = decltype(detail::to_value(components(), detail::element_arrays()));

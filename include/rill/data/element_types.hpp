@@ -14,7 +14,7 @@
 #include <rill/expr/tensor.hpp>
 #include <rill/resources/element_source.hpp>
 
-// The static types of a dataset's elements: from components to tensors of a graph, and to values of the host.
+// The static types of a dataset's elements: components, their tensors in a graph, and their host values.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -24,7 +24,7 @@ template <class T> struct component_of {
 template <class T, index_t... D> struct component_of<tensor<T, D...>> {
     using type = tensor<T, D...>;
 };
-/// The tensor type of a component: float is tensor<float>.
+/// The tensor type of a component: that of float is tensor<float>.
 template <class T> using component = typename component_of<T>::type;
 
 /// The value of a component on the host: a number or text, or an array.
@@ -59,7 +59,7 @@ template <class T, index_t... D> struct component_of_value<tensor<T, D...>> {
     using type = tensor<T, D...>;
 };
 
-/// The components of what a function returns: one value, or a tuple of several.
+/// The components of a function's result: one value, or a tuple of several.
 template <class... C> struct components {};
 /// True if components B are also components A: extents become dyn at most.
 template <class A, class B> inline constexpr bool components_widen = false;
@@ -77,7 +77,7 @@ template <class... V> struct components_of_value<std::tuple<V...>> {
 template <class A, class B> struct components_of_value<std::pair<A, B>> : components_of_value<std::tuple<A, B>> {};
 template <class V> using components_from = typename components_of_value<std::remove_cvref_t<V>>::type;
 
-/// Returns a host value, or that of a constant, as array that owns its elements.
+/// Returns a host value, or that of a constant, as an array that owns its elements.
 template <class C, class V> any_array owned_array(V&& value) {
     using T = value_type_of<C>;
     if constexpr (is_constant_value<std::remove_cvref_t<V>>) {
@@ -118,7 +118,7 @@ template <class... C, class F> decltype(auto) call_with(components<C...>, F&& f,
     }(std::index_sequence_for<C...>());
 }
 
-/// Returns the value of an element: of one component itself, of several a tuple.
+/// Returns the value of an element with one component, or a tuple of several.
 template <class... C> auto to_value(components<C...> all, const element_arrays& element) {
     return call_with(
         all,
@@ -133,21 +133,21 @@ template <class... C> auto to_value(components<C...> all, const element_arrays& 
 
 template <class... C> std::vector<tensor_type> component_types(components<C...>) { return {static_type<C>...}; }
 
-/// A callable whose parameters have types of their own: neither a generic lambda nor an overloaded one.
+/// True for a callable with fixed parameter types, which is neither a generic lambda nor overloaded.
 template <class F> inline constexpr bool names_its_types = requires { &std::remove_cvref_t<F>::operator(); };
 template <class R, class... A> inline constexpr bool names_its_types<R (*)(A...)> = true;
 template <class R, class... A> inline constexpr bool names_its_types<R(A...)> = true;
 
-/// True if a function takes the host values of an element. A generic one is taken for a function of tensors, as in loops and branches.
+/// True if a function takes the host values of an element. A generic one counts as a function of tensors, as in loops and branches.
 template <class F, class... C>
-inline constexpr bool takes_host_values = // a generic one is not tried: its body may not compile
+inline constexpr bool takes_host_values = // a generic function is not tried: its body may not compile
     std::conjunction_v<std::bool_constant<names_its_types<F>>, std::is_invocable<F, host_component<C>...>>;
 
 template <class... C> struct one_or_tuple : std::type_identity<std::tuple<C...>> {};
 template <class C> struct one_or_tuple<C> : std::type_identity<C> {};
 
-/// Returns the tensors of a node's outputs: one, or a tuple of several. The result's type is no `auto`: that would bring the kernels of
-/// callers that are templates into every program.
+/// Returns the tensors of a node's outputs: one, or a tuple of several. The result type is explicit: `auto` would add the kernels of
+/// template callers to every program.
 template <class... C> typename one_or_tuple<C...>::type tensors_of_outputs(components<C...>, const node* n) {
     int port = 0;
     std::tuple<C...> all{C(unchecked, any_tensor(endpoint{n, port++}))...};

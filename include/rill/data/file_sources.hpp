@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Files to read: a path, a pattern such as "data/*.csv", or a list of both. Patterns are expanded when the list is made.
+/// The files to read: a path, a pattern such as "data/*.csv", or a list of both. Patterns are expanded when the list is made.
 class file_list {
 public:
     template <class Path>
@@ -34,8 +34,8 @@ private:
 std::vector<std::string> glob(const std::string& pattern);
 
 struct csv_dataset_options {
-    /// The first record of each file holds names. Not given: it does if a field of a column of numbers is no number. Columns of text alone
-    /// say nothing: then it is data.
+    /// True if the first record of each file holds names. The default detects a header: a field in a column of numbers is not a number.
+    /// With columns of text only, the first record is data.
     std::optional<bool> header = {};
     char delimiter = ',';
     bool quotes = true; // false: a quote is an ordinary character
@@ -46,17 +46,17 @@ struct text_line_options {
 };
 
 struct fixed_length_options {
-    std::int64_t header_bytes = 0, footer_bytes = 0; // at both ends of each file, which hold no record
+    std::int64_t header_bytes = 0, footer_bytes = 0; // at the ends of each file, outside of records
 };
 
 namespace detail {
 
-/// Returns a source of records as text: one string of rank 0.
+/// Returns a source of text records: one string of rank 0.
 element_source_ptr record_source(const file_list& files, const record_format& format);
 /// Returns a source of CSV records: one value of rank 0 for each column.
 element_source_ptr csv_source(const file_list& files, const std::vector<dtype>& columns,
                               const csv_dataset_options& options);
-/// Returns a whole array file as array: .npy, or IDX.
+/// Returns the array in a whole file: .npy, or IDX.
 any_array read_array_file(const std::string& path, bool is_npy);
 
 } // namespace detail

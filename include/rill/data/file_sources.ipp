@@ -24,7 +24,8 @@ RILL_COLD std::vector<std::string> glob(const std::string& pattern) { return det
 
 namespace detail {
 
-/// Reads files one after another. `Stream` reads one: from a path, with next(), save() and restore().
+/// A source iterator that reads files in sequence. `Stream` reads one: from a path, with next(), save() and
+/// restore().
 template <class Stream, class Format> class files_iterator final : public element_iterator {
 public:
     files_iterator(std::shared_ptr<const std::vector<std::string>> files, std::shared_ptr<const Format> format)
@@ -107,7 +108,7 @@ public:
     csv_element_stream(const std::string& path, const csv_format& format)
         : format_(format), records_(path, {format.options.delimiter, format.options.quotes}) {}
 
-    /// Reads the first record. Returns true if it is a header; else it is the first element.
+    /// Reads the first record. Returns true if it is a header; otherwise it is the first element.
     bool begin() {
         begun_ = true;
         has_record_ = records_.next();
@@ -160,7 +161,7 @@ private:
 
     const csv_format& format_;
     csv_stream records_;
-    bool begun_ = false, has_record_ = false; // the first record is an element that was not given yet
+    bool begun_ = false, has_record_ = false; // the first record is an element that was not returned yet
 };
 
 RILL_COLD element_source_ptr csv_source(const file_list& files, const std::vector<dtype>& columns,

@@ -21,14 +21,14 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct string_input_producer_options {
-    std::int64_t num_epochs = -1; // -1: without end
-    bool shuffle = true;          // anew in each epoch
+    std::int64_t num_epochs = -1; // -1: endless
+    bool shuffle = true;          // a new order in each epoch
     std::uint64_t seed = 0;       // 0: drawn now
     index_t capacity = 32;
     std::string shared_name = {}, name = {};
 };
 
-/// Makes a queue of texts, such as names of files. A queue runner fills it epoch by epoch, and closes it after the last one.
+/// Makes a queue of texts, such as file names. A queue runner fills it epoch by epoch, and closes it after the last one.
 template <flat_range Texts = std::vector<std::string>>
 fifo_queue<tensor<std::string>>
 string_input_producer(const Texts& texts, const string_input_producer_options& o = {},
@@ -46,8 +46,8 @@ string_input_producer(const Texts& texts, const string_input_producer_options& o
 }
 
 struct slice_input_producer_options {
-    std::int64_t num_epochs = -1; // -1: without end
-    bool shuffle = true;          // anew in each epoch
+    std::int64_t num_epochs = -1; // -1: endless
+    bool shuffle = true;          // a new order in each epoch
     std::uint64_t seed = 0;       // 0: drawn now
     index_t capacity = 32;
     std::string shared_name = {}, name = {};
@@ -55,11 +55,11 @@ struct slice_input_producer_options {
 
 namespace detail {
 
-/// Adds a queue of a dataset's elements, and the runner that fills it: epoch by epoch, each in an order of its own.
+/// Adds a queue of a dataset's elements, and the runner that fills it. Each epoch has an order of its own.
 template <class... T>
 fifo_queue<component<T>...> produce(dataset_of<T...> data, const slice_input_producer_options& o,
                                     const std::source_location& where) {
-    constexpr index_t all = index_t(1) << 40; // a buffer for all elements; it takes room for those that come
+    constexpr index_t all = index_t(1) << 40; // no limit; memory grows with the elements
     if (o.shuffle) data = o.seed != 0 ? data.shuffle(all, o.seed) : data.shuffle(all);
     const fifo_queue<component<T>...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
     const auto next = data.repeat(o.num_epochs).make_one_shot_iterator({}, where).get_next(where);
@@ -81,7 +81,7 @@ auto slice_input_producer(const std::tuple<X...>& arrays, const slice_input_prod
     return detail::produce(data, o, where).dequeue(where);
 }
 
-/// Makes a queue of the numbers 0 … limit - 1, which a queue runner fills epoch by epoch.
+/// Makes a queue of the numbers in [0, limit), which a queue runner fills epoch by epoch.
 template <class Number>
 requires std::is_integral_v<Number> fifo_queue<tensor<std::int64_t>>
 range_input_producer(Number limit, const slice_input_producer_options& o = {},
@@ -92,9 +92,9 @@ range_input_producer(Number limit, const slice_input_producer_options& o = {},
     return detail::produce(dataset::range(limit), o, where);
 }
 
-/// Gives x so many times; the runs after that end with out_of_range. The count is a local variable: run the initializers first.
+/// Returns x for `num_epochs` runs; later runs throw out_of_range. The count is a local variable: run the initializers first.
 template <graph_operand X,
-          class Count = std::int64_t> // a parameter, so that only programs that use it have the kernels
+          class Count = std::int64_t> // a parameter, so that only programs that call the function have the kernels
 auto limit_epochs(const X& x, std::type_identity_t<Count> num_epochs, const std::string& name = "epochs",
                   const std::source_location& where = std::source_location::current()) {
     if (num_epochs < 1)
@@ -107,13 +107,13 @@ auto limit_epochs(const X& x, std::type_identity_t<Count> num_epochs, const std:
 }
 
 struct batch_options {
-    int num_threads = 1; // steps that fill the queue at a time
+    int num_threads = 1; // concurrent steps that fill the queue
     index_t capacity = 32;
     std::string shared_name = {}, name = {};
 };
 struct shuffle_batch_options {
     index_t capacity = 1000;
-    index_t min_after_dequeue = 100; // elements that stay in the queue, to be mixed
+    index_t min_after_dequeue = 100; // elements that stay in the queue for mixing
     std::uint64_t seed = 0;          // 0: the seed of graph and node
     int num_threads = 1;
     std::string shared_name = {}, name = {};
@@ -149,8 +149,9 @@ auto filled_batch(const Queue& q, const std::vector<std::tuple<X...>>& rows, int
 
 } // namespace detail
 
-/// Batches of N elements that a queue runner collects: auto [xs, ys] = fifo_batch<32>(std::tuple(x, y)). The last batch has
-/// the rest, or is left out by fifo_batch<32>(std::tuple(x, y), drop_remainder). TensorFlow's name, batch, is left to programs.
+/// Returns batches of N elements that a queue runner collects: auto [xs, ys] = fifo_batch<32>(std::tuple(x, y)). The last batch
+/// has the rest; fifo_batch<32>(std::tuple(x, y), drop_remainder) drops it. Programs may define TensorFlow's name, batch,
+/// themselves.
 template <index_t N, typed_operand... X>
 auto fifo_batch(const std::tuple<X...>& x, const batch_options& o = {},
                 const std::source_location& where = std::source_location::current()) {
@@ -163,14 +164,14 @@ auto fifo_batch(const std::tuple<X...>& x, drop_remainder_t, const batch_options
     const detail::operands_queue<X...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
     return detail::filled_batch<N, true>(q, std::vector{x}, o.num_threads, where);
 }
-/// Batches from several inputs side by side, such as one for each reader.
+/// Returns batches from several inputs, such as one for each reader.
 template <index_t N, typed_operand... X>
 auto batch_join(const std::vector<std::tuple<X...>>& rows, const batch_options& o = {},
                 const std::source_location& where = std::source_location::current()) {
     const detail::operands_queue<X...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
     return detail::filled_batch<N, false>(q, rows, o.num_threads, where);
 }
-/// Batches in random order.
+/// Returns batches in random order.
 template <index_t N, typed_operand... X>
 auto shuffle_batch(const std::tuple<X...>& x, const shuffle_batch_options& o = {},
                    const std::source_location& where = std::source_location::current()) {

@@ -11,11 +11,11 @@
 #include <rill/graph/scope.hpp>
 #include <rill/resources/element_slots.hpp>
 
-// Transformations that look at one element at a time.
+// Transformations of one element at a time.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A source whose iterators a function makes.
+/// A source with iterators that a function makes.
 class made_source final : public element_source {
 public:
     made_source(std::vector<tensor_type> components, std::string described, bool may_wait, iterator_maker make,
@@ -45,7 +45,7 @@ RILL_COLD element_source_ptr make_source(std::vector<tensor_type> components, st
                                                   std::move(make), std::move(names), std::move(seeds));
 }
 
-/// Returns the sequence that this thread draws seeds from; null: random bits.
+/// Returns the sequence from which this thread draws seeds; null: random bits.
 inline seed_sequence*& seed_sequence_slot() {
     static thread_local seed_sequence* open = nullptr;
     return open;
@@ -66,14 +66,14 @@ inline names_function names_of(const element_source_ptr& from) {
     return [from] { return from->names(); };
 }
 
-/// Returns a source over another one, whose names, waits and seeds it keeps.
+/// Returns a source over another one. It keeps the other's names, waits and seeds.
 inline element_source_ptr source_over(const element_source_ptr& from, std::vector<tensor_type> components,
                                       const std::string& step, iterator_maker make, bool keeps_names = true) {
     return make_source(std::move(components), from->described() + "." + step, from->may_wait(), std::move(make),
                        keeps_names ? names_of(from) : names_function(), from->seeds());
 }
 
-/// A request that outlives its caller.
+/// A request that owns its data and may outlive its caller.
 class kept_request {
 public:
     explicit kept_request(const iterate_request& r) : inputs_(r.inputs.begin(), r.inputs.end()), request_(r) {
@@ -110,7 +110,7 @@ inline void check_at_least(const char* what, std::int64_t n, std::int64_t least)
                                std::to_string(least) + " or more");
 }
 
-/// A place in a list of known length.
+/// An iterator with a position in a list of known length.
 class counted_iterator : public element_iterator {
 public:
     void save(iterator_archive& to) override { to.put(at_); }
@@ -126,7 +126,7 @@ class filter_iterator final : public iterator_over {
 public:
     filter_iterator(std::unique_ptr<element_iterator> from, const std::function<bool(const element_arrays&)>& keep)
         : iterator_over(std::move(from)), keep_(keep) {}
-    bool is_ready() override { return false; } // many elements may be passed over
+    bool is_ready() override { return false; } // may skip many elements
     bool next(element_arrays& to, const pull_context& context) override {
         while (from_->next(to, context)) {
             if (keep_(to)) return true;
@@ -149,7 +149,7 @@ class ignore_errors_iterator final : public iterator_over {
 public:
     ignore_errors_iterator(std::unique_ptr<element_iterator> from, std::shared_ptr<std::atomic<std::int64_t>> count)
         : iterator_over(std::move(from)), count_(std::move(count)) {}
-    bool is_ready() override { return false; } // many elements may be passed over
+    bool is_ready() override { return false; } // may skip many elements
     bool next(element_arrays& to, const pull_context& context) override {
         for (;; context.check()) {
             try {
@@ -186,7 +186,7 @@ public:
             if (from_->next(to, context)) return is_empty_ = false, true;
             from_.reset();
             ++epoch_;
-            if (std::exchange(is_empty_, true)) { // it never has an element
+            if (std::exchange(is_empty_, true)) { // the source has no elements at all
                 epoch_ = count_ = 0;
                 return false;
             }
@@ -236,7 +236,7 @@ RILL_COLD element_source_ptr epoch_source(element_source_ptr from, std::uint64_t
 }
 
 RILL_COLD element_source_ptr memory_limit_source(element_source_ptr from, std::size_t bytes) {
-    // not a part of the text: a resumed program may have another limit
+    // not a part of the description: a resumed program may have another limit
     return make_source(
         from->components(), from->described(), from->may_wait(),
         [from, bytes](const iterate_request& r) {
@@ -247,7 +247,7 @@ RILL_COLD element_source_ptr memory_limit_source(element_source_ptr from, std::s
         names_of(from), from->seeds());
 }
 
-/// Gives each `step`-th element from `first` on, `count` of them (-1: all).
+/// An iterator of each `step`-th element from `first` on, `count` of them (-1: all).
 class strided_iterator final : public iterator_over {
 public:
     strided_iterator(std::unique_ptr<element_iterator> from, std::int64_t first, std::int64_t step, std::int64_t count)
@@ -329,7 +329,7 @@ RILL_COLD element_source_ptr typed_source(element_source_ptr from, std::vector<t
     });
 }
 
-/// Returns a number for a loop, so that random ops of its maps draw other numbers than in the loops before.
+/// Returns a number for a loop, so that random ops of its maps draw other numbers than in earlier loops.
 inline std::uint64_t number_of_loop() {
     static std::atomic<std::uint64_t> loops{0};
     return loops++;

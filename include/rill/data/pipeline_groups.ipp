@@ -11,7 +11,7 @@
 #include <rill/core/shape_rules.hpp>
 #include <rill/data/pipeline.ipp>
 
-// Transformations that keep several elements.
+// Transformations that hold several elements.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -66,7 +66,7 @@ inline std::vector<element_arrays> restore_elements(iterator_archive& from) {
     return all;
 }
 
-/// Returns the types of batches; extents that padding decides are dyn.
+/// Returns the types of batches; extents that depend on padding are dyn.
 inline std::vector<tensor_type> batch_types(const std::vector<tensor_type>& each, index_t n) {
     std::vector<tensor_type> all;
     for (const auto& t : each) {
@@ -77,7 +77,7 @@ inline std::vector<tensor_type> batch_types(const std::vector<tensor_type>& each
     return all;
 }
 
-/// Returns the elements stacked, and leaves none, also if they can't be stacked.
+/// Stacks the elements and clears them, also if stacking fails.
 inline element_arrays take_stacked(std::vector<element_arrays>& elements, bool pad, held_bytes& memory) {
     const auto batch = std::exchange(elements, {});
     struct given_back {
@@ -98,7 +98,7 @@ public:
           memory_(r.memory, stage) {}
     bool is_ready() override { return n_ == 1 && from_->is_ready(); }
     bool next(element_arrays& to, const pull_context& context) override {
-        while (elements_.size() < n_) { // after an error the elements before it are still here
+        while (elements_.size() < n_) { // after an error the earlier elements are still here
             element_arrays one;
             context.check();
             if (!from_->next(one, context)) break;
@@ -292,7 +292,7 @@ public:
             }
             if (cached_->is_complete) return false;
         }
-        if (!from_) { // the same pass for all
+        if (!from_) { // all iterations share the same pass
             auto pass = request_.of_epoch(0);
             pass.iteration = 0;
             from_ = source_->iterate(pass);
@@ -300,16 +300,16 @@ public:
         for (;; context.check()) {
             const bool more = from_->next(to, context);
             const std::lock_guard lock(cached_->mutex);
-            if (!more) { // without those that had no room, it is not complete
+            if (!more) { // a pass that lacks elements for want of memory is incomplete
                 if (cached_->all.size() >= static_cast<std::size_t>(from_at_)) cached_->is_complete = true;
                 return false;
             }
             const auto number = from_at_++;
             if (static_cast<std::size_t>(number) >=
-                counted_) { // it stays, whether this iterator adds it or another one
+                counted_) { // the element stays, whether this iterator adds it or another one
                 try {
                     memory_.add(to);
-                } catch (...) { // the next call goes on behind it
+                } catch (...) { // the next call continues after it
                     at_ = std::max(at_, number + 1);
                     throw;
                 }
@@ -332,13 +332,13 @@ private:
     std::size_t counted_ = 0; // elements that are counted as held
 };
 
-/// The elements that a cache has kept: for the seeds that the program drew, and for the latest others, of a restored iteration.
+/// The cached elements: those for the program's seeds, and those for the latest other seeds, of a restored iteration.
 struct cache_contents {
     explicit cache_contents(std::vector<std::uint64_t> seeds) : drawn(std::move(seeds)) {}
 
-    /// Returns the elements for an iteration. Iterations with the same seeds share them.
+    /// Returns the cached elements for an iteration. Iterations with the same seeds share them.
     std::shared_ptr<cached_elements> elements_for(const iterate_request& r) {
-        if (!r.inputs.empty()) return std::make_shared<cached_elements>(); // they may differ each time
+        if (!r.inputs.empty()) return std::make_shared<cached_elements>(); // the inputs may differ each time
         auto seeds = drawn;
         for (auto& seed : seeds) seed = r.seed_of(seed);
         if (seeds == drawn) return of_drawn;
@@ -353,7 +353,7 @@ struct cache_contents {
 private:
     const std::vector<std::uint64_t> drawn;
     const std::shared_ptr<cached_elements> of_drawn = std::make_shared<cached_elements>();
-    std::mutex mutex; // for what follows
+    std::mutex mutex; // guards the members below
     std::vector<std::uint64_t> others;
     std::shared_ptr<cached_elements> of_others;
 };

@@ -23,7 +23,7 @@ public:
         return detail::all_of(from_, [](const auto& f) { return f->is_ready(); });
     }
     bool next(element_arrays& to, const pull_context& context) override {
-        while (got_.size() < from_.size()) { // after an error the parts before it are still here
+        while (got_.size() < from_.size()) { // after an error the earlier parts are still here
             element_arrays part;
             if (!from_[got_.size()]->next(part, context)) return false;
             got_.push_back(std::move(part));
@@ -69,7 +69,7 @@ RILL_COLD element_source_ptr zip_source(std::vector<element_source_ptr> all) {
         {}, std::move(seeds));
 }
 
-/// Reads one source after the other.
+/// An iterator that reads sources in sequence.
 class chain_iterator final : public element_iterator {
 public:
     chain_iterator(std::unique_ptr<element_iterator> first, std::unique_ptr<element_iterator> second)
@@ -95,7 +95,7 @@ private:
 
 RILL_COLD element_source_ptr concatenate_source(element_source_ptr first, element_source_ptr second) {
     std::vector<tensor_type> components = first->components();
-    for (std::size_t i = 0; i < components.size(); ++i) { // extents that differ are dyn
+    for (std::size_t i = 0; i < components.size(); ++i) { // different extents become dyn
         const auto& other = second->components()[i].shape;
         auto& shape = components[i].shape;
         for (int k = 0; k < shape.rank && shape.rank == other.rank; ++k)
@@ -178,10 +178,10 @@ public:
     }
 
 private:
-    /// A source that is being read, and the element which it is made of.
+    /// An open source, and the element from which it was made.
     struct open_source {
         element_arrays element = {};
-        std::int64_t number = 0; // of the elements before
+        std::int64_t number = 0; // the number of earlier elements
         element_source_ptr source = {};
         std::unique_ptr<element_iterator> from = {};
     };
@@ -191,7 +191,8 @@ private:
         const seed_scope here(seeds);
         open_source made{std::move(element), number};
         made.source = rule_->f(element_arrays(made.element));
-        // Seeds of a source that f did not make itself were drawn by this process: another one goes on with these.
+        // Seeds of a source that f did not make were drawn by this process. Another process that resumes uses
+        // them.
         auto table = std::make_shared<seed_table>();
         table->drawn = made.source->seeds();
         for (std::size_t i = 0; i < table->drawn.size(); ++i) table->saved.push_back(hash_combine(seed_, ~i));

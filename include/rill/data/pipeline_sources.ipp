@@ -96,7 +96,7 @@ public:
         : start_(start), step_(step), count_(count) {}
     bool next(element_arrays& to, const pull_context&) override {
         if (at_ >= count_) return false;
-        // modulo 2^64: step * at may leave the range of numbers where the value does not
+        // modulo 2^64: step * at may overflow although the value does not
         const auto value = static_cast<std::int64_t>(
             static_cast<std::uint64_t>(start_) + static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(at_++));
         to.assign(1, single_element(dtype::int64, &value));
@@ -111,7 +111,7 @@ RILL_COLD element_source_ptr range_source(std::int64_t start, std::int64_t stop,
     if (step == 0) throw invalid_argument("dataset::range: the step is 0");
     const bool is_empty = step > 0 ? stop <= start : stop >= start;
     const auto first = static_cast<std::uint64_t>(start), last = static_cast<std::uint64_t>(stop),
-               stride = static_cast<std::uint64_t>(step); // differences may be more than 2^63
+               stride = static_cast<std::uint64_t>(step); // differences may exceed 2^63
     const std::uint64_t numbers = is_empty   ? 0
                                   : step > 0 ? (last - first - 1) / stride + 1
                                              : (first - last - 1) / (0 - stride) + 1;
@@ -132,14 +132,14 @@ public:
             context.check();
             try {
                 if (!context.without_locks(call)) is_over_ = true, to_skip_ = 1;
-            } catch (...) {} // an error of a call before the saved place: it was reported then
+            } catch (...) {} // an error before the saved position was already reported
             --to_skip_;
         }
         if (is_over_) return false;
         try {
             is_over_ = !context.without_locks(call);
         } catch (...) {
-            ++at_; // a call that throws counts too
+            ++at_; // a throwing call counts too
             throw;
         }
         ++at_;

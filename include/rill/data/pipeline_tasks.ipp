@@ -16,25 +16,26 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The state that an iterator shares with its tasks. A task works only while `stop` is false; the iterator waits for those that do.
+/// The state that an iterator shares with its tasks. A task works only while `stop` is false. The iterator waits for working tasks.
 struct task_state {
     std::mutex mutex;
     std::unique_ptr<environment::signal> changed; // made with the first element
     std::atomic<bool> stop{false};
 
-    /// Waits for a change, or for a moment: then it is time to see if the step is over. Both locks are released meanwhile.
+    /// Waits for a change, or for a short time after which the caller checks if the step is over. Both locks are released
+    /// meanwhile.
     void wait(std::unique_lock<std::mutex>& lock, const pull_context& context) {
         context.throw_if_over();
         context.without_locks([&] {
             changed->wait(lock, context.environment.now_plus(std::chrono::milliseconds(20)));
-            lock.unlock(); // those who save take the lock of the pull first
+            lock.unlock(); // threads that save take the lock of the pull first
         });
         lock.lock();
         context.throw_if_over();
     }
 };
 
-/// Counts the bytes of an element. One that does not fit becomes an error.
+/// Counts the bytes of an element. An element beyond the limit becomes an error.
 inline void keep_counted(held_bytes& memory, pulled_element& element) {
     try {
         memory.add(element.arrays);
@@ -76,7 +77,7 @@ struct prefetch_state : task_state {
                 const executor::blocked_thread here; // the pipeline may wait
                 got = pull(*s.from, {env, nullptr, &s.stop, &locks});
             } catch (...) {
-                is_wanted = false; // it was stopped
+                is_wanted = false; // the iterator was stopped
             }
             lock.lock();
             if (is_wanted) s.take(std::move(got));
@@ -121,7 +122,7 @@ public:
                 s.wait(lock, context);
                 continue;
             }
-            s.is_pulling = true; // no task has begun: this thread is sooner
+            s.is_pulling = true; // no task has begun: this thread is faster
             lock.unlock();
             const std::unique_lock pulling(s.lock);
             const held_locks locks{s.lock, context.locks};
@@ -181,7 +182,7 @@ RILL_COLD element_source_ptr prefetch_source(element_source_ptr from, index_t bu
         names_of(from), from->seeds());
 }
 
-/// The numbers of the elements that a map is called with: others in each epoch and iteration.
+/// The numbers of the elements for a map's calls. They differ between epochs and iterations.
 class element_numbers {
 public:
     explicit element_numbers(const iterate_request& r) : base_(hash_combine(r.epoch, r.iteration)) {}
@@ -204,7 +205,7 @@ public:
             if (!from_->next(one, context)) return false;
             in_ = std::move(one);
         }
-        auto numbers = numbers_; // the element's number is taken when its call has ended
+        auto numbers = numbers_; // an element's number is taken when its call has ended
         const auto number = numbers.next();
         const auto call = [&] { return f_(context.locks ? element_arrays(in_) : std::move(in_), number); };
         try {
@@ -235,7 +236,7 @@ private:
 
     const element_function f_;
     element_numbers numbers_;
-    element_arrays in_; // the element of the call that runs
+    element_arrays in_; // the element of the running call
 };
 
 inline element_source_ptr sequential_map_source(element_source_ptr from, std::vector<tensor_type> components,
@@ -262,7 +263,7 @@ struct parallel_map_state : task_state {
 
     const std::unique_ptr<held_bytes> memory; // of the elements and the results
 
-    /// Runs the function of an element, unless another thread does or nobody wants it any more.
+    /// Runs the function of an element, unless another thread does or the element is no longer needed.
     void run_waiting(mapped_element& e) {
         std::unique_lock lock(mutex);
         if (stop || e.stage != mapped_element::waiting) return;
@@ -307,7 +308,7 @@ public:
         auto& s = *state_;
         if (!s.changed) {
             s.changed = context.environment.make_signal();
-            for (const auto& e : window_) post(e, context.environment); // of a state that was restored
+            for (const auto& e : window_) post(e, context.environment); // of a restored state
         }
         while (window_.size() < parallel_ && !is_over_) {
             auto got = pull(*from_, context);
@@ -320,7 +321,7 @@ public:
         if (window_.empty()) return false;
         const auto first = window_.front();
         std::unique_lock lock(s.mutex);
-        if (first->stage == mapped_element::waiting) { // no task has begun: this thread is sooner
+        if (first->stage == mapped_element::waiting) { // no task has begun: this thread is faster
             lock.unlock();
             context.without_locks([&] { s.run_waiting(*first); });
             lock.lock();
@@ -345,7 +346,7 @@ public:
         numbers_.save(to);
         from_->save(to);
     }
-    /// Calls no function of the program: a state may be restored only to check it.
+    /// Restores without calling the program's functions: a state may be restored only to check it.
     void restore(iterator_archive& from, const pull_context& context) override {
         is_over_ = from.number() != 0;
         for (auto n = from.count(); n > 0; --n) {
@@ -374,13 +375,13 @@ private:
         window_.push_back(std::move(e));
     }
     void post(const std::shared_ptr<mapped_element>& e, environment& env) {
-        if (!e->in.empty()) env.post([s = state_, e] { s->run_waiting(*e); }); // else its pull failed
+        if (!e->in.empty()) env.post([s = state_, e] { s->run_waiting(*e); }); // otherwise its pull failed
     }
 
     const std::size_t parallel_;
     element_numbers numbers_;
     const std::shared_ptr<parallel_map_state> state_;
-    std::deque<std::shared_ptr<mapped_element>> window_; // of the thread that pulls; its elements are under the lock
+    std::deque<std::shared_ptr<mapped_element>> window_; // of the pulling thread; the lock guards its elements
     bool is_over_ = false;
 };
 

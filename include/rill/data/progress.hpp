@@ -14,21 +14,21 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct progress_options {
-    std::int64_t total = 0; // items; 0: not known
+    std::int64_t total = 0; // items; 0: unknown
     std::string label = {};
     std::FILE* to = nullptr; // null: the standard error stream, if it is a terminal
 };
 
 namespace detail {
 
-/// Returns the line that a progress bar shows.
+/// Returns the text of a progress bar.
 std::string progress_line(const progress_options& o, std::int64_t done, double seconds);
-/// Returns the stream that a progress bar is drawn on; null for none.
+/// Returns the stream for a progress bar; null for none.
 std::FILE* progress_stream(const progress_options& o);
-/// Draws the line over the last one; `end` also ends it.
+/// Draws a line over the previous one; `end` also ends it.
 void draw_progress(std::FILE* to, const std::string& line, bool end);
 
-/// A loop over a range that draws how far it is, ten times a second at most.
+/// A loop over a range that draws its progress, at most ten times a second.
 template <class Range> class progress_range {
 public:
     progress_range(Range range, progress_options o) : range_(std::move(range)), options_(std::move(o)) {}
@@ -75,7 +75,8 @@ private:
 
 } // namespace detail
 
-/// Loops over a dataset, or any range, and draws items, rate and time left: for (auto batch : progress(data, {.total = 1000})).
+/// Wraps a dataset, or any range, in a loop that draws items, rate and time left: for (auto batch : progress(data, {.total =
+/// 1000})).
 template <class Range> detail::progress_range<Range> progress(Range range, progress_options o = {}) {
     if constexpr (requires { std::size(range); })
         if (o.total == 0) o.total = static_cast<std::int64_t>(std::size(range));

@@ -18,8 +18,8 @@ public:
     explicit random_call_scope(random_call& call) : scoped(random_call_slot(), &call) {}
 };
 
-/// A function over tensors that a dataset calls: a graph and a session of its own. Several threads may call it at once. Its random ops draw by
-/// the number of the element.
+/// A function over tensors that a dataset calls. It has a graph and a session of its own. Several threads may call it at once. Its random
+/// ops draw by the number of the element.
 struct traced_function {
     graph home;
     std::vector<any_tensor> inputs, outputs;

@@ -61,7 +61,7 @@ RILL_FN auto loop_leaf_value(const State& state, const Leaves& leaves) {
         return at<Leaf>(leaves);
 }
 
-/// Evaluates an expression of a loop for a given state.
+/// An evaluator of a loop's expression for a given state.
 template <class E> struct loop_evaluator;
 template <class S, int... Part> struct loop_evaluator<loop_expression<S, Part...>> {
     using leaf_types = typename element_lists<S>::leaves;

@@ -13,10 +13,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Limits of the memory of devices, for a process: the last session that names one decides.
+/// Memory limits of devices, per process: the last session that sets one decides.
 struct gpu_options {
-    double memory_fraction = 0; // of the device's whole memory; 0: as much as is needed
-    bool allow_growth = false;  // with a fraction: take memory as it is needed, rather than all at once
+    double memory_fraction = 0; // fraction of the device's memory; 0: as much as needed
+    bool allow_growth = false;  // with a fraction: allocate on demand instead of all at once
 };
 
 /// A type of device. Kernels register under its name.
@@ -24,13 +24,13 @@ struct device_type {
     std::string name; // "cpu"
     /// The memory of each instance. Empty: all instances use the host's memory, and a session may have any number of them.
     std::vector<const memory_space*> spaces = {};
-    // The speed of one thread, for estimates alone: the time to start a step, and what it does in a microsecond.
+    // The speed of one thread, used only in estimates: the start-up time of a step, and its throughput per microsecond.
     double start_microseconds = 0.05, flops_per_microsecond = 1e5, bytes_per_microsecond = 1e4;
 
     /// Applies the limits that a session names to the memory of all instances; null if the type has no limits.
     void (*limit_memory)(const device_type& type, const gpu_options& options) = nullptr;
 
-    /// Returns the estimated time of so much arithmetic and memory traffic in one step, in microseconds.
+    /// Returns the estimated time in microseconds of one step with this arithmetic and memory traffic.
     double microseconds(double flops, double bytes) const {
         return std::max(flops / flops_per_microsecond, start_microseconds + bytes / bytes_per_microsecond);
     }
@@ -44,11 +44,11 @@ struct device {
     device_name full = {};               // "/job:localhost/replica:0/task:0/device:cpu:0"
 };
 
-/// How a session chooses the devices of nodes that request none. `simple`: the default device. `by_cost`: a simulated run over estimated
-/// costs, when the first plan with the node is compiled.
+/// The way in which a session chooses devices for nodes that request none. `simple`: the default device. `by_cost`: a simulated run with
+/// estimated costs, when the first plan with the node is compiled.
 enum class placers : std::uint8_t { simple, by_cost };
 
-/// Numbers of devices by type: {{"cpu", 4}}.
+/// The number of devices per type: {{"cpu", 4}}.
 using device_counts = std::vector<std::pair<std::string, int>>;
 
 /// Returns the CPU, which is always registered.

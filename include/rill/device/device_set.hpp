@@ -11,19 +11,19 @@ namespace rill { inline namespace RILL_ABI {
 /// The devices of a session. It must outlive all references to them.
 class device_set {
 public:
-    /// Makes `counts` devices of the types that it names, and one of every other registered type. `task` gives the job, replica and task
-    /// of their names. Throws invalid_argument for a type that is not registered or named twice, and for a number that is below 1 or
-    /// above the number of the type's memories.
+    /// Makes `counts` devices of the named types, and one of every other registered type. `task` gives the job, replica and task of
+    /// their names. Throws invalid_argument if a type is not registered or named twice. Throws it also if a number is below 1 or above
+    /// the number of the type's memories.
     explicit device_set(const device_counts& counts = {}, const device_name& task = {"localhost", 0, 0, "", -1})
         : device_set(counts, std::span(&task, 1)) {}
-    /// Makes as many devices for each of several tasks.
+    /// Makes this many devices for each of several tasks.
     device_set(const device_counts& counts, std::span<const device_name> tasks);
     device_set(const device_set&) = delete;
     device_set& operator=(const device_set&) = delete;
 
-    /// Returns the first device that has all given parts of the name; null if there is none.
+    /// Returns the first device that matches all given parts of the name; null if there is none.
     const device* find(const device_name& name) const;
-    /// Returns the first device of a type; null if the type was registered later than this set was made.
+    /// Returns the first device of a type; null if the type was registered after this set was made.
     const device* first(const device_type& type) const;
     /// Returns the first CPU.
     const device& cpu() const { return *all_.front(); }

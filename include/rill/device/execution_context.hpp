@@ -15,10 +15,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An element that a check of data refused: its position and its value.
+/// An element that a data check refused: its position and its value.
 struct refused_element {
     index_t at = -1;        // -1: none
-    std::int64_t value = 0; // of an integer; for a real number, the bits of the double
+    std::int64_t value = 0; // the integer, or the bits of the double for a real number
 
     template <class T> RILL_FN static refused_element of(index_t at, const T& v) {
         if constexpr (std::integral<T>)
@@ -29,7 +29,7 @@ struct refused_element {
     double real() const { return std::bit_cast<double>(value); }
 };
 
-/// Describes a check of data in the words of its op. A kernel owns its sites: error records keep their addresses until the run ends.
+/// A description of a data check in terms of its op. A kernel owns its sites: error records keep their addresses until the run ends.
 class error_site {
 public:
     virtual ~error_site() = default;
@@ -38,13 +38,13 @@ public:
 };
 using error_site_ptr = std::shared_ptr<const error_site>;
 
-/// The first error that the kernels of a run found in their data. It lies in the memory of a device for which the host does not wait.
-/// Kernels fill it in, and the host reads it at the end of the run. The first error is the one with the lowest step number.
+/// The first data error of a run's kernels. It lies in device memory, so that the host does not wait. Kernels fill it in; the host
+/// reads it at the end of the run. The first error is the one with the lowest step number.
 struct error_record {
     static constexpr std::int32_t no_step = std::numeric_limits<std::int32_t>::max();
 
     std::int32_t step = no_step;
-    const error_site* where = nullptr; // an address of the host; kernels only pass it on
+    const error_site* where = nullptr; // a host address; kernels only copy it
     refused_element found;
 
     bool is_set() const { return step != no_step; }
@@ -69,9 +69,9 @@ struct execution_context {
 
     // Two functions for devices whose kernels run on threads of the host.
 
-    /// Throws the error of a refused element. With a record, notes it there instead, unless an earlier step has failed.
+    /// Throws the error of a refused element. With a record, stores it there instead, unless an earlier step has failed.
     void refuse(const error_site& where, const refused_element& found) const;
-    /// Returns true if the record says that this step or an earlier one has failed.
+    /// Returns true if the record holds an error of this step or an earlier one.
     bool has_failed() const;
 };
 
@@ -80,10 +80,10 @@ namespace detail {
 /// Locks the error records of devices whose kernels run on threads of the host.
 RILL_EXPORT std::mutex& error_record_mutex();
 
-/// Returns the words for an integer division by zero. Error records may keep its address.
+/// Returns the error site of integer divisions by zero. Error records may keep its address.
 const error_site& zero_division();
 
-/// Refuses an integer division by zero that this thread has noted in sticky_errors(), and clears the note.
+/// Reports an integer division by zero that sticky_errors() of this thread has recorded, and clears the record.
 void refuse_zero_division(const execution_context& on);
 
 } // namespace detail

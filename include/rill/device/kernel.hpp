@@ -38,9 +38,9 @@ struct step_context {
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // undo functions that run if the step fails; set for steps with async ops
     detail::trace_scope* trace = nullptr; // set for traced steps
-    std::uint32_t incarnation = 0;        // of the task whose handles the step may use; 0: any task of this process
-    rendezvous* exchange = nullptr;       // where the parts of the step exchange values; null: it has no parts
-    const file_access* files = nullptr;   // which files the step may open; null: all
+    std::uint32_t incarnation = 0;        // the task whose handles the step may use; 0: any task of this process
+    rendezvous* exchange = nullptr;       // exchange between the parts of the step; null: it has no parts
+    const file_access* files = nullptr;   // the files that the step may open; null: all
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.
@@ -54,8 +54,8 @@ inline constexpr step_context no_step{};
 
 } // namespace detail
 
-/// A callback that completes an asynchronous kernel or a started step, with its outputs or an error. Any thread may call that of a kernel,
-/// once. Further calls, and calls after the step has ended, do nothing.
+/// A callback that completes an asynchronous kernel or a started step, with its outputs or an error. Any thread may call a kernel's
+/// completion, once. Further calls, and calls after the step has ended, do nothing.
 using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
 
 /// The interface for an op that completes after its kernel has returned. A kernel that need not wait writes its outputs directly.
@@ -64,8 +64,8 @@ public:
     /// Returns a callback that completes the op. If the step ends first, it calls `give_up`.
     /// `give_up` returns true if it withdrew the op, without effect. It returns false if the callback has run or is running.
     virtual completion defer(std::function<bool()> give_up = {}) = 0;
-    /// Notes what the op waits for if it is deferred next. `awaited` may be called until the op has completed. Its text follows the name of
-    /// the node in the message of a step that waits too long.
+    /// Sets the description of the event that the op waits for if it is deferred next. `awaited` may be called until the op has completed.
+    /// If a step waits too long, the message contains this text after the name of the node.
     virtual void describe(std::function<std::string()> /*awaited*/) {}
 
 protected:
@@ -109,11 +109,11 @@ struct kernel_request {
     std::span<const any_array* const> constants = {}; // per input: its constant value, else null. Empty: unknown
     std::size_t scratch_bytes = 0;                    // set by the op: scratch memory of each run
     execution_context on = {}; // the context of all runs, as far as it is known: the threads, which outlive the kernel
-    double microseconds = 0; // set by a kernel that knows its time on one thread better than op::cost, as fused ones do
+    double microseconds = 0; // set by kernels that estimate their time on one thread better than op::cost
     bool shared = false;     // set by the op: the kernel uses the pool
     std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
     int replica = 0;         // session_options::replica; 0 for an op with a container or a shared name
-    /// Returns the stream of the next run; set by a random op. The host calls it once a run, and the kernel finds the stream in its context.
+    /// Returns the stream of the next run; set by a random op. The host calls it once per run and stores the stream in the context.
     std::function<random_stream()> next_stream = {};
 
     /// Returns the seed that this replica draws with where replica 0 draws with `asked`.

@@ -33,16 +33,16 @@ struct matrix_sizes {
     std::array<index_t, 3> out{};
 };
 
-/// A batch of row-major matrices [rows, columns], and right sides [rows, right] where a system is solved.
+/// A batch of row-major matrices [rows, columns]; for solves also right-hand sides [rows, right].
 struct matrix_task {
     index_t count = 1, rows = 0, columns = 0, right = 0;
     bool lower = true;    // triangular_solve: the triangle that is read
-    bool adjoint = false; // inverse and solves: of the conjugated and transposed matrix
+    bool adjoint = false; // inverse and solves: use the conjugate transpose of the matrix
     bool full = false;    // qr, svd: square orthogonal factors
     bool vectors = true;  // self_adjoint_eig, svd: the vectors as well as the values
 
     constexpr index_t least() const { return std::min(rows, columns); }
-    /// Returns the extent of the orthogonal factors along their second axis, for the side with so many rows.
+    /// Returns the number of columns of the orthogonal factor on the side with `side` rows.
     constexpr index_t factor_columns(index_t side) const { return full ? side : least(); }
 
     constexpr matrix_sizes sizes(matrix_function f) const {

@@ -25,20 +25,19 @@ protected:
     ~region_source() = default;
 };
 
-/// Device memory in blocks, cut from regions that the pool keeps: allocation calls of drivers are slow, and wait for the device. A step
-/// in steady state takes none.
+/// Device memory in blocks, cut from regions that the pool keeps. Allocation calls of drivers are slow and wait for the device. Steps in
+/// steady state make none.
 class memory_pool final : public allocator {
 public:
     static constexpr std::size_t alignment = 256;
 
-    /// `name` is the name of the memory in messages: "gpu:0". The source must outlive the pool.
+    /// Makes an empty pool. `name` is the name of the memory in messages: "gpu:0". The source must outlive the pool.
     memory_pool(std::string name, region_source& source);
     memory_pool(const memory_pool&) = delete;
     ~memory_pool() override;
 
-    /// Applies the limits of a session, to regions that are taken from now on. With a fraction and without allow_growth, the first
-    /// allocation takes all that the fraction allows; otherwise the pool takes regions as they are needed. Without either field, earlier
-    /// limits stay.
+    /// Applies a session's limits to future regions. With a fraction and without allow_growth, the first allocation takes the whole
+    /// fraction; otherwise the pool takes regions on demand. If both fields are at their defaults, earlier limits stay.
     void limit(const gpu_options& options);
 
     /// Returns a block. Throws resource_exhausted with the bytes requested, in use, allowed, and the largest blocks.
@@ -49,9 +48,9 @@ public:
     /// Returns the bytes of all regions that the pool holds.
     std::size_t bytes_held() const;
     std::size_t peak_bytes() const;
-    /// Returns the bytes that can still be allocated, if the source has `left` bytes beside those that the pool holds.
+    /// Returns the bytes that can still be allocated, if the source has `left` bytes beside those of the pool.
     std::size_t free_bytes(std::size_t left) const;
-    /// Gives back all regions without a block in use.
+    /// Releases all regions without a used block.
     void trim() noexcept;
 
 private:

@@ -39,7 +39,7 @@ RILL_COLD std::size_t memory_pool::most() const {
     return fraction_ > 0 ? static_cast<std::size_t>(fraction_ * static_cast<double>(all)) : all;
 }
 
-/// Takes a region that holds so many bytes: all that is allowed, or twice as much as is held.
+/// Takes a region of at least `bytes` bytes: the whole limit, or twice the bytes held.
 RILL_COLD bool memory_pool::add_region(std::size_t bytes) {
     constexpr std::size_t least = std::size_t(1) << 20;
     const std::size_t limit = most(), left = limit > held_ ? limit - held_ : 0;
@@ -57,7 +57,7 @@ RILL_COLD bool memory_pool::add_region(std::size_t bytes) {
     }
 }
 
-/// Cuts a block from the smallest free one that holds it; null if there is none.
+/// Cuts a block from the smallest free block that fits; returns null if there is none.
 RILL_INLINE std::byte* memory_pool::cut(std::size_t bytes) {
     auto best = free_.end();
     for (auto at = free_.begin(); at != free_.end(); ++at)
@@ -78,7 +78,7 @@ RILL_INLINE void* memory_pool::allocate(std::size_t bytes) {
     if (wanted < bytes) refuse(bytes);
     if (std::byte* const block = cut(wanted)) return block;
     if (!add_region(wanted)) {
-        give_back_free(); // regions that are too small for this block
+        give_back_free(); // releases regions too small for this block
         if (!add_region(wanted)) refuse(bytes);
     }
     return cut(wanted);

@@ -22,7 +22,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Accepts an index in [0, extent).
+/// A predicate that accepts an index in [0, extent).
 template <class I> struct index_inside {
     using bits = std::make_unsigned_t<I>;
     bits end; // the extent, or one more than the largest index
@@ -36,7 +36,7 @@ private:
     static constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
 };
 
-/// Accepts an index below an extent. Segments leave out what has a negative one.
+/// A predicate that accepts an index below an extent. Negative ids are allowed: segment ops skip their slices.
 template <class I> struct index_below {
     index_t end;
 
@@ -44,7 +44,7 @@ template <class I> struct index_below {
     RILL_FN bool operator()(I id) const { return static_cast<index_t>(id) < end; }
 };
 
-/// Accepts a number that is neither infinite nor NaN.
+/// A predicate that accepts a number that is neither infinite nor NaN.
 struct finite_number {
     template <class T> RILL_FN bool operator()(const T& v) const {
         const auto wide = static_cast<compute_type<T>>(v);
@@ -68,23 +68,23 @@ inline constexpr index_t update_shared_from = 1 << 16;
 /// The number of elements in all windows from which the primitives over windows use the pool.
 inline constexpr index_t window_shared_from = 1 << 18;
 
-/// Returns true if primitives over these windows, one element of each of so many channels, use a pool.
+/// Returns true if primitives over these windows use a pool. `channels` counts the elements per window position.
 inline bool windows_are_shared(const window_shape& w, index_t channels) {
     return w.batch * w.windows() * w.positions() * channels >= window_shared_from;
 }
 
-/// The `Count` numbers, in the memory of a device, that an update reads beside its arrays.
+/// The `Count` constants, in device memory, that an update reads beside its arrays.
 template <class T, std::size_t Count> struct update_constants {
     const T* at = nullptr;
 };
 template <class T> using no_constants = update_constants<T, 0>;
 
-/// The way in which an update treats slices of one id: one after the other, or as one slice, their sum.
+/// The way in which an update treats slices with equal ids: one after the other, or their sum as one slice.
 enum class equal_ids : std::uint8_t { in_turn, added };
 
 namespace detail {
 
-// Functions that a device must compile are objects with names: a GPU cannot take a lambda of the host as a kernel.
+// Functions that a device compiles are named function objects: a GPU cannot take a host lambda as a kernel.
 
 struct empty_row {
     template <class... A> RILL_FN void operator()(const A&...) const {}

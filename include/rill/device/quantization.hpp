@@ -10,12 +10,12 @@
 #include <rill/core/dims.hpp>
 #include <rill/core/half.hpp>
 
-// The arithmetic of quantised numbers: integers that stand for evenly spaced real numbers of a range.
+// Quantised arithmetic: integers that represent evenly spaced real numbers of a range.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The place of real numbers among the integers. `min_combined`: the range's ends are the smallest and the largest integer. `min_first`: 0
-/// is an integer exactly, as products need it.
+/// The mapping of a real range to integers. `min_combined`: the ends of the range map to the smallest and largest integers. `min_first`: 0
+/// maps to an integer exactly, as products require.
 enum class quantize_mode : std::int32_t { min_combined, min_first };
 
 /// The integers of a quantised type.
@@ -25,11 +25,11 @@ template <class Q> struct quantized_integers {
     static constexpr double steps = static_cast<double>(highest - lowest + 1);
 };
 
-/// The real numbers that the integers of a quantised type stand for.
+/// The real range that the integers of a quantised type represent.
 struct quantized_range {
     float low = 0, high = 0;
 
-    /// Returns the integer that 0 is nearest to, before it is limited to the type. Of a range without numbers it is the lowest one.
+    /// Returns the integer nearest to the real number 0, before clamping to the type. For an empty range it is the lowest integer.
     template <class Q> RILL_FN std::int64_t zero_point() const {
         using I = quantized_integers<Q>;
         const double below = std::round(static_cast<double>(low * scale<Q>()));
@@ -42,7 +42,7 @@ struct quantized_range {
         const double adjusted = (static_cast<double>(high) - static_cast<double>(low)) * I::steps / (I::steps - 1);
         return static_cast<float>(I::steps / adjusted);
     }
-    /// Returns the real number between two integers.
+    /// Returns the difference between the real values of adjacent integers.
     template <class Q> RILL_FN float one_level() const {
         return static_cast<float>((static_cast<double>(high) - static_cast<double>(low)) /
                                   (quantized_integers<Q>::steps - 1));
@@ -50,7 +50,7 @@ struct quantized_range {
 
     template <class Q> RILL_FN Q quantize(float x, quantize_mode mode) const {
         using I = quantized_integers<Q>;
-        if (!(x == x)) x = low; // a NaN is the lowest number
+        if (!(x == x)) x = low; // NaN maps to the lowest number
         double at;
         if (mode == quantize_mode::min_first) {
             at = std::round(static_cast<double>(x) * static_cast<double>(scale<Q>())) +
@@ -81,7 +81,7 @@ struct quantized_range {
     }
 };
 
-/// Returns the range of sums of products of numbers of two ranges, as qint32.
+/// Returns the qint32 range of sums of products of numbers from two ranges.
 template <class A, class B>
 RILL_FN quantized_range range_of_products(const quantized_range& a, const quantized_range& b) {
     const float level = a.one_level<A>() * b.one_level<B>();
@@ -90,7 +90,7 @@ RILL_FN quantized_range range_of_products(const quantized_range& a, const quanti
 
 namespace detail {
 
-/// The conversions of single numbers, given the ends of the ranges that they need.
+/// Scalar conversions, given the ends of the ranges that they need.
 struct to_quantized {
     quantize_mode mode;
     template <class Q> RILL_FN void run(float x, const std::array<float, 2>& range, Q& y) const {
@@ -103,14 +103,14 @@ struct to_real {
         y = quantized_range{range[0], range[1]}.real(x, mode);
     }
 };
-/// From qint32 to a smaller type with a range of its own.
+/// A conversion of qint32 to a smaller type with its own range.
 struct to_other_range {
     template <class Q> RILL_FN void run(qint32 x, const std::array<float, 4>& r, Q& y) const {
         y = quantized_range{r[2], r[3]}.template quantize<Q>(
             quantized_range{r[0], r[1]}.real(x, quantize_mode::min_first), quantize_mode::min_first);
     }
 };
-/// The larger one of a number and 0.
+/// The maximum of a number and 0.
 struct quantized_positive_part {
     template <class Q> RILL_FN void run(Q x, const std::array<float, 2>& range, Q& y) const {
         using I = quantized_integers<Q>;

@@ -9,18 +9,18 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The place where the parts of one step exchange values. Edges have numbers. An edge delivers its values in the order in which they are
-/// sent: inside a loop, one for each iteration. Thread-safe.
+/// The exchange of values between the parts of one step. Edges have numbers. An edge delivers its values in the order in which they are
+/// sent: inside a loop, one per iteration. Thread-safe.
 class rendezvous {
 public:
-    /// Hands a value over. It owns its elements, and lies in host memory. Never waits. After abort() it does nothing.
+    /// Sends a value, which must own its elements and lie in host memory. Never waits. After abort() it does nothing.
     virtual void send(std::uint32_t edge, any_array value) = 0;
-    /// Takes the edge's next value if it is there, and returns true. Throws the problem given to abort().
+    /// Receives the edge's next value if it has arrived, and returns true. Throws the problem given to abort().
     virtual bool try_receive(std::uint32_t edge, any_array& into) = 0;
     /// Calls `done` once with the edge's next value as its only output, or with the problem given to abort(). The call comes from any
     /// thread, possibly before this function returns.
     virtual void receive(std::uint32_t edge, completion done) = 0;
-    /// Ends the exchange: all receives, present and later, complete with this problem. The first call counts.
+    /// Ends the exchange: all pending and later receives complete with this problem. Only the first call has an effect.
     virtual void abort(std::exception_ptr problem) noexcept = 0;
 
 protected:

@@ -147,7 +147,7 @@ private:
 template <class S, class G>
 inline constexpr bool takes_gradient = differentiable_structure<S> && !std::is_same_v<G, no_gradient>;
 
-/// Runs the pullbacks in reverse and stores the adjoint of each leaf occurrence in its slot.
+/// The backward sweep: runs the pullbacks in reverse and stores the adjoint of each leaf occurrence in its slot.
 template <class S, int Leaf> struct pullback_of {
     template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep&, const G& g, Slots& slots) {
         if constexpr (takes_gradient<S, G>) at<Leaf>(slots) = g;

@@ -9,26 +9,26 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The requests of one caller, so that each runs once: those that run, and the answers of those that have run. An answer is kept until the
-/// caller says that it has it. Not thread-safe.
+/// A table of one caller's requests, so that each runs once: the running ones, and the answers of the others. An answer is kept until the
+/// caller acknowledges it. Not thread-safe.
 class answer_table {
 public:
-    static constexpr std::size_t most = 1024; // requests that run or whose answers are kept
+    static constexpr std::size_t most = 1024; // running requests and kept answers
 
     enum class state {
-        fresh,   // not seen before: it is now noted as running
-        running, // it runs
-        done,    // it has run, and its answer is kept
-        over,    // the caller has its answer
+        fresh,   // not seen before: now noted as running
+        running, // running
+        done,    // its answer is kept
+        over,    // the caller has the answer
         full     // too many requests are open
     };
-    /// Notes a request, and returns what was known of it.
+    /// Notes a request, and returns its state before the call.
     state begin(std::uint64_t request);
     /// Keeps the answer of a running request.
     void record(std::uint64_t request, message_parts answer);
     /// Returns the kept answer of a request; null if there is none.
     const message_parts* find(std::uint64_t request) const;
-    /// Drops an answer that the caller has.
+    /// Drops an answer that the caller has received.
     void acknowledge(std::uint64_t request);
     /// Drops all answers below a number.
     void acknowledge_below(std::uint64_t request);
@@ -44,7 +44,7 @@ private:
         message_parts answer;
     };
     std::map<std::uint64_t, entry> open_;
-    std::map<std::uint64_t, std::uint64_t> over_; // first and last of requests in a row that are over, above below_
+    std::map<std::uint64_t, std::uint64_t> over_; // first and last of ranges of requests that are over, above below_
     std::uint64_t below_ = 1;
     std::size_t running_ = 0;
 };

@@ -30,7 +30,7 @@ RILL_COLD void answer_table::record(std::uint64_t request, message_parts answer)
     if (at == open_.end() || std::exchange(at->second.is_done, true)) return;
     at->second.answer = std::move(answer);
     --running_;
-    if (is_over(request)) open_.erase(at); // its caller has given it up
+    if (is_over(request)) open_.erase(at); // its caller has cancelled it
 }
 
 RILL_COLD const message_parts* answer_table::find(std::uint64_t request) const {
@@ -55,7 +55,7 @@ RILL_COLD void answer_table::acknowledge(std::uint64_t request) {
 RILL_COLD void answer_table::acknowledge_below(std::uint64_t request) {
     if (request <= below_) return;
     below_ = request;
-    // a request that still runs was given up by its caller: it stays until it ends
+    // a request that still runs was cancelled by its caller: it stays until it ends
     std::erase_if(open_, [&](const auto& e) { return e.first < request && e.second.is_done; });
     while (!over_.empty() && over_.begin()->first < request) {
         const auto last = over_.begin()->second;

@@ -23,39 +23,39 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The time that chunks wait for an answer at the peer's address for them; a firewall may let nothing through to it.
+/// The longest wait of chunks for an answer from the peer's data address, which a firewall may block.
 inline constexpr std::chrono::milliseconds time_for_data{500};
 
-/// The calls of this task to one peer. Each runs there once at most, although lost messages are sent again, and ends: with its answer, with
-/// deadline_exceeded at its deadline, with `unavailable` once the peer is dead, with `aborted` if the peer restarts meanwhile. A peer whose
-/// steps make no progress while a call waits is reported to the log. Thread-safe.
+/// The calls of this task to one peer. Lost messages are sent again, but each call runs at most once. A call ends with its answer, or with
+/// deadline_exceeded at its deadline. It ends with `unavailable` once the peer is dead, and with `aborted` if the peer restarts. A peer
+/// whose steps make no progress while a call waits is reported in the log. Thread-safe.
 class channel : public std::enable_shared_from_this<channel> {
 public:
-    /// `peer`: the name of the task at the address; empty: any, which the peer tells.
+    /// Creates a channel. `peer`: the name of the task at the address; empty: any task. The peer's answer then has the name.
     channel(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self, std::string address,
             std::string peer, const health_options& health);
     ~channel();
 
     /// Calls a method, and returns the number of the call. `done` runs on a thread of the environment, or within this call. Pushed values
-    /// wait until the peer has taken others: all other calls overtake them, and values of up to 1 MiB overtake larger ones. A push ends with
-    /// deadline_exceeded, too, if the peer takes nothing of it for health_options::control.
+    /// wait for flow control. All other calls overtake them, and values of up to 1 MiB overtake larger ones. A push also ends with
+    /// deadline_exceeded if the peer accepts nothing of it for health_options::control.
     std::uint64_t call(wire_request request, answer_function done);
-    /// Asks the peer to give a call up. The call ends with the peer's answer, or soon with `why`.
+    /// Asks the peer to cancel a call. The call ends with the peer's answer, or soon with `why`.
     void give_up(std::uint64_t call, const std::exception_ptr& why);
-    /// Fails all calls, also later ones.
+    /// Fails all calls, including later ones.
     void close(const std::exception_ptr& why) noexcept;
 
-    /// The pushes that a peer has not answered, at most. It keeps an open request for each; the rest of its table is left to other calls.
+    /// The maximum number of unanswered pushes. The peer keeps an open request for each; the rest of its table is left to other calls.
     static constexpr std::size_t most_pushes = answer_table::most / 4;
 
     environment& runs_in() const noexcept { return env_; }
     const health_options& times() const noexcept { return health_; }
-    /// Returns the name of the peer, or its address if it has not answered yet.
+    /// Returns the name of the peer, or its address before the first answer.
     std::string peer() const;
     peer_health health() const;
-    /// Returns the incarnation that the peer had last; 0 if it has not answered yet.
+    /// Returns the last known incarnation of the peer; 0 before the first answer.
     std::uint64_t incarnation() const;
-    /// Returns the bytes of the values that calls have carried to the peer, each call counted once.
+    /// Returns the bytes of the values that calls have sent to the peer. Each call counts once.
     std::uint64_t bytes_sent() const;
 
 private:
@@ -66,8 +66,8 @@ private:
         std::size_t bytes = 0;     // of the payload
         std::uint64_t sent_to = 0; // incarnation; 0: not sent
         bool accepted = false;
-        bool has_asked = false; // the peer for its incarnation, since another one is expected
-        bool is_push = false; // it counts against the window
+        bool has_asked = false; // asked the peer for its incarnation, since another one is expected
+        bool is_push = false; // counts against the window
         bool is_long = false; // the payload goes in chunks
         int tries = 0;
         time_point again{}, expires = time_point::max();
@@ -77,7 +77,7 @@ private:
         std::string answer_meta;
     };
     using calls = std::map<std::uint64_t, pending>;
-    /// Calls of others that wait until the lock is released.
+    /// Callbacks that must wait until the lock is released.
     struct actions {
         std::vector<std::pair<answer_function, std::exception_ptr>> failures;
         answer_function answered = nullptr;
@@ -85,14 +85,14 @@ private:
         std::string warning = {}; // for the log
     };
     enum class link { idle, greeting, open };
-    /// The connection to the peer's other address, by which chunks come and go: they would hold up what shares a connection with them.
-    /// While there is none, they share the first one.
+    /// The connection to the peer's data address, which carries chunks. On a shared connection they would delay other messages. Without it,
+    /// chunks use the first connection.
     struct data_link {
         std::string address; // empty: the peer has none, or does not answer there
         transport::connection at = 0;
         link state = link::idle;
         time_point greeted{};
-        int losses = 0; // in a row: chunks that are asked for again
+        int losses = 0; // consecutive chunks that had to be requested again
     };
 
     transport::receiver receiver();
@@ -157,16 +157,16 @@ private:
     std::exception_ptr closed_;
     time_point heard_{}, pinged_{}, greeted_{}, greets_again_{};
     int greetings_ = 0;
-    std::uint64_t progress_ = 0; // of the peer, as its latest pong says
-    std::string oldest_;         // what its oldest step waits for; empty: none runs, as far as is known
+    std::uint64_t progress_ = 0; // of the peer, by its latest pong
+    std::string oldest_;         // the wait of the peer's oldest step; empty: no step is known to run
     time_point progressed_{};    // when its progress was first heard of
     bool has_warned_ = false;    // since then
     std::uint64_t last_ = 0;
     calls calls_;
-    std::set<std::pair<time_point, std::uint64_t>> due_; // when calls are to be looked at
+    std::set<std::pair<time_point, std::uint64_t>> due_; // the times at which calls need attention
     std::deque<std::uint64_t> controls_, values_,
-        long_values_;                                  // calls that wait; values: pushes in one message, in chunks
-    std::size_t values_out_ = 0, long_values_out_ = 0; // bytes of pushes that the peer has not taken yet
+        long_values_;                                  // calls that wait; values: pushes in one message, or in chunks
+    std::size_t values_out_ = 0, long_values_out_ = 0; // bytes of pushes that the peer has not accepted yet
     std::size_t pushes_out_ = 0;                       // and their number
     chunk_sender chunks_;
     std::deque<wire_message> outbox_; // in order; one thread at a time sends them

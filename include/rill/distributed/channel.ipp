@@ -32,7 +32,7 @@ RILL_COLD peer_health channel::health() const {
     const std::lock_guard lock(mutex_);
     if (is_dead_) return peer_health::dead;
     if (link_ != link::open) return peer_health::connecting;
-    if (calls_.empty()) return peer_health::alive; // nothing is expected of it
+    if (calls_.empty()) return peer_health::alive; // no answer is expected
     const auto silent = env_.now() - heard_;
     return silent < health_.slow      ? peer_health::alive
            : silent < health_.suspect ? peer_health::slow
@@ -72,7 +72,7 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
             if (calls_.empty()) {
                 // the peer may have forgotten who calls, and the clocks may have drifted apart
                 if (link_ == link::open && now - heard_ > std::chrono::minutes(5)) link_ = link::idle;
-                heard_ = std::max(heard_, now), pinged_ = now; // silence counts from here
+                heard_ = std::max(heard_, now), pinged_ = now; // silence is measured from here
                 progressed_ = now, oldest_.clear(), has_warned_ = false;
             }
             retries_.earn();
@@ -97,7 +97,7 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
 }
 
 RILL_COLD void channel::give_up(std::uint64_t call, const std::exception_ptr& why) {
-    constexpr auto soon = std::chrono::milliseconds(250); // the peer's answer may still say what has become of it
+    constexpr auto soon = std::chrono::milliseconds(250); // the peer's answer may still arrive and report the outcome
     actions todo;
     {
         const std::lock_guard lock(mutex_);
@@ -142,10 +142,10 @@ RILL_COLD void channel::perform(actions todo) {
     for (auto& [done, why] : todo.failures) done(why, {});
 }
 
-/// Returns true for the messages that a connection for data carries.
+/// Returns true for the messages that the data connection carries.
 inline bool is_of_chunks(wire_type t) { return t == wire_type::chunk || t == wire_type::pull; }
 
-/// Sends what waits in the outbox. If another thread does so, it goes on with what this one has added.
+/// Sends the messages in the outbox. If another thread is sending, that thread also sends the messages of this one.
 RILL_COLD void channel::drain() {
     std::unique_lock lock(mutex_);
     if (std::exchange(drains_, true)) return;
@@ -240,12 +240,12 @@ RILL_COLD void channel::disconnect_data() {
     data_ = {data_.address};
 }
 
-/// Returns true while chunks wait for their connection.
+/// Returns true while chunks wait for the data connection.
 RILL_COLD bool channel::awaits_data(time_point now) const {
     return data_.state == link::greeting && now - data_.greeted < time_for_data;
 }
 
-/// Returns the time to wait before a message is sent again: 50 ms, doubled each time up to 1 s, and less by up to a half.
+/// Returns the delay before a message is sent again: 50 ms, doubled each time up to 1 s, and shortened at random by up to a half.
 RILL_COLD std::chrono::nanoseconds channel::backoff(int tries) {
     const auto most = std::min<std::int64_t>(std::int64_t(50'000'000) << std::min(tries, 10), 1'000'000'000);
     return std::chrono::nanoseconds(most -
@@ -266,20 +266,21 @@ RILL_COLD channel::calls::iterator channel::first_of(std::deque<std::uint64_t>& 
     return calls_.end();
 }
 
-/// Returns true if a push may be sent now.
+/// Returns true if flow control allows a push now.
 RILL_COLD bool channel::has_room(const pending& p) const {
     const auto out = p.is_long ? long_values_out_ : values_out_;
     return pushes_out_ < most_pushes && (out == 0 || out + p.bytes <= health_.window);
 }
 
-/// Returns when a push ends that its peer takes no more of. It may wait for a long time before it is sent, and a long one takes its time.
+/// Returns the time at which a push ends if its peer accepts no more of it. It starts with the sending, since a push may wait long before
+/// that and a long one takes time.
 RILL_COLD channel::time_point channel::end_of(const pending& p) const {
     return std::min(p.request.deadline, env_.now_plus(health_.control));
 }
 
-/// Sends the calls that wait, and chunks. Values wait until the peer has taken others: steps that have not begun there keep them, so that
-/// what begins steps must not wait. All wait while the peer is silent: what it receives much later than it was sent it does not run, since
-/// its caller may have found it dead meanwhile.
+/// Sends the waiting calls and chunks. Values wait until the peer has accepted earlier ones. Steps that have not begun there keep their
+/// values, so that calls that begin steps must not wait. Nothing is sent while the peer is silent. The peer refuses messages that
+/// arrive long after they were sent. Their caller may have declared it dead meanwhile.
 RILL_COLD void channel::pump(actions& todo) {
     if (link_ != link::open || is_silent(env_.now())) return;
     for (auto* queue : {&controls_, &values_, &long_values_})
@@ -335,19 +336,19 @@ RILL_COLD void channel::send(std::uint64_t number, pending& p, bool again) {
         }
     }
     p.sent_to = incarnation_;
-    set_again(number, p, p.accepted || p.bytes > 0 ? 10 : p.tries++); // a value costs more than the wait for it
+    set_again(number, p, p.accepted || p.bytes > 0 ? 10 : p.tries++); // to send a value again costs more than to wait
     outbox_.push_back(std::move(m));
 }
 
-/// Asks for the payloads of all answers that come in chunks.
+/// Asks for the payloads of all answers that arrive in chunks.
 RILL_COLD void channel::pull_all() {
     for (const auto& [number, p] : calls_)
         if (p.answer) pull(number, p, true);
 }
 
-/// Asks for the rest of an answer's payload. `again`: what is under way may be lost.
+/// Asks for the rest of an answer's payload. `again`: chunks under way may be lost.
 RILL_COLD void channel::pull(std::uint64_t number, const pending& p, bool again) {
-    if (awaits_data(env_.now())) return; // pull_all asks
+    if (awaits_data(env_.now())) return; // pull_all asks later
     auto h = header(wire_type::pull);
     h.request = number;
     h.credit = static_cast<std::uint32_t>(chunk_window >> 10);

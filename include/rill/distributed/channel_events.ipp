@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What happens to a channel: messages of its peer, and the time.
+// The events of a channel: messages of its peer, and timeouts.
 
 #include <rill/distributed/channel.hpp>
 
@@ -37,7 +37,7 @@ RILL_COLD void channel::on_message(wire_message m, actions& todo) {
     case wire_type::welcome: on_welcome(m, todo); break;
     case wire_type::refuse:
         if (static_cast<error_code>(m.head.method) == error_code::unauthenticated) {
-            if (link_ == link::open) connect(); // a new connection, on which nobody has said who we are
+            if (link_ == link::open) connect(); // a new connection needs a new hello
         } else if (link_ == link::greeting) {
             fail_all(made_error(m.head.method, m.meta), todo);
             link_ = link::idle;
@@ -60,11 +60,11 @@ RILL_COLD void channel::on_message(wire_message m, actions& todo) {
     }
 }
 
-/// The peer has answered at its address for data.
+/// Handles the peer's answer at its data address.
 RILL_COLD void channel::on_data_greeting(const wire_message& m, actions& todo) {
     if (m.head.type == wire_type::refuse) {
         if (static_cast<error_code>(m.head.method) == error_code::unauthenticated) {
-            if (data_.state == link::open) greet_for_data(); // a new connection, on which nobody has said who we are
+            if (data_.state == link::open) greet_for_data(); // a new connection needs a new hello
         } else {
             share_for_data(todo);
         }
@@ -76,7 +76,7 @@ RILL_COLD void channel::on_data_greeting(const wire_message& m, actions& todo) {
     pump(todo);
 }
 
-/// Lets chunks come and go by the first connection.
+/// Lets chunks use the first connection.
 RILL_COLD void channel::share_for_data(actions& todo) {
     disconnect_data();
     data_.address.clear();
@@ -84,7 +84,7 @@ RILL_COLD void channel::share_for_data(actions& todo) {
     pump(todo);
 }
 
-/// A chunk is asked for again. After some losses in a row nothing gets through to the peer's address for data any more.
+/// Counts a chunk that is requested again. After several losses in a row the peer's data address counts as unreachable.
 RILL_COLD void channel::note_loss(actions& todo) {
     constexpr int most = 3;
     if (data_.state == link::open && ++data_.losses == most) share_for_data(todo);
@@ -94,7 +94,7 @@ RILL_COLD void channel::on_welcome(const wire_message& m, actions& todo) {
     hello_meta hello;
     try {
         hello = meta_of<hello_meta>(m.meta);
-    } catch (const error&) { // it stays without a name
+    } catch (const error&) { // the peer stays without a name
     }
     if (peer_.empty()) peer_ = hello.from;
     if (m.head.sender != incarnation_) on_incarnation(m.head.sender, todo);
@@ -105,14 +105,14 @@ RILL_COLD void channel::on_welcome(const wire_message& m, actions& todo) {
     link_ = link::open;
     is_dead_ = false;
     heard_ = env_.now();
-    // what was sent by an earlier connection may be lost
+    // messages sent over an earlier connection may be lost
     chunks_.forget_sent();
     for (auto& [number, p] : calls_)
         if (p.sent_to) send(number, p, true);
     pump(todo);
 }
 
-/// The peer has another incarnation: what its former one was asked has an unknown end.
+/// Handles a new incarnation of the peer. The outcome of calls to the former one is unknown.
 RILL_COLD void channel::on_incarnation(std::uint64_t now, actions& todo) {
     const auto was = std::exchange(incarnation_, now);
     disconnect_data();
@@ -154,19 +154,19 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
             case wire_type::error: on_answer(at, std::move(m), todo); break;
             default: break;
             }
-        } catch (const error&) { // no message of the protocol: the peer is asked again
+        } catch (const error&) { // not a valid message: the peer is asked again
         }
     else if (m.head.type == wire_type::response || m.head.type == wire_type::error)
         send_short(wire_type::grant, m.head.request); // the call has ended without it: the peer need not keep it
     pump(todo);
 }
 
-/// Notes the progress that a pong tells. The peer is reported once if its steps do not move.
+/// Notes the progress that a pong reports. A peer whose steps do not move is reported once.
 RILL_COLD void channel::note_progress(const wire_message& pong, actions& todo) {
     pong_meta m;
     try {
         m = meta_of<pong_meta>(pong.meta);
-    } catch (const error&) { // a sign of life all the same
+    } catch (const error&) { // still a sign of life
         return;
     }
     const auto now = env_.now();
@@ -220,7 +220,7 @@ RILL_COLD void channel::answered(calls::iterator at) {
     const auto number = at->first;
     const bool is_long = at->second.answer != nullptr;
     remove(at);
-    // else the next message says it by ack_below
+    // otherwise ack_below of the next message acknowledges it
     if (is_long || (!calls_.empty() && calls_.begin()->first < number)) send_short(wire_type::grant, number);
 }
 
@@ -235,7 +235,7 @@ RILL_COLD std::string channel::state_text(time_point now) const {
     return who + ", to which no connection was made within " + seconds(now - greeted_);
 }
 
-/// Returns what is known of the peer's steps; empty if none is known to run.
+/// Returns a description of the peer's steps; empty if none is known to run.
 RILL_COLD std::string channel::progress_text(time_point now) const {
     if (oldest_.empty()) return {};
     const auto still = std::chrono::duration_cast<std::chrono::milliseconds>(now - progressed_).count();
@@ -277,7 +277,7 @@ RILL_COLD void channel::tick() {
     perform(std::move(todo));
 }
 
-/// Ends a call whose time is over, or sends again what may be lost.
+/// Ends a call whose deadline has passed, or sends again messages that may be lost.
 RILL_COLD void channel::on_due(calls::iterator at, time_point now, actions& todo) {
     auto& [number, p] = *at;
     if (p.expires <= now) {
@@ -288,9 +288,9 @@ RILL_COLD void channel::on_due(calls::iterator at, time_point now, actions& todo
                 : std::make_exception_ptr(deadline_exceeded(std::string(method_name(p.request.method)) +
                                                             " was not answered by its deadline by " + state_text(now)));
         fail(at, why, todo);
-    } else if (link_ != link::open) { // all is sent again once it is
+    } else if (link_ != link::open) { // everything is sent again once it is open
         set_again(number, p, 10);
-    } else if (is_silent(now)) { // it is sent once the peer is heard of
+    } else if (is_silent(now)) { // sent once the peer is heard of
         set_again(number, p, 3);
     } else if (!retries_.take(now)) {
         set_again(number, p, 10);
@@ -316,7 +316,7 @@ RILL_COLD void channel::set_due(std::uint64_t number, pending& p) {
     if (due != time_point::max()) due_.emplace(due, number);
 }
 
-/// Sets the timer to what happens next.
+/// Sets the timer to the next event.
 RILL_COLD void channel::schedule() {
     if (calls_.empty()) {
         timer_ = {};

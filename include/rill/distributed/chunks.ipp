@@ -58,7 +58,7 @@ RILL_COLD std::optional<chunk_sender::chunk> chunk_sender::next() {
     if (ready_.empty() || under_way_ >= chunk_window) return {};
     const auto request = ready_.begin()->second;
     auto& s = all_.at(request);
-    auto within = s.next; // of a part: a chunk does not cross its end
+    auto within = s.next; // in a part: a chunk does not cross its end
     const auto* part = s.payload.data();
     while (within >= part->size()) within -= part++->size();
     const auto size = std::min({std::uint64_t(chunk_bytes), part->size() - within, s.limit - s.next});
@@ -88,7 +88,7 @@ RILL_COLD bool chunk_receiver::take(std::uint64_t offset, std::string_view bytes
         if (parts_[i].empty()) parts_[i].reserve(std::min(lacks, at_once));
         const auto taken = std::min(lacks, bytes.size());
         parts_[i] += bytes.substr(0, taken);
-        received_ += taken; // counted once it is there: memory may end before
+        received_ += taken; // counted once stored: the allocation may fail
         bytes.remove_prefix(taken);
     }
     return true;

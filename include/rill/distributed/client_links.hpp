@@ -16,12 +16,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Thread-safe.
 class client_links {
 public:
-    /// Makes a target known: a server of this process, or one that a test reaches in its own way.
+    /// Registers a target: a server of this process, or one that a test reaches in its own way.
     void add(const std::string& target, std::shared_ptr<channel> to);
-    /// Forgets a target, unless another channel leads there meanwhile. Sessions keep the channel.
+    /// Removes a target, unless it has another channel meanwhile. Sessions keep the channel.
     void remove(const std::string& target, const std::shared_ptr<channel>& to);
-    /// Returns the channel to a target that uses the keys of the options; a server of this process needs none. Throws unavailable for a
-    /// server of this process that is not there, and invalid_argument for a scheme that no transport serves.
+    /// Returns the channel to a target that uses the keys of the options. A server of this process needs no keys. Throws unavailable
+    /// for a server of this process that does not exist, and invalid_argument for a scheme without a transport.
     std::shared_ptr<channel> find(const std::string& target, const session_options& options = {});
 
 private:
@@ -32,7 +32,7 @@ private:
 
 RILL_EXPORT client_links& the_client_links();
 
-/// Returns the identity of a client, which is no task.
+/// Returns the identity of a client, which is not a task.
 task_identity client_identity(environment& runs_in);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -17,7 +17,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A session as its client sees it: calls of its master. It tells the master from time to time that the client is alive. Thread-safe.
+/// A session as its client sees it: calls of its master. It regularly tells the master that the client is alive. Thread-safe.
 class client_session : public std::enable_shared_from_this<client_session> {
 public:
     /// Opens a session. Throws unavailable or deadline_exceeded if the server does not answer.
@@ -26,27 +26,27 @@ public:
     ~client_session();
 
     struct prepared {
-        std::uint64_t run = 0; // 0: a run of nothing
+        std::uint64_t run = 0; // 0: an empty run
         std::vector<std::string> tasks;
     };
     /// Prepares a run: sends the part of the graph that it needs. Blocks.
     prepared prepare(const graph& g, const plan_key& key);
     /// Starts a step, and calls `done` at its end.
     void start(const prepared& run, std::span<const any_array> feeds, const run_options& how, completion done);
-    /// Lets the master forget a run. Its steps that run go on.
+    /// Lets the master forget a run. Running steps of it continue.
     void release(const prepared& run) noexcept;
-    /// Fails all steps, also later ones, with `cancelled`.
+    /// Fails all steps, including later ones, with `cancelled`.
     void close(const std::string& why) noexcept;
     void check_open() const;
 
-    /// Lets the tasks of a run serve this session alone, or all sessions again. Blocks.
+    /// Makes the tasks of a run serve this session alone, or all sessions again. Blocks.
     void fence(const prepared& run, bool closes);
     /// Returns the state of the resources in all tasks that the session has used. The container begins with the task: "/job:…|container".
     std::vector<saved_resource> saved_resources();
     void restore_resource(const saved_resource& saved);
 
     std::vector<session_device> devices();
-    /// Returns the parts into which a run is cut.
+    /// Returns the parts into which a run is partitioned.
     std::vector<run_part> parts(const graph& g, const plan_key& key);
 
     environment& runs_in() const noexcept { return to_->runs_in(); }
@@ -63,7 +63,7 @@ private:
     std::string closed_why_; // empty: open
     environment::timer timer_;
     std::uint64_t last_step_ = 0;
-    std::map<std::uint64_t, std::uint64_t> steps_; // calls of steps that run; 0: not called yet
+    std::map<std::uint64_t, std::uint64_t> steps_; // calls of running steps; 0: not called yet
 };
 
 /// Calls a method of a peer, and waits for its answer. Throws its error.

@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The master's own error says more than that it was late: so long is it awaited.
+/// The extra wait for the master's own error, which says more than that it was late.
 inline constexpr std::chrono::milliseconds grace_for_errors{250};
 
 RILL_COLD wire_answer call_and_wait(channel& to, wire_request request) {
@@ -75,7 +75,7 @@ RILL_COLD client_session::client_session(std::shared_ptr<channel> to, const sess
 
 RILL_COLD client_session::~client_session() { close("the session is closed"); }
 
-/// Returns a request whose time is that of control calls, and of a task's start.
+/// Returns a request whose deadline is that of control calls, plus the start of a task.
 RILL_COLD wire_request client_session::request(wire_method m, std::string meta) const {
     const auto& times = to_->times();
     return {.method = m,
@@ -86,7 +86,7 @@ RILL_COLD wire_request client_session::request(wire_method m, std::string meta) 
             .grace = grace_for_errors};
 }
 
-/// Tells the master now and then that the client is alive.
+/// Tells the master at intervals that the client is alive.
 RILL_COLD void client_session::keep() {
     const std::lock_guard lock(mutex_);
     if (!closed_why_.empty()) return;
@@ -161,7 +161,7 @@ RILL_COLD void client_session::release(const prepared& run) noexcept {
         if (run.run > 0)
             to_->call(request(wire_method::release_run, bytes_of_meta(run_meta{run.run})),
                       [](const std::exception_ptr&, const wire_answer&) {});
-    } catch (...) { // closed: the master has forgotten all runs
+    } catch (...) { // closed: the master has dropped all runs
     }
 }
 
@@ -174,11 +174,11 @@ RILL_COLD void client_session::close(const std::string& why) noexcept {
         timer_ = {};
         steps = steps_;
     }
-    if (master_ == 0) return; // it was never opened
+    if (master_ == 0) return; // the session was never opened
     auto r = request(wire_method::end_session, bytes_of_meta(names_meta{{why}}));
     r.deadline = runs_in().now_plus(std::chrono::seconds(1));
     to_->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
-    for (const auto& [step, call] : steps) // soon, also if the master does not answer
+    for (const auto& [step, call] : steps) // soon, even if the master does not answer
         to_->give_up(call, std::make_exception_ptr(cancelled(why)));
 }
 

@@ -25,40 +25,40 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class cluster_step;
 
-/// The tasks of a prepared run, with what each computes of it.
+/// The tasks of a prepared run, with the part of each.
 struct cluster_run {
     struct part {
         std::string task;
-        std::shared_ptr<channel> to;     // null: the task of the master
-        std::uint64_t incarnation = 0;   // of the task that has registered the part
-        std::vector<int> feeds, fetches; // numbers in the run
-        std::map<std::string, std::size_t> sends_to = {}; // parts that values go to, by task
+        std::shared_ptr<channel> to;     // null: the master's own task
+        std::uint64_t incarnation = 0;   // of the task when it registered the part
+        std::vector<int> feeds, fetches; // indices in the run
+        std::map<std::string, std::size_t> sends_to = {}; // parts that receive values, by task
     };
     std::uint64_t number = 0;
     std::vector<part> parts;
     std::size_t feeds = 0, fetches = 0;
 };
 
-/// A session of a master: it places and cuts runs, registers the parts at their tasks, and runs their steps. It contacts the tasks that its
-/// runs need, and no others. Thread-safe.
+/// A session of a master. It places and partitions runs, registers the parts at their tasks, and runs their steps. It contacts only the
+/// tasks that its runs need. Thread-safe.
 class cluster_session : public std::enable_shared_from_this<cluster_session> {
 public:
     cluster_session(const session_options& options, std::shared_ptr<peer_channels> peers, std::shared_ptr<worker> own);
     ~cluster_session();
 
     using prepared = std::function<void(std::exception_ptr problem, std::shared_ptr<const cluster_run> run)>;
-    /// Prepares a run of a graph, and calls `done` with it: or with unavailable or deadline_exceeded, naming the task, if one does not
-    /// answer. The graphs of a session's runs agree in their names.
+    /// Prepares a run of a graph, and calls `done` with it. If a task does not answer, `done` gets unavailable or deadline_exceeded with
+    /// its name. The graphs of a session's runs must agree in their names.
     void prepare(const graph& g, const plan_key& key, prepared done);
-    /// Starts a step of a run, and calls `done` at its end. The feeds own their elements. Throws invalid_argument for another number of
-    /// feeds than the run has.
+    /// Starts a step of a run, and calls `done` at its end. The feeds own their elements. Throws invalid_argument if the number of feeds
+    /// differs from that of the run.
     void start(const std::shared_ptr<const cluster_run>& run, std::vector<any_array> feeds, const run_options& how,
                completion done);
-    /// Lets the tasks forget a run. Its steps that run go on.
+    /// Lets the tasks forget a run. Running steps of it continue.
     void drop(const cluster_run& run) noexcept;
-    /// Ends a step with the problem of a value that could not be sent; does nothing if the step is over.
+    /// Ends a step with the error of a value that could not be sent; does nothing if the step is over.
     void fail_step(std::uint64_t number, const std::exception_ptr& problem);
-    /// Fails all steps, also later ones, with `cancelled`.
+    /// Fails all steps, including later ones, with `cancelled`.
     void close(const std::string& why) noexcept;
     bool closed() const;
     void check_open() const;
@@ -69,13 +69,13 @@ public:
     std::map<std::string, std::uint64_t> tasks() const;
     /// Returns the devices of all tasks, those of the session's own task first.
     std::vector<session_device> devices() const;
-    /// Returns the parts into which a run is cut.
+    /// Returns the parts into which a run is partitioned.
     std::vector<part_graph> parts(const graph& g, const plan_key& key);
 
 private:
     friend class cluster_step;
 
-    /// A run that is cut between its tasks, with the placement that holds their devices.
+    /// A run that is partitioned between its tasks, with the placement that holds their devices.
     struct cut_run {
         std::shared_ptr<placement> where;
         placed_parts parts;
@@ -98,11 +98,11 @@ private:
     std::string closed_why_; // empty: open
     std::uint64_t last_run_ = 0, last_step_ = 0;
     std::map<std::uint64_t, std::weak_ptr<cluster_step>> steps_;
-    std::map<std::string, std::uint64_t> incarnations_; // of the tasks in use
+    std::map<std::string, std::uint64_t> incarnations_; // of the used tasks
     hash_map<std::string, std::string> devices_;        // of the nodes of all runs, by name
 };
 
-/// Returns the tasks of a cluster, the own one first: nodes that name no task run there.
+/// Returns the tasks of a cluster, the own one first: nodes that request no task run there.
 std::vector<device_name> tasks_seen_by(const peer_channels& peers);
 
 }}} // namespace rill::RILL_ABI::detail

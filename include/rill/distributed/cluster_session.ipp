@@ -19,7 +19,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The name of the task of a device.
+/// Returns the name of the task of a device.
 inline device_name task_of(const device& d) { return {d.full.job, d.full.replica, d.full.task, "", -1}; }
 
 RILL_COLD std::vector<device_name> tasks_seen_by(const peer_channels& peers) {
@@ -57,10 +57,11 @@ RILL_COLD void cluster_session::check_incarnation(const std::string& task, std::
                       " and is " + std::to_string(now) + "; its state is lost, open another session");
 }
 
-/// Returns a placement for a run. Nodes of earlier runs keep their devices, by name: their state lies there.
+/// Returns a placement for a run. Nodes of earlier runs keep their devices, by name, since their state is
+/// there.
 RILL_COLD std::shared_ptr<placement> cluster_session::place_as_before(const graph& g) {
     auto options = options_;
-    options.log_device_placement = false; // in note_devices: once in the session
+    options.log_device_placement = false; // note_devices logs it once per session
     auto where = make_placement(options, tasks_seen_by(*peers_));
     const std::lock_guard lock(mutex_);
     for (const auto* n : g.nodes())
@@ -210,7 +211,7 @@ RILL_COLD void cluster_session::fail_step(std::uint64_t number, const std::excep
 }
 
 RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
-    if (closed()) return; // the tasks have forgotten the session
+    if (closed()) return; // the tasks have dropped the session
     for (const auto& p : run.parts) try {
             if (!p.incarnation) continue; // not registered
             if (!p.to) {
@@ -239,7 +240,7 @@ RILL_COLD void cluster_session::close(const std::string& why) noexcept {
     }
     for (const auto& [number, s] : steps)
         if (const auto step = s.lock()) step->fail(std::make_exception_ptr(cancelled(why)));
-    for (const auto& [task, incarnation] : tasks) try { // also one that has restarted, if a part was registered there
+    for (const auto& [task, incarnation] : tasks) try { // also a restarted task, if a part was registered there
             if (task == peers_->self().name) {
                 own_->close_session(number_);
                 continue;

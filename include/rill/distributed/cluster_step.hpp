@@ -20,15 +20,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class cluster_session;
 struct cluster_run;
 
-/// A step of a run under way in its tasks.
+/// A running step in the tasks of its run.
 class cluster_step : public std::enable_shared_from_this<cluster_step> {
 public:
     cluster_step(std::shared_ptr<cluster_session> session, std::shared_ptr<const cluster_run> run, std::uint64_t number,
                  completion done);
 
     void start(const std::vector<any_array>& feeds, const run_options& how, std::uint64_t over_below);
-    /// Ends the step with a problem, in all tasks. The first one counts, unless it is `is_derived`: a part was cancelled, for a problem that
-    /// another part tells soon.
+    /// Ends the step with an error, in all tasks. The first error counts, unless it is `is_derived`: a part was cancelled because of an
+    /// error that another part will report soon.
     void fail(const std::exception_ptr& problem, bool is_derived = false);
 
 private:
@@ -41,7 +41,7 @@ private:
     void tell();
     void join_traces();
 
-    /// The trace of a part, whose times count from `begin` on the master's clock.
+    /// The trace of a part. Its times are relative to `begin` on the master's clock.
     struct part_trace {
         step_trace all;
         std::int64_t begin = 0;
@@ -51,15 +51,15 @@ private:
     const std::shared_ptr<const cluster_run> run_;
     const std::uint64_t number_;
     std::mutex mutex_;
-    completion done_; // null: told, and values that come later are dropped
+    completion done_; // null: already called, and later values are dropped
     std::vector<char> has_ended_;
     std::size_t left_;
     std::vector<any_array> values_;
     std::vector<part_trace> traces_;
     step_trace* trace_ = nullptr; // the caller's
     std::exception_ptr problem_;
-    bool is_derived_ = false;          // the problem follows from another one
-    environment::timer grace_period_; // for the answers of tasks after a problem
+    bool is_derived_ = false;          // the error follows from another one
+    environment::timer grace_period_; // for the answers of tasks after an error
     cancellation::registration cancels_;
 };
 

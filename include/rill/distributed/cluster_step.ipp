@@ -52,10 +52,11 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
         }
 }
 
-/// A task's own error says more than that it was late: so long is it awaited. The client awaits the master's a little longer.
+/// The extra wait for a task's own error, which says more than that it was late. The client waits a little longer for the master's
+/// error.
 inline constexpr std::chrono::milliseconds grace_for_tasks{50};
 
-/// Returns what tells a task of the step of its part, without fed values.
+/// Returns the description of a part's step for its task, without fed values.
 RILL_COLD step_meta cluster_step::meta_of_part(std::size_t k, std::uint64_t over_below) const {
     step_meta m{run_->number, number_, over_below};
     for (const auto& [task, to] : run_->parts[k].sends_to) m.incarnations.push_back(run_->parts[to].incarnation);
@@ -84,7 +85,7 @@ RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_ar
                 values = decode_tensors(fetched.values, a.payload);
                 if (values.size() != self->run_->parts[k].fetches.size())
                     throw data_loss("a task has answered with another number of values");
-                if (is_traced && !a.payload.empty()) { // half of the time that the part did not run went each way
+                if (is_traced && !a.payload.empty()) { // the time outside of the run is split between both directions
                     const std::chrono::nanoseconds round_trip = self->session_->runs_in().now() - sent;
                     auto& t = self->traces_[k];
                     t.all.entries = meta_of<trace_meta>(a.payload[0].bytes()).entries;
@@ -110,17 +111,17 @@ RILL_COLD void cluster_step::start_here(std::size_t k, std::vector<any_array> fe
         });
 }
 
-/// Returns the place behind the name of a task in a text; npos if the text does not name it.
+/// Returns the position after the name of a task in a text; npos if the text does not contain the name.
 inline std::size_t end_of_name(const std::string& text, const std::string& task) {
     for (auto at = text.find(task); at != std::string::npos; at = text.find(task, at + 1)) {
-        const auto end = at + task.size(); // not "task:1" of "task:12"
+        const auto end = at + task.size(); // rejects "task:1" within "task:12"
         if (end == text.size() || text[end] < '0' || text[end] > '9') return end;
     }
     return std::string::npos;
 }
 
-/// Returns a problem that names the task in which it arose, of the parts of a run. If it is a problem of tasks and not of the graph, it
-/// names the incarnations of all tasks that it names.
+/// Returns a part's error with the name of the task in which it arose. An error of tasks, not of the graph, also gets the incarnations
+/// of all tasks that it names.
 inline std::exception_ptr named(const std::exception_ptr& problem, const cluster_run& run, std::size_t part) {
     auto [code, text] = described(problem);
     if (end_of_name(text, run.parts[part].task) == std::string::npos) text += " (in " + run.parts[part].task + ")";
@@ -208,7 +209,7 @@ RILL_COLD void cluster_step::tell() {
     done(problem, std::move(values));
 }
 
-/// Joins the traces of all parts, in order of their begin.
+/// Merges the traces of all parts, in order of their begin.
 RILL_COLD void cluster_step::join_traces() {
     auto& into = trace_->entries;
     into.clear();

@@ -13,10 +13,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Joins the ends of several calls into one. Thread-safe.
+/// A join of several calls: one callback once all have ended. Thread-safe.
 class joined_answers : public std::enable_shared_from_this<joined_answers> {
 public:
-    /// `done` is called once, with the problem of the first call that failed.
+    /// Takes `done`, which is called once, with the error of the first call that failed.
     explicit joined_answers(std::function<void(std::exception_ptr)> done) : done_(std::move(done)) {}
 
     /// Returns the function that receives the answer of one more call.
@@ -29,11 +29,11 @@ private:
 
     std::function<void(std::exception_ptr)> done_;
     std::mutex mutex_;
-    std::size_t left_ = 1; // close() is the last
+    std::size_t left_ = 1; // close() ends the last one
     std::exception_ptr problem_;
 };
 
-/// Answers a request by what f returns, on another thread: f may take long, and a handler must not.
+/// Answers a request with the result of f, on another thread: f may take long, but a handler must not block.
 template <class F> void answer_later(environment& env, const answer_function& reply, F f) {
     env.post([reply, f = std::move(f)] {
         wire_answer a;

@@ -35,7 +35,7 @@ inline int number_of(std::string_view text, std::string_view what) {
 
 // ---- TF_CONFIG -----------------------------------------------------------------------------------------------------------
 
-/// Reads the JSON of TF_CONFIG, and passes over the members that it does not know.
+/// A reader of the JSON of TF_CONFIG. It skips unknown members.
 class tf_config_reader {
 public:
     explicit tf_config_reader(std::string_view text) : rest_(text) {}
@@ -84,7 +84,7 @@ private:
         expect('"');
         std::string t;
         while (!rest_.empty() && rest_[0] != '"') {
-            if (rest_[0] == '\\') rest_.remove_prefix(1); // names and addresses hold no other escapes than \" \\ \/
+            if (rest_[0] == '\\') rest_.remove_prefix(1); // names and addresses have no other escapes than \" \\ \/
             if (rest_.empty()) break;
             t += rest_[0];
             rest_.remove_prefix(1);
@@ -92,7 +92,7 @@ private:
         expect('"');
         return t;
     }
-    /// Returns a number, true, false or null as it is written.
+    /// Returns a number, true, false or null in its textual form.
     std::string_view word() {
         next();
         const auto w = rest_.substr(0, rest_.find_first_of(" \t\r\n,]}"));
@@ -114,7 +114,7 @@ private:
             f(name);
         });
     }
-    /// Reads a list, or an object with the numbers of tasks: {"0": "a:2222", "2": "b:2222"} has no address for task 1.
+    /// Reads a list, or an object keyed by task numbers: {"0": "a:2222", "2": "b:2222"} has no address for task 1.
     std::vector<std::string> addresses() {
         std::vector<std::string> all;
         if (next() == '[')
@@ -144,7 +144,7 @@ RILL_COLD launched_task task_of_tf_config(std::string_view json) { return tf_con
 
 // ---- Slurm ---------------------------------------------------------------------------------------------------------------
 
-/// Appends the names that a text with [ranges] stands for.
+/// Appends the names that a text with [ranges] denotes.
 inline void expand_nodes(const std::string& before, std::string_view text, std::vector<std::string>& all) {
     constexpr std::size_t most = 100'000;
     const auto open = text.find('['), end = text.find(']');
@@ -172,7 +172,7 @@ inline void expand_nodes(const std::string& before, std::string_view text, std::
 RILL_COLD std::vector<std::string> nodes_of_list(std::string_view list) {
     std::vector<std::string> all;
     while (!list.empty()) {
-        std::size_t end = 0; // the comma that stands in no brackets
+        std::size_t end = 0; // the comma outside of brackets
         for (bool inside = false; end < list.size() && (inside || list[end] != ','); ++end)
             inside = list[end] == '[' || (inside && list[end] != ']');
         expand_nodes("", list.substr(0, end), all);
@@ -198,7 +198,7 @@ RILL_COLD std::vector<int> counts_of_list(std::string_view list) {
     return all;
 }
 
-/// Returns the cluster of so many processes, the first of which are parameter servers.
+/// Returns the cluster of all processes, the first of which are parameter servers.
 inline launched_task task_of_rank(std::vector<std::string> addresses, int rank, const launch_options& options) {
     const auto size = static_cast<int>(addresses.size());
     if (rank >= size || options.ps < 0 || options.ps > size)
@@ -298,7 +298,7 @@ RILL_COLD std::vector<std::string> exchange_addresses(const std::string& rendezv
             if (all->addresses[i].empty()) missing += (missing.empty() ? "" : ", ") + std::to_string(i);
         throw deadline_exceeded("from_environment: the processes " + missing + " have not come to " + rendezvous);
     }
-    constexpr std::chrono::seconds farewell{3}; // the others that have not got the addresses ask again
+    constexpr std::chrono::seconds farewell{3}; // processes that did not get the addresses ask again
     all->changed.wait_for(lock, farewell, [&] { return all->unaware == 0; });
     return all->addresses;
 }

@@ -27,9 +27,9 @@ public:
     const cluster_spec& spec() const noexcept { return spec_; }
     /// Returns a server. Throws not_found for one that does not exist or was killed.
     server& at(const std::string& job, int task);
-    /// Ends a server as if its process was killed: nobody is told, and its state is lost.
+    /// Ends a server like a killed process: peers are not told, and its state is lost.
     void kill(const std::string& job, int task);
-    /// Starts a server that was killed, with another incarnation.
+    /// Starts a server that was killed, with a new incarnation.
     void restart(const std::string& job, int task);
 
 private:

@@ -15,7 +15,7 @@ public:
     explicit local_network(environment& runs_in = environment::real());
     ~local_network();
 
-    /// Returns the end of a task in this network.
+    /// Returns a transport for a task in this network.
     std::shared_ptr<transport> join();
 
     struct state;

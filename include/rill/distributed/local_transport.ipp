@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The state that all ends of a network share. Its mutex is never held while code of others runs.
+/// The state that all transports of a network share. Its mutex is never held while callbacks run.
 struct local_network::state : std::enable_shared_from_this<state> {
     using receiver = std::shared_ptr<const transport::receiver>;
 
@@ -22,14 +22,14 @@ struct local_network::state : std::enable_shared_from_this<state> {
 
     /// One direction of a connection.
     struct lane {
-        std::string address; // of the listener, for the direction in which somebody connected; else empty
+        std::string address; // of the listener, for the direction of the connecting side; else empty
         const end* from = nullptr;
-        const end* to = nullptr; // null: nobody listens there
+        const end* to = nullptr; // null: no listener
         receiver receive;
-        transport::connection arrives_as = 0; // the number by which the receiver answers
+        transport::connection arrives_as = 0; // the connection under which the receiver answers
         std::deque<message_parts> waiting;
-        bool delivers = false; // a task delivers just now
-        bool ends = false;     // its sender has gone: what it sent before is still delivered
+        bool delivers = false; // a thread is delivering
+        bool ends = false;     // its sender has disconnected: messages sent before are still delivered
     };
     struct listener {
         const end* by;
@@ -73,7 +73,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
         }
     }
 
-    /// Finds the listener of a lane. Each time it is found the answers come by a new connection, as after a reconnection.
+    /// Finds the listener of a lane. Each time it is found, answers get a new connection, as after a reconnection.
     bool resolve(transport::connection by, lane& l) {
         const auto at = listeners.find(l.address);
         if (at == listeners.end()) return false;
@@ -89,7 +89,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
         return true;
     }
 
-    /// Ends a lane: at once, or after it has delivered what its sender sent.
+    /// Ends a lane: at once, or after its pending messages are delivered.
     void end_lane(std::map<transport::connection, lane>::iterator at, std::map<transport::connection, lane>& gone) {
         auto& l = at->second;
         if (l.waiting.empty() || !l.to || l.to == l.from) {
@@ -103,8 +103,8 @@ struct local_network::state : std::enable_shared_from_this<state> {
     environment& runs_in;
     std::mutex mutex;
     transport::connection last = 0;
-    std::map<transport::connection, lane> lanes;       // by the number by which the sender sends
-    std::map<transport::connection, receiver> answers; // of those who connected
+    std::map<transport::connection, lane> lanes;       // by the sender's connection
+    std::map<transport::connection, receiver> answers; // of the connecting sides
     std::map<std::string, listener> listeners;
 };
 
@@ -156,7 +156,7 @@ public:
                     net_->end_lane(at, gone);
                 else
                     gone.insert(net_->lanes.extract(at));
-            } else if (l.to == &self_) { // its sender may find another listener there later
+            } else if (l.to == &self_) { // its sender may later find another listener there
                 l.to = nullptr;
                 l.waiting.clear();
             }

@@ -13,8 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The master of a task: it serves the sessions of clients. A session ends when its client says so, or has given no sign of life for the
-/// time of its lease and runs no step. Thread-safe.
+/// The master of a task: it serves the sessions of clients. A client ends its session. A session without running steps also ends if
+/// its client has been silent for the time of its lease. Thread-safe.
 class master : public std::enable_shared_from_this<master> {
 public:
     master(std::shared_ptr<peer_channels> peers, std::shared_ptr<worker> own)
@@ -37,7 +37,7 @@ private:
     };
 
     std::shared_ptr<open_session> find(const session_number& number);
-    /// Throws `aborted` if the session is not open. It is no sign of the client's life.
+    /// Throws `aborted` if the session is not open. It does not count as a sign of the client's life.
     void check_known(const session_number& number) const;
     void create(const incoming_request& request, const answer_function& reply);
     void prepare(const incoming_request& request, const answer_function& reply);

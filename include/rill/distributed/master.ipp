@@ -22,7 +22,7 @@ inline session_options options_of(const session_meta& m) {
         m.wire > static_cast<std::uint8_t>(wire_format::upper16))
         throw data_loss("options of a session that this program does not know");
     session_options o;
-    constexpr int most = 1024; // each has a place in every placement
+    constexpr int most = 1024; // each has an entry in every placement
     for (const auto& [type, count] : m.device_count) {
         if (count > most)
             throw invalid_argument("device_count: " + std::to_string(count) + " devices of type '" + type +
@@ -39,7 +39,7 @@ inline session_options options_of(const session_meta& m) {
     return o;
 }
 
-/// A run of a client: its graph, and what is fed, fetched and run in it.
+/// A run of a client: its graph, feeds, fetches and targets.
 struct sent_run {
     explicit sent_run(const incoming_request& r) {
         if (r.payload.empty()) throw data_loss("a run without a graph");
@@ -61,7 +61,7 @@ RILL_COLD void master::handle(const incoming_request& request, const answer_func
     case wire_method::prepare_run:
     case wire_method::cut_run: {
         const auto ends = begin(find(request.session), reply);
-        peers_->runs_in().post([self = shared_from_this(), request, ends] { // compiling takes its time
+        peers_->runs_in().post([self = shared_from_this(), request, ends] { // compiling takes long
             try {
                 if (request.method == wire_method::cut_run)
                     self->cut(request, ends);
@@ -255,7 +255,7 @@ RILL_COLD void master::reset(const incoming_request& request, const answer_funct
     all->close();
 }
 
-/// The devices of all tasks, as the tasks are asked for their memory.
+/// The devices of all tasks, while the tasks are asked for their memory.
 struct listed_devices {
     std::mutex mutex;
     devices_meta found;
@@ -290,7 +290,7 @@ RILL_COLD void master::list_devices(const incoming_request& request, const answe
         const auto note = [made, task, ended = all->next()](const std::exception_ptr& problem, const wire_answer& a) {
             if (!problem) try {
                     made->note(task, meta_of<devices_meta>(a.meta));
-                } catch (const error&) { // no list of devices: their memory stays unknown
+                } catch (const error&) { // not a list of devices: their memory stays unknown
                 }
             ended(nullptr, {});
         };
@@ -316,7 +316,7 @@ RILL_COLD void master::cut(const incoming_request& request, const answer_functio
     reply(nullptr, std::move(a));
 }
 
-/// Watches for clients that fall silent.
+/// Watches for clients that have become silent.
 RILL_COLD void master::watch() {
     if (sessions_.empty() || std::exchange(watches_, true)) return;
     timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {

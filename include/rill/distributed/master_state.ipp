@@ -48,7 +48,7 @@ RILL_COLD void master::fence(const incoming_request& request, const answer_funct
     all->close();
 }
 
-/// The state of resources, as tasks tell theirs.
+/// The state of resources, collected from the tasks.
 struct collected_state {
     std::mutex mutex;
     std::vector<task_resource> all;

@@ -9,16 +9,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Finds messages that were long on their way. The clocks of sender and receiver differ, and drift: a message is compared with the quickest
-/// one of this minute and the one before. Not thread-safe.
+/// A detector of delayed messages. The clocks of sender and receiver differ and drift. So a message is compared with the fastest one of
+/// this minute and the previous one. Not thread-safe.
 class message_delay {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    /// Begins with the first message of a sender.
+    /// Starts with the first message of a sender.
     void begin(std::uint32_t took, time_point now) { quickest_ = before_ = took, minute_ = now; }
-    /// Returns by how much a message was slower than the quickest one. `took`: the milliseconds on its way, modulo 2^32, with the difference
-    /// of the clocks.
+    /// Returns by how much a message was slower than the fastest one. `took`: the transit time in milliseconds, modulo 2^32, including the
+    /// difference of the clocks.
     std::chrono::milliseconds of(std::uint32_t took, time_point now) {
         if (now - minute_ > std::chrono::minutes(1))
             before_ = std::exchange(quickest_, took), minute_ = now;

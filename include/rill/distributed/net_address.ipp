@@ -41,7 +41,7 @@ RILL_COLD std::string net_address::target() const {
 }
 
 RILL_COLD bool net_address::is_loopback() const {
-    const bool is_number = host.find_first_not_of("0123456789.") == std::string::npos; // "127.example.org" is not here
+    const bool is_number = host.find_first_not_of("0123456789.") == std::string::npos; // not "127.example.org"
     return reached_by != network::tcp || host == "localhost" || host == "[::1]" ||
            (is_number && host.starts_with("127."));
 }

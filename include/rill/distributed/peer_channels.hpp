@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The channels of a task to the others of its cluster, each made on first use. Thread-safe.
+/// The channels of a task to the other tasks of its cluster, each made on first use. Thread-safe.
 class peer_channels {
 public:
     peer_channels(cluster_spec cluster, task_identity self, std::shared_ptr<transport> net, environment& runs_in,
@@ -24,9 +24,9 @@ public:
     std::shared_ptr<channel> to(const std::string& task);
     /// Returns the bytes of the values that the task has sent to others.
     std::uint64_t bytes_sent();
-    /// Counts the beginning or end of a step of the task, or a value of it that has left or come.
+    /// Counts the beginning or end of a step of the task, or a value that it has sent or received.
     void note_progress() noexcept { progress_.fetch_add(1, std::memory_order_relaxed); }
-    /// Returns what note_progress has counted.
+    /// Returns the count of note_progress.
     std::uint64_t progress() const noexcept { return progress_.load(std::memory_order_relaxed); }
     /// Fails all calls with `unavailable`.
     void close() noexcept;

@@ -14,7 +14,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A session whose runs are in the tasks of a cluster. It reaches its master by messages, wherever that is.
+/// A session whose runs are in the tasks of a cluster. It reaches its master by messages, even within one
+/// process.
 class remote_session_core final : public session_core {
 public:
     remote_session_core(const rill::graph& g, std::shared_ptr<client_session> session);
@@ -28,7 +29,7 @@ public:
     RILL_INLINE std::vector<run_part> partition(const plan_key& key) override;
     RILL_INLINE bool has_value(const node* variable) const override;
     RILL_INLINE any_array variable_value(const node* variable) const override;
-    /// Runs the variable's initializer, which is fed the value.
+    /// Runs the variable's initializer with the value as feed.
     RILL_INLINE void restore_variable(const node* variable, const any_array& value) override;
     RILL_INLINE void check_variable(const node* variable, const any_array& value) const override;
     /// Returns the state of queues, tables and random counters in the tasks that the session has used.
@@ -44,7 +45,7 @@ private:
     mutable std::mutex mutex_;
     mutable run_cache runs_;
     hash_set<std::string> done_once_;
-    client_session::prepared fenced_; // a run in the tasks that others are kept out of
+    client_session::prepared fenced_; // a run in the tasks from which other sessions are fenced off
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -44,7 +44,7 @@ RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::spa
     };
     const auto end = std::make_shared<ending>();
     end->changed = session_->runs_in().make_signal();
-    session_->start(run_, feeds, how ? *how : run_options{}, // copies what is borrowed
+    session_->start(run_, feeds, how ? *how : run_options{}, // copies borrowed feeds
                     [end](std::exception_ptr problem, std::vector<any_array> values) {
                         const std::lock_guard lock(end->mutex);
                         end->is_over = true;
@@ -130,7 +130,7 @@ RILL_COLD std::vector<saved_resource> remote_session_core::saved_resources() con
 RILL_COLD void remote_session_core::restore_resource(const saved_resource& saved) { session_->restore_resource(saved); }
 
 RILL_COLD void remote_session_core::keep_others_out(std::span<const node* const> variables) {
-    plan_key key; // never run: it tells the tasks of the variables
+    plan_key key; // never run: it determines the tasks of the variables
     for (const auto* v : variables)
         if (const node* assign = v->owner->initializer(v)) key.targets.push_back(assign);
     fenced_ = session_->prepare(graph(), key);

@@ -28,33 +28,34 @@ struct incoming_request {
     session_number session = {};
     std::string meta = {};
     std::vector<message_part> payload = {};
-    std::string caller = {}; // name of the task that asks
+    std::string caller = {}; // name of the calling task
     std::uint64_t caller_incarnation = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    std::shared_ptr<cancellation> given_up = {}; // the caller waits no longer
+    std::shared_ptr<cancellation> given_up = {}; // cancelled when the caller no longer waits
 };
 
-/// Serves requests. It must not block; `reply` may be called later, once, from any thread. What it throws is the answer.
+/// A function that serves requests. It must not block. It may call `reply` later, once, from any thread. An exception that it throws
+/// becomes the answer.
 using request_handler = std::function<void(incoming_request request, answer_function reply)>;
 
 /// The called side of a task: answers the requests of all peers that connect to its address, each once. It cuts off a peer that sends three
-/// malformed messages within a minute. If these are frames that are no messages, the connection ends. If these are arguments that can't be
-/// read, the peer's later calls are refused, until it restarts. Thread-safe.
+/// malformed messages within a minute. For malformed frames, the connection ends. For malformed arguments, the peer's later calls are
+/// refused until it restarts. Thread-safe.
 class responder : public std::enable_shared_from_this<responder> {
 public:
-    /// `most_bytes`: of payloads that arrive in chunks, of all callers together; a request that needs more is refused with
-    /// resource_exhausted. 0: no limit. `progress`: what pongs tell; it may be called from any thread.
+    /// Creates a responder. `most_bytes`: the limit on payloads that arrive in chunks, over all callers; 0: no limit. A request beyond it
+    /// is refused with resource_exhausted. `progress`: returns the content of pongs; it may be called from any thread.
     responder(std::shared_ptr<transport> net, environment& runs_in, const task_identity& self,
               const health_options& health, request_handler handler, std::size_t most_bytes = 0,
               std::function<pong_meta()> progress = {});
-    /// Answers from now on. Returns the address with its port. Chunks come and go by connections to another address, so that they hold
-    /// nothing else up; empty: by the same ones. Throws already_exists for an address in use.
+    /// Starts to answer. Returns the address with its port. Chunks use connections to `data_address`, so that they do not delay other
+    /// messages; empty: the same connections. Throws already_exists for an address in use.
     std::string listen(const std::string& address, const std::string& data_address = {});
-    /// Tells the peers that the task stops, and answers no more.
+    /// Tells the peers that the task stops, and stops answering.
     void close() noexcept;
     /// Returns the number of malformed messages.
     std::size_t refused() const;
-    /// Returns the requests that came so late that their caller may have found this task dead. They did not run.
+    /// Returns the number of requests that came too late: their caller may have declared this task dead. They did not run.
     std::size_t late() const;
 
 private:
@@ -62,7 +63,7 @@ private:
     /// A request that has no answer yet.
     struct running_request {
         std::shared_ptr<cancellation> given_up = std::make_shared<cancellation>();
-        bool is_lost = false; // its caller fell silent: this task has given it up
+        bool is_lost = false; // its caller became silent: this task has cancelled it
     };
     /// A request whose payload arrives in chunks.
     struct arriving {
@@ -70,14 +71,14 @@ private:
         chunk_receiver payload;
         time_point deadline;
     };
-    /// The malformed messages of a connection or a caller in the latest minute.
+    /// The malformed messages of a connection or a caller within the latest minute.
     struct malformed {
         int count = 0;
         time_point first{};
-        /// Counts one, and returns true for the third.
+        /// Counts a malformed message, and returns true for the third one.
         bool add(time_point now);
     };
-    /// Incarnation and name of a caller: nobody gets the answers of another one by its incarnation alone.
+    /// Incarnation and name of a caller. The incarnation alone does not give access to another caller's answers.
     using caller_key = std::pair<std::uint64_t, std::string>;
     struct caller {
         caller_key key;
@@ -89,11 +90,11 @@ private:
         std::map<std::uint64_t, arriving> incomplete; // requests whose payload has not come yet
         chunk_sender chunks;                          // payloads of answers
         message_delay delay;
-        malformed bad; // arguments that could not be read
+        malformed bad; // arguments that could not be decoded
         bool is_cut_off = false;
     };
 
-    /// The peer of a connection that has said hello.
+    /// The peer of a connection after its hello.
     struct greeting {
         caller_key who;
         bool carries_data = false;
@@ -102,7 +103,7 @@ private:
     transport::receiver receiver();
     void receive(transport::connection from, const message_parts& parts);
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
-    /// Returns the requests below a number that run: their caller has given them up, and the message that said so was lost.
+    /// Returns the running requests below a number. Their caller has cancelled them, and the cancel message was lost.
     static std::vector<std::uint64_t> abandoned(const caller& by, std::uint64_t below);
     void on_message(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
                     std::function<void()>& run);
@@ -111,7 +112,7 @@ private:
     void on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends, std::function<void()>& run);
     /// Removes a request whose payload arrives in chunks.
     arriving remove(caller& by, std::map<std::uint64_t, arriving>::iterator at);
-    /// Returns what handles a request that has come with all of its payload.
+    /// Returns the function that handles a request whose payload is complete.
     std::function<void()> running(caller& by, wire_message m, time_point deadline);
     void note_running(const caller_key& of, const wire_message& grant);
     wire_message pull(const wire_message& m, const arriving& a, bool again) const;
@@ -124,7 +125,7 @@ private:
     wire_message reply_to(const wire_message& m, wire_type type) const;
     wire_message error_to(const wire_message& m, error_code code, std::string text) const;
     void refuse_frame(transport::connection from);
-    /// Counts arguments of a caller that could not be read.
+    /// Counts malformed arguments of a caller.
     void refuse_arguments(caller& by);
     void refuse_arguments(const caller_key& of);
     void watch();
@@ -143,7 +144,7 @@ private:
     std::string data_address_;
     std::map<transport::connection, greeting> greeted_;
     std::map<caller_key, caller> callers_;
-    std::map<transport::connection, malformed> bad_; // frames that were no messages
+    std::map<transport::connection, malformed> bad_; // malformed frames
     std::size_t refused_ = 0, late_ = 0;
     std::uint64_t arrived_ = 0; // bytes of incomplete payloads
     bool watches_ = false;

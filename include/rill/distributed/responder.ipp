@@ -86,7 +86,7 @@ RILL_COLD bool responder::malformed::add(time_point now) {
     return ++count >= 3;
 }
 
-/// Counts a frame that is no message; the third one ends the connection.
+/// Counts a malformed frame; the third one ends the connection.
 RILL_COLD void responder::refuse_frame(transport::connection from) {
     ++refused_;
     if (!bad_[from].add(env_.now())) return;
@@ -130,7 +130,7 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
             on_hello(from, *m, sends);
         } else {
             const auto who = greeted_.find(from);
-            if (who == greeted_.end()) { // as after a reconnection: the peer says hello again
+            if (who == greeted_.end()) { // as after a reconnection: the peer must say hello again
                 auto r = reply_to(*m, wire_type::refuse);
                 r.head.method = static_cast<std::uint32_t>(error_code::unauthenticated);
                 sends.push_back(std::move(r));
@@ -240,7 +240,7 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
         return refuse(error_code::failed_precondition, hello.from + " has another description of the cluster");
     const caller_key key(m.head.sender, hello.from);
     if (const auto known = callers_.find(key); known != callers_.end() && known->second.is_cut_off) {
-        known->second.heard = env_.now(); // it is remembered as long as it tries
+        known->second.heard = env_.now(); // a caller is remembered as long as it tries
         return refuse(error_code::permission_denied, hello.from + " is cut off: it has sent malformed messages");
     }
     constexpr auto long_silent = std::chrono::minutes(10);
@@ -292,7 +292,7 @@ RILL_COLD void responder::on_request(caller& by, wire_message m, time_point dead
     const auto fails = [&](const std::exception_ptr& why) {
         run = [reply = reply_to_request(by.key, number), why] { reply(why, {}); };
     };
-    if (m.head.flags & wire_header::is_probe) // it was accepted before, and is not known: that can't be
+    if (m.head.flags & wire_header::is_probe) // it was accepted before but is unknown: a protocol error
         return fails(std::make_exception_ptr(aborted(named_self() + " does not know the request any more")));
     if (!(m.head.flags & wire_header::is_chunked)) {
         run = running(by, std::move(m), deadline);
@@ -367,7 +367,7 @@ RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, t
             reply = reply_to_request(by.key, m.head.request)] {
         try {
             handler_(request, reply);
-        } catch (const data_loss&) { // arguments that can't be read
+        } catch (const data_loss&) { // malformed arguments
             reply(std::current_exception(), {});
             refuse_arguments(of);
         } catch (...) {
@@ -377,7 +377,7 @@ RILL_COLD std::function<void()> responder::running(caller& by, wire_message m, t
     };
 }
 
-/// Tells the caller that a request has come, unless it is answered already.
+/// Tells the caller that a request has arrived, unless it is answered already.
 RILL_COLD void responder::note_running(const caller_key& of, const wire_message& grant) {
     transport::connection to = 0;
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The ends of requests: answers, cancellations, and callers that fall silent.
+// The ends of requests: answers, cancellations, and callers that become silent.
 
 #include <rill/distributed/responder.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Cancels a request that its caller has given up. `is_lost`: the caller has said nothing.
+/// Cancels a request that its caller has given up. `is_lost`: the caller became silent instead of cancelling.
 RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, bool is_lost) {
     std::shared_ptr<cancellation> runs;
     bool was_incomplete = false;
@@ -72,7 +72,7 @@ RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t reques
     message_parts parts;
     try {
         parts = pack_message(m, net_->needs_checksums());
-    } catch (const error& e) { // arguments longer than a message may have
+    } catch (const error& e) { // the arguments exceed the limit of a message
         m = error_to(m, e.code(), e.what());
         m.head.receiver = incarnation;
         is_long = false;
@@ -95,7 +95,7 @@ RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t reques
     net_->send(to, std::move(parts));
 }
 
-/// Watches for callers that fall silent while their requests run.
+/// Watches for callers that become silent while their requests run.
 RILL_COLD void responder::watch() {
     if (watches_) return;
     bool any = false;
@@ -115,7 +115,7 @@ RILL_COLD void responder::look() {
         watches_ = false;
         if (closed_) return;
         const auto now = env_.now();
-        const bool has_slept = now - looks_at_ > health_.slow; // then the callers may have called
+        const bool has_slept = now - looks_at_ > health_.slow; // this task was suspended: the callers may have called
         for (auto& [key, c] : callers_)
             if (has_slept)
                 c.heard = std::max(c.heard, now);

@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The messages that a channel may send again because no answer has come: one for ten calls, and ten a second besides, which let a channel
-/// of few calls recover. A peer that is slow under load is not loaded further by retries. Not thread-safe.
+/// The budget of a channel for sending messages again without an answer. It is one retry per ten calls, plus ten a second, so that a
+/// channel with few calls recovers. It keeps retries from adding load to a slow peer. Not thread-safe.
 class retry_budget {
 public:
     using time_point = std::chrono::steady_clock::time_point;

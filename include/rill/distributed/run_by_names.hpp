@@ -7,15 +7,15 @@
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/plan_key.hpp>
 
-// A run as it travels: a graph, and the names of what is fed, fetched and run in it.
+// The wire form of a run: a graph, and the names of its feeds, fetches and targets.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 run_names names_of(const plan_key& key);
-/// Finds the nodes of untrusted names. Throws data_loss if the graph lacks one.
+/// Returns the nodes of untrusted names. Throws data_loss if the graph lacks one.
 plan_key plan_key_of(const run_names& names, const graph& in);
 
-/// Returns the bytes of a graph that holds what the run needs, and no more. Variables take their values along, not their initializers.
+/// Returns the bytes of a graph that holds only what the run needs. Variables keep their values, but not their initializers.
 std::string bytes_of_run(const graph& g, const plan_key& key);
 
 }}} // namespace rill::RILL_ABI::detail

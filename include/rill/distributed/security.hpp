@@ -9,13 +9,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Writes the keys of a task ("worker/0") or of a client ("alice"): folder/worker0.key, which its owner alone may read, and a line in
-/// folder/cluster.pub, the list of those who may connect. Returns the path of the key file. Throws already_exists if it is there, and the
-/// error of the file system for a folder that can't be written.
+/// Writes the keys of a task ("worker/0") or of a client ("alice"). Creates folder/worker0.key, which only its owner may read. Adds a line
+/// to folder/cluster.pub, the list of allowed keys. Returns the path of the key file. Throws already_exists if it exists, and the error of
+/// the file system for a folder that is not writable.
 std::string write_keys(const std::string& name, const std::string& folder = ".");
 
-/// Reads a key file and the list cluster.pub beside it: .security = curve("worker0.key"). `peer`: the task that a client connects to. Throws
-/// not_found, permission_denied if others may read the key file, and data_loss if it is not one.
+/// Reads a key file and the list cluster.pub beside it: .security = curve("worker0.key"). `peer`: the task that a client connects to.
+/// Throws not_found, permission_denied if others may read the key file, and data_loss if it is malformed.
 credentials curve(const std::string& key_file, const std::string& peer = "");
 
 namespace detail {
@@ -23,10 +23,10 @@ namespace detail {
 /// Returns the name of a task in lists of keys: "worker/0".
 std::string key_name(const std::string& job, int task);
 
-/// Returns the name in lists of keys of "/job:worker/replica:0/task:0"; empty for text that names no task.
+/// Returns the name of "/job:worker/replica:0/task:0" in lists of keys. Returns an empty text if the argument does not name a task.
 std::string key_name_of(std::string_view task);
 
-/// Returns false if the holder of a key says that it is a task ("/job:worker/replica:0/task:0") that has another key.
+/// Returns false if a key's holder claims to be a task ("/job:worker/replica:0/task:0") with another key.
 bool may_speak_as(const std::string& holder, std::string_view says);
 
 } // namespace detail

@@ -37,7 +37,7 @@ RILL_COLD bool may_speak_as(const std::string& holder, std::string_view says) {
     return !name.empty() && holder == name;
 }
 
-/// Writes a file that its owner alone may open, from its first moment on. Throws already_exists if it is there.
+/// Creates a file that only its owner may open, from its creation on. Throws already_exists if it exists.
 inline void write_secret(const std::filesystem::path& path, const std::string& text) {
     const auto what = "the key file " + path.string();
 #if defined(__unix__) || defined(__APPLE__)
@@ -75,7 +75,7 @@ RILL_COLD std::string write_keys(const std::string& name, const std::string& fol
 RILL_COLD credentials curve(const std::string& key_file, const std::string& peer) {
     std::ifstream key(key_file);
     if (!key) throw not_found("there is no key file " + key_file);
-#if !defined(_WIN32) // where permissions say nothing
+#if !defined(_WIN32) // without POSIX permissions
     const auto open_to_others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
     if ((std::filesystem::status(key_file).permissions() & open_to_others) != std::filesystem::perms::none)
         throw permission_denied("others than its owner may use the key file " + key_file + ": chmod 600 it");

@@ -18,20 +18,20 @@ namespace rill { inline namespace RILL_ABI {
 
 struct server_options {
     credentials security = {}; // curve("worker0.key"); without keys, only this machine reaches the task
-    std::size_t memory = 0;    // the most bytes that steps and state may take; 0: no limit
+    std::size_t memory = 0;    // the limit for steps and state, in bytes; 0: no limit
     std::shared_ptr<const file_access> files = {}; // below("data"): files that steps may open; null: none
-    std::string data_address = {};                 // "host:port" by which long values come and go; empty: a free port
-    std::shared_ptr<transport> net = {};           // null: what reaches the task's address, ZeroMQ for "host:port"
+    std::string data_address = {};                 // "host:port" for chunks of long values; empty: a free port
+    std::shared_ptr<transport> net = {};           // null: the transport of the task's address, ZeroMQ for "host:port"
     health_options health = {};
     rill::environment* environment = nullptr; // null: the real one
 };
 
-/// A task of a cluster: it listens at its address, runs its parts of the sessions of all tasks, and is the master of the sessions that have
-/// its target. Its destructor stops it.
+/// A task of a cluster. It listens at its address, and runs its parts of all sessions. It is the master of the sessions that target it. Its
+/// destructor stops it.
 class server {
 public:
-    /// Starts the task. Throws not_found if the cluster has no such task, already_exists if its address is in use, and permission_denied
-    /// for an address that other machines reach if there are no keys.
+    /// Starts the task. Throws not_found if the cluster has no such task, and already_exists if its address is in use. Throws
+    /// permission_denied if other machines can reach the address and there are no keys.
     server(const cluster_spec& cluster, const std::string& job, int task, const server_options& options = {});
     server(server&&) noexcept;
     ~server();
@@ -40,15 +40,15 @@ public:
     std::string target() const;
     /// Waits until another thread calls stop().
     void join();
-    /// Ends all sessions and steps of the task, and tells those who wait for it.
+    /// Ends all sessions and steps of the task, and tells the peers that wait for it.
     void stop() noexcept;
-    /// Stops as a killed process does: nobody is told. For tests.
+    /// Stops like a killed process: peers are not told. For tests.
     void kill() noexcept;
-    /// Returns the health of another task, as the calls of this one tell.
+    /// Returns the health of another task, as this task's calls have observed it.
     peer_health health(const std::string& job, int task) const;
-    /// Returns the incarnation of the task: the number of this life of it.
+    /// Returns the incarnation of the task, a number drawn at its start.
     std::uint64_t incarnation() const;
-    /// Returns the bytes of the values that the task has sent to others: fed values, and values that cross between nodes. Graphs count too.
+    /// Returns the bytes of the values that the task has sent to others: fed values, and values of edges between tasks. Graphs count too.
     std::uint64_t bytes_sent() const;
 
     struct state;
@@ -62,7 +62,7 @@ server create_local_server(const server_options& options = {});
 
 namespace detail {
 
-/// Makes sessions with a target possible. <rill/distributed.hpp> calls it.
+/// Enables sessions with a target. <rill/distributed.hpp> calls it.
 bool register_servers();
 
 } // namespace detail

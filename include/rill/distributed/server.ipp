@@ -60,7 +60,7 @@ struct server::state {
           net(o.net ? o.net : detail::make_transport(address, o.security, cluster)), health(o.health),
           stopped(env.make_signal()) {
         check_keys(cluster, o.security);
-        // 31 bits: handles of resources carry them
+        // 31 bits, since handles of resources contain them
         const detail::task_identity self{name, (env.draw() >> 33 & 0x7ffffffeu) + 1, cluster.digest()};
         peers = std::make_shared<detail::peer_channels>(cluster, self, net, env, health);
         own = std::make_shared<detail::worker>(
@@ -79,7 +79,8 @@ struct server::state {
 
     std::string target() const { return detail::parse_address(address).target(); }
 
-    /// Returns the address for data of a task whose options name none. Within a process no message holds another up.
+    /// Returns the data address of a task whose options name none. Within a process it is empty, since messages do not
+    /// delay each other there.
     static std::string address_beside(const std::string& address) {
         auto beside = detail::parse_address(address);
         if (beside.reached_by == detail::net_address::network::process) return {};
@@ -88,7 +89,7 @@ struct server::state {
         return beside.target();
     }
 
-    /// Throws not_found if a task of the cluster has no key, and failed_precondition if these are the keys of another task.
+    /// Throws not_found if a task of the cluster has no key, and failed_precondition if the keys belong to another task.
     void check_keys(const cluster_spec& cluster, const credentials& keys) const {
         if (!keys.has_keys()) return;
         if (!detail::may_speak_as(keys.name, name))

@@ -8,12 +8,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Lets the steps of a server open the files below a directory: .files = below("data"). Links that lead out of it lead nowhere.
+/// Allows the steps of a server to open the files below a directory: .files = below("data"). Links that lead out of it are
+/// refused.
 std::shared_ptr<const file_access> below(const std::string& directory);
 
 namespace detail {
 
-/// Returns the access of a server whose options name no files: none.
+/// Returns the access of a server without files: none.
 const file_access& no_files();
 
 } // namespace detail

@@ -20,14 +20,14 @@ public:
         std::error_code problem;
         const auto real = std::filesystem::weakly_canonical(path, problem);
         const auto differ = std::mismatch(root_.begin(), root_.end(), real.begin(), real.end());
-        const bool is_cut = path.find('\0') != std::string::npos; // the system opens what stands before it
+        const bool is_cut = path.find('\0') != std::string::npos; // the system would open only the text before it
         if (problem || is_cut || differ.first != root_.end())
             throw permission_denied("the server's steps may open files below " + root_.string() + ", not '" + path +
                                     "'");
     }
 
 private:
-    /// Returns the path without the '/' at its end, which a directory that does not exist yet keeps.
+    /// Returns the path without its trailing '/', which a directory that does not exist yet would keep.
     static std::filesystem::path root_of(const std::filesystem::path& p) {
         return p.has_filename() ? p : p.parent_path();
     }

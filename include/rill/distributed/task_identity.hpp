@@ -14,27 +14,27 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How soon a task that does not answer is noticed, and how long calls wait. A peer is asked only while something is expected of it.
+/// The time limits for detecting unresponsive tasks and for calls. A peer is pinged only while a call waits for it.
 struct health_options {
     std::chrono::milliseconds heartbeat{500};
-    std::chrono::milliseconds slow{1500}, suspect{3000}; // without any message
-    std::chrono::milliseconds dead{5000};                // all calls fail
-    std::chrono::milliseconds stuck{10000};              // without progress of a step that runs: a warning in the log
+    std::chrono::milliseconds slow{1500}, suspect{3000}; // time without any message
+    std::chrono::milliseconds dead{5000};                // then all calls fail
+    std::chrono::milliseconds stuck{10000};              // without progress of a running step: logs a warning
     std::chrono::milliseconds connect{30000};            // the longest wait for a task that has not started
-    std::chrono::milliseconds control{30000};            // the deadline of calls that run no step
-    std::chrono::milliseconds lease{60000};              // a session without a sign of its client for so long is closed
-    std::size_t window = std::size_t(32) << 20;          // bytes of values pushed to a peer that it has not taken yet
+    std::chrono::milliseconds control{30000};            // the deadline of calls that do not run a step
+    std::chrono::milliseconds lease{60000};              // a session whose client has been silent for so long is closed
+    std::size_t window = std::size_t(32) << 20;          // bytes of pushed values that a peer has not accepted
 
-    /// Returns the deadline of a control call to a task that may not have started: if it does not start, `connect` ends the call.
+    /// Returns the deadline of a control call to a task that may not have started. If it does not start, `connect` ends the call.
     std::chrono::milliseconds first_control() const { return control + connect; }
 };
 
-/// Health of a peer, as its silence tells.
+/// The health of a peer, judged by its silence.
 enum class peer_health { connecting, alive, slow, suspect, dead };
 
 namespace detail {
 
-/// A task as others see it. A client that is no task has a name that is its own, and no digest.
+/// The identity of a task. A client, which is not a task, has a unique name and no digest.
 struct task_identity {
     std::string name;              // "/job:ps/replica:0/task:0"
     std::uint64_t incarnation = 0; // drawn at the start of the task, never 0
@@ -47,18 +47,18 @@ struct wire_request {
     session_number session = {};
     std::string meta = {};
     std::vector<message_part> payload = {};
-    std::uint64_t incarnation = 0; // the peer's; 0: any. A peer that has restarted fails the call with `aborted`.
+    std::uint64_t incarnation = 0; // the peer's; 0: any. A restarted peer fails the call with `aborted`.
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    std::chrono::milliseconds grace{0}; // the wait beyond the deadline for the peer's own error, which says more
+    std::chrono::milliseconds grace{0}; // the extra wait for the peer's own error, which says more
 };
 
 struct wire_answer {
     std::string meta = {};
     std::vector<message_part> payload = {};
-    std::uint64_t incarnation = 0; // of the peer that has answered
+    std::uint64_t incarnation = 0; // of the answering peer
 };
 
-/// Receives the answer of a call, or an error; called once.
+/// A function that receives the answer of a call, or an error; called once.
 using answer_function = std::function<void(std::exception_ptr problem, wire_answer answer)>;
 
 } // namespace detail

@@ -10,22 +10,22 @@
 #include <rill/distributed/transport.hpp>
 #include <rill/resources/container_set.hpp>
 
-// The state of queues, tables and random counters as a message carries it.
+// The wire form of the state of queues, tables and random counters.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The state of a resource, and the task where it lies.
+/// The state of a resource, and its task.
 struct task_resource {
     std::string task;
     saved_resource what;
 };
 
-/// Returns the state of all resources of a task, but variables.
+/// Returns the state of all resources of a task except variables.
 std::vector<task_resource> resources_of_task(const std::string& task, const container_set& containers);
 
 /// Appends arrays to the payload of a message, and returns its arguments.
 std::string encode_resources(std::span<const task_resource> all, std::vector<message_part>& payload);
-/// Reads an untrusted message. Throws data_loss if it has not the arrays that it names.
+/// Decodes an untrusted message. Throws data_loss if it lacks arrays that it names.
 std::vector<task_resource> decode_resources(std::string_view meta, std::span<const message_part> payload);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -10,17 +10,17 @@
 #include <rill/distributed/transport.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
-// Values as payload parts of a message. Large ones are sent from where they lie, and are not copied at the receiver.
+// Values as payload parts of a message. Large ones are sent without a copy, and are not copied at the receiver.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Appends values to the payload of a message, at most 64 parts in all, and returns what describes them. Small values share a part. An
-/// array that is borrowed is copied. Throws unimplemented for a list of arrays of several shapes.
+/// Appends values to the payload of a message, at most 64 parts in all, and returns their descriptions. Small values share a part. A
+/// borrowed array is copied. Throws unimplemented for a list of arrays of several shapes.
 std::vector<tensor_meta> encode_tensors(std::span<const any_array> values, std::vector<message_part>& payload);
 tensor_meta encode_tensor(const any_array& value, std::vector<message_part>& payload);
 
-/// Returns a value of an untrusted message. Numbers share the memory of the message. Throws data_loss if the bytes are
-/// not as many as its type needs, or not values of it.
+/// Returns a value of an untrusted message. Numeric arrays share the memory of the message. Throws data_loss if the bytes do not match
+/// the size of the type, or are invalid values of it.
 any_array decode_tensor(const tensor_meta& meta, std::span<const message_part> payload);
 std::vector<any_array> decode_tensors(std::span<const tensor_meta> metas, std::span<const message_part> payload);
 

@@ -26,7 +26,7 @@ inline std::string bytes_of_texts(const any_array& a) {
     return bytes;
 }
 
-/// Returns the elements of a value as bytes; those of numbers stay where they are.
+/// Returns the elements of a value as bytes; numeric elements are not copied.
 inline message_part part_of(const any_array& a) {
     if (a.dtype() == dtype::string) return message_part(bytes_of_texts(a));
     const auto kept = std::make_shared<const any_array>(a.is_borrowed() || a.space() ? owned_copy(a) : a);
@@ -108,7 +108,7 @@ RILL_COLD any_array decode_tensor(const tensor_meta& meta, std::span<const messa
             if (static_cast<unsigned char>(b) > 1) throw data_loss("a bool is neither 0 nor 1");
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(double) == 0)
         return {type.type, type.shape, bytes.data(), part.owner()};
-    any_array copied(type.type, type.shape); // an offset that no sender of ours chooses
+    any_array copied(type.type, type.shape); // a misaligned offset, which rill's senders do not choose
     if (!bytes.empty()) std::memcpy(copied.mutable_data(), bytes.data(), bytes.size());
     return copied;
 }

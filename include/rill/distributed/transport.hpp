@@ -14,11 +14,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A block of bytes in a message. Copies share the bytes, which nobody writes any more.
+/// A block of bytes in a message. Copies share the bytes, which no longer change.
 class message_part {
 public:
     message_part() = default;
-    /// Bytes that `owner` keeps alive.
+    /// Refers to bytes that `owner` keeps alive.
     message_part(const void* data, std::size_t size, std::shared_ptr<const void> owner)
         : bytes_(static_cast<const char*>(data), size), owner_(std::move(owner)) {}
     explicit message_part(std::string text) {
@@ -36,34 +36,34 @@ private:
     std::shared_ptr<const void> owner_;
 };
 
-/// A message as a transport carries it: blocks of bytes, whose number and sizes arrive as they were sent.
+/// A message as a transport carries it: blocks of bytes. Their number and sizes arrive unchanged.
 using message_parts = std::vector<message_part>;
 
-/// Carries messages between tasks. A task listens at an address, where others connect. The messages of one connection arrive in order, each
-/// once or not at all. A transport does not say that a peer died: heartbeats of its users find out. Thread-safe.
+/// A carrier of messages between tasks. A task listens at an address; others connect to it. The messages of one connection arrive in order,
+/// each at most once. A transport does not report that a peer died: its users send heartbeats. Thread-safe.
 class transport {
 public:
-    using connection = std::uint64_t; // never 0, never used again
-    /// Receives a message; it must not block and throws nothing. A transport calls it from one thread at a time for each connection, and
-    /// never within send(), connect() or listen().
+    using connection = std::uint64_t; // never 0, never reused
+    /// A function that receives a message. It must neither block nor throw. A transport calls it from one thread at a time for each
+    /// connection, and never within send(), connect() or listen().
     using receiver = std::function<void(connection from, message_parts message)>;
 
     virtual ~transport() = default;
-    /// Receives what others send to an address, from now on. Returns the address to which they connect, with its port. Throws
-    /// already_exists for an address in use.
+    /// Starts to receive messages sent to an address. Returns the address to connect to, with its port. Throws already_exists for an
+    /// address in use.
     virtual std::string listen(const std::string& address, receiver f) = 0;
-    /// Connects to an address. `f` receives what the peer sends. A peer that is not there yet is awaited; messages to it may be lost.
-    /// `peer`: the name of the task that listens there in lists of keys ("ps/0"), for an address that no list of tasks has.
+    /// Connects to an address. `f` receives the messages of the peer. A peer that has not started yet is awaited; messages to it may be
+    /// lost. `peer`: the name of the listening task in lists of keys ("ps/0"), for an address that no list of tasks has.
     virtual connection connect(const std::string& address, receiver f, const std::string& peer = {}) = 0;
     /// Sends a message, or drops it if the connection is gone. It never waits.
     virtual void send(connection to, message_parts message) = 0;
     /// Ends a connection. Its receiver may still run once.
     virtual void disconnect(connection c) noexcept = 0;
-    /// Ends all connections, and listens no longer. A receiver that has begun may still run.
+    /// Ends all connections, and stops listening. A receiver that has begun may still run.
     virtual void close() noexcept = 0;
-    /// Returns true if bytes may change on the way without notice.
+    /// Returns true if the transport may corrupt bytes without detection.
     virtual bool needs_checksums() const noexcept = 0;
-    /// Returns the name that the peer of a connection has proved to have; empty if the transport asks for no proof.
+    /// Returns the authenticated name of a connection's peer; empty if the transport does not authenticate.
     virtual std::string identity(connection) const { return {}; }
 };
 

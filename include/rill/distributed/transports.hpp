@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns the end of a task or client in the network that reaches an address or a target: ZeroMQ for "host:port", "tcp://host:port" and
-/// "ipc://path", else the network of this process. The names of the cluster's tasks tell whose key is asked for; a client has no cluster.
+/// Returns a transport of a task or client for an address or a target: ZeroMQ for "host:port", "tcp://host:port" and "ipc://path", else
+/// the network of this process. The names of the cluster's tasks select the expected keys; a client has no cluster.
 std::shared_ptr<transport> make_transport(const std::string& address, const credentials& security,
                                           const cluster_spec& cluster = {});
 

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The network of servers that are given none.
+/// Returns the network of servers whose options name none.
 RILL_EXPORT RILL_COLD local_network& network_of_process() {
     static local_network& net = *new local_network; // leaked: servers may be static
     return net;

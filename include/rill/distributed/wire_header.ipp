@@ -83,7 +83,7 @@ RILL_COLD std::optional<wire_header> decode_header(std::string_view bytes) {
     at = bytes.data();
     if (take_number<std::uint32_t>(at) != wire_magic) return {};
     if (take_number<std::uint8_t>(at) != wire_header::major_version) return {};
-    take_number<std::uint8_t>(at); // minor versions differ in flags alone
+    take_number<std::uint8_t>(at); // minor versions differ only in flags
     wire_header h;
     each_field(h, [&]<class T>(T& v) {
         if constexpr (std::same_as<T, wire_type>)

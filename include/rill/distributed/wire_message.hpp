@@ -21,23 +21,23 @@ struct wire_message {
     std::vector<message_part> payload;
 };
 
-/// Returns the parts of a message, and completes its header. Arguments of more than 64 KiB go behind the payload. Throws resource_exhausted
+/// Returns the parts of a message, and completes its header. Arguments of more than 64 KiB follow the payload. Throws resource_exhausted
 /// for arguments of more than 1 MiB.
 message_parts pack_message(wire_message m, bool with_checksum);
 
 /// Reads an untrusted message. Returns nothing unless header, sizes and checksums agree.
 std::optional<wire_message> unpack_message(const message_parts& parts);
 
-/// Returns true if a payload is too long for one message, and follows in chunks.
+/// Returns true if a payload is too long for one message and must follow in chunks.
 bool needs_chunks(const std::vector<message_part>& payload);
-/// Returns the one payload part of the message that announces chunks: the sizes of the parts.
+/// Returns the payload part of a message that announces chunks: the sizes of the parts.
 message_part announced_sizes(const std::vector<message_part>& payload);
-/// Returns the sizes that an untrusted message announces. Throws data_loss.
+/// Returns the sizes that an untrusted message announces. Throws data_loss if they are malformed.
 std::vector<std::uint64_t> sizes_announced(const wire_message& m);
 
-/// Returns the code and the text of a problem.
+/// Returns the code and the text of an error.
 std::pair<error_code, std::string> described(const std::exception_ptr& problem);
-/// Returns the exception of a code that came over the wire; `unknown` for a code that does not exist.
+/// Returns the exception for a code from the wire; `unknown` for an undefined code.
 std::exception_ptr made_error(std::uint32_t code, const std::string& text);
 
 }}} // namespace rill::RILL_ABI::detail

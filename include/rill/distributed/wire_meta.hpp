@@ -25,19 +25,19 @@ struct tensor_meta {
 template <class Archive> void serialize(Archive& a, tensor_meta& t) { a(t.type, t.part, t.offset, t.bytes); }
 inline constexpr std::size_t least_tensor_meta = 22;
 
-/// The first message of a connection, and its answer.
+/// The content of the first message of a connection, and of its answer.
 struct hello_meta {
-    std::string from;    // the task that connects, or that answers
-    std::string to;      // the task that it expects
-    std::string cluster; // digest of the cluster's description; empty: a client, which has none
+    std::string from;    // the task that connects or answers
+    std::string to;      // the task that the sender expects
+    std::string cluster; // digest of the cluster's description; empty: a client
     std::string data = {}; // of an answer: the address for connections that carry chunks; empty: none
 };
 template <class Archive> void serialize(Archive& a, hello_meta& m) { a(m.from, m.to, m.cluster, m.data); }
 
-/// The progress of a task, which each pong tells.
+/// The progress of a task, which each pong reports.
 struct pong_meta {
-    std::uint64_t progress = 0; // the beginnings and ends of its steps, and their values that have left or come
-    std::string oldest = {};    // what its oldest step waits for; empty: no step runs
+    std::uint64_t progress = 0; // counts the begins and ends of its steps, and the values sent and received
+    std::string oldest = {};    // the wait of its oldest step; empty: no step runs
 };
 template <class Archive> void serialize(Archive& a, pong_meta& m) { a(m.progress, m.oldest); }
 
@@ -50,7 +50,7 @@ template <class Archive> void serialize(Archive& a, sizes_meta& m) {
     a(sizes);
 }
 
-/// A place in a payload that travels in chunks.
+/// An offset in a payload that is sent in chunks.
 struct offset_meta {
     std::uint64_t offset = 0;
 };
@@ -63,7 +63,7 @@ struct edge_meta {
 };
 template <class Archive> void serialize(Archive& a, edge_meta& m) { a(m.edge, m.peer); }
 
-/// A run of a graph that travels, by names: "node:0" for values.
+/// The names of a run in messages: "node:0" for values.
 struct run_names {
     std::vector<std::string> feeds = {}, fetches = {}, targets = {};
 };
@@ -92,10 +92,10 @@ template <class Archive> void serialize(Archive& a, register_meta& m) {
 /// A step of a registered part, with its fed values; the answer has the fetched values.
 struct step_meta {
     std::uint64_t run = 0, step = 0;
-    std::uint64_t over_below = 0; // steps below this number are over
+    std::uint64_t over_below = 0; // all steps below this number are over
     std::uint8_t is_traced = 0;
     std::vector<tensor_meta> values = {};
-    std::vector<std::uint64_t> incarnations = {}; // of the tasks that the part sends values to, in order of their names
+    std::vector<std::uint64_t> incarnations = {}; // of the tasks that receive its values, by order of names
 };
 template <class Archive> void serialize(Archive& a, step_meta& m) {
     auto values = list_of<least_tensor_meta>(m.values);
@@ -103,7 +103,7 @@ template <class Archive> void serialize(Archive& a, step_meta& m) {
     a(m.run, m.step, m.over_below, m.is_traced, values, incarnations);
 }
 
-/// A run: one that was prepared, or is needed no more.
+/// A run that was prepared, or that is no longer needed.
 struct run_meta {
     std::uint64_t run = 0;
 };
@@ -113,7 +113,7 @@ template <class Archive> void serialize(Archive& a, run_meta& m) { a(m.run); }
 struct push_meta {
     std::uint64_t run = 0, step = 0;
     std::uint32_t edge = 0;
-    std::uint64_t sequence = 0; // the values of the edge in this step before it
+    std::uint64_t sequence = 0; // the number of earlier values of the edge in this step
     tensor_meta value;
 };
 template <class Archive> void serialize(Archive& a, push_meta& m) { a(m.run, m.step, m.edge, m.sequence, m.value); }
@@ -162,7 +162,7 @@ template <class Archive> void serialize(Archive& a, trace_meta& m) {
     a(entries);
 }
 
-/// The options of a session that its master needs.
+/// The options of a session that the master needs.
 struct session_meta {
     std::vector<std::pair<std::string, std::int32_t>> device_count = {};
     std::uint8_t placer = 0, wire = 0, allow_soft_placement = 0, log_device_placement = 0, raise_primitives = 1;
@@ -178,7 +178,7 @@ template <class Archive> void serialize(Archive& a, session_meta& m) {
 /// A session that a master has opened.
 struct opened_meta {
     std::uint64_t high = 0, low = 0; // its number
-    std::int64_t lease = 0;          // nanoseconds without a sign of its client, after which it is closed
+    std::int64_t lease = 0;          // nanoseconds of silence of its client, after which it is closed
 };
 template <class Archive> void serialize(Archive& a, opened_meta& m) { a(m.high, m.low, m.lease); }
 
@@ -193,14 +193,14 @@ template <class Archive> void serialize(Archive& a, run_step_meta& m) {
     a(m.run, m.is_traced, values);
 }
 
-/// Whether tasks serve one session alone. A client names a run: its tasks are meant.
+/// A request that tasks serve one session alone, or all again. A client names a run, which stands for its tasks.
 struct fence_meta {
     std::uint64_t run = 0;
     std::uint8_t closes = 0;
 };
 template <class Archive> void serialize(Archive& a, fence_meta& m) { a(m.run, m.closes); }
 
-/// The state of a resource: the names of its arrays, which follow one another.
+/// The state of a resource: the names of its arrays, which are consecutive.
 struct resource_meta {
     std::string task, container, name, kind;
     std::vector<std::string> parts;
@@ -209,7 +209,7 @@ template <class Archive> void serialize(Archive& a, resource_meta& m) {
     auto parts = list_of<8>(m.parts);
     a(m.task, m.container, m.name, m.kind, parts);
 }
-/// The state of resources, and the arrays of all of them.
+/// The state of resources, and all of their arrays.
 struct resources_meta {
     std::vector<resource_meta> all;
     std::vector<tensor_meta> values;
@@ -240,7 +240,8 @@ template <class Meta> std::string bytes_of_meta(const Meta& m) {
     return std::move(to.bytes);
 }
 
-/// Reads untrusted bytes. Throws data_loss if they are not a Meta, or have more than 65536 list elements or bytes left over.
+/// Decodes untrusted bytes. Throws data_loss if they are not a Meta, have more than 65536 list elements, or have bytes left
+/// over.
 template <class Meta> Meta meta_of(std::string_view bytes) {
     bounded_input from(bytes, std::uint64_t(1) << 16);
     Meta m;

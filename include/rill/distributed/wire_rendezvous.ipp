@@ -34,7 +34,7 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     push_meta meta{place_.run, place_.step, edge, sequence, encode_tensor(value, r.payload)};
     r.meta = bytes_of_meta(meta);
     note_moved();
-    // it is answered once it has come, unless the step has not begun there
+    // the task answers on receipt, but not before the step has begun there
     peers_->to(to.task)->call(std::move(r), [s = state_](const std::exception_ptr& problem, const wire_answer&) {
         if (problem) s->fail(problem);
     });
@@ -86,7 +86,7 @@ RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, std::uint64_t sequen
     auto& in = arriving_[edge];
     if (sequence < in.next || !in.values.try_emplace(sequence, std::move(value)).second)
         throw data_loss("value " + std::to_string(sequence) + " of edge " + std::to_string(edge) + " comes twice");
-    if (std::exchange(in.moves, true)) return; // another thread hands this one on, too
+    if (std::exchange(in.moves, true)) return; // the other thread hands on this one, too
     for (auto at = in.values.find(in.next); at != in.values.end(); at = in.values.find(in.next)) {
         auto next = std::move(at->second);
         in.values.erase(at);

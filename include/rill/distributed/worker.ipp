@@ -45,18 +45,18 @@ struct worker::early_value {
     std::uint64_t sequence;
     any_array value;
     answer_function reply;
-    cancellation::registration given_up; // by its sender, before the step began: it never will
+    cancellation::registration given_up; // cancelled by its sender before the step began, which then never begins
 };
 
-/// A step of a part: begun, or known only by values that came early.
+/// A step of a part: begun, or known only by early values.
 struct worker::running_step {
     std::shared_ptr<registered_part> part;
     std::shared_ptr<wire_rendezvous> exchange; // null: not begun
     std::shared_ptr<cancellation> token = std::make_shared<cancellation>();
     environment::time_point began{};
-    std::exception_ptr problem; // of another task; the step ends with it
+    std::exception_ptr problem; // of another task; it ends the step
     early_values early;         // empty once it has begun
-    std::vector<answer_function> awaited; // called at its end
+    std::vector<answer_function> awaited; // answered at the end of the step
 };
 
 struct worker::session_state {
@@ -83,7 +83,7 @@ RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory
                          std::shared_ptr<const file_access> files)
     : peers_(std::move(peers)), memory_(memory), files_(std::move(files)),
       containers_(std::make_shared<container_set>(memory, static_cast<std::uint32_t>(peers_->self().incarnation))) {
-    register_exchange_ops(); // its parts hold them, also where no master of this process has cut one
+    register_exchange_ops(); // its parts contain them, even if no master of this process has partitioned a run
 }
 
 RILL_COLD worker::~worker() { close(); }
@@ -100,7 +100,7 @@ RILL_COLD void worker::close() noexcept {
     for (auto& [number, s] : all) end(*s, "its server has stopped", why);
 }
 
-/// Ends the steps of a session that was taken from the list, and frees what they do not use.
+/// Ends the steps of a session that was removed from the list. Frees the state that they do not use.
 RILL_COLD void worker::end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept {
     gone.resources->end(state_ends);
     std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
@@ -116,8 +116,8 @@ RILL_COLD void worker::end(session_state& gone, const char* state_ends, const st
         for (const auto& e : values) e.reply(nullptr, {});
     for (auto& [number, s] : steps) {
         if (!s->exchange) continue;
-        s->exchange->abort(why); // wakes what waits for other tasks
-        s->token->cancel();      // and what waits for anything else
+        s->exchange->abort(why); // wakes waits for other tasks
+        s->token->cancel();      // and all other waits
     }
     for (auto& [number, p] : parts) p->run->close();
 }
@@ -135,7 +135,7 @@ RILL_COLD std::size_t worker::sessions() const {
     return sessions_.size();
 }
 
-/// Watches for sessions that nobody uses any more.
+/// Watches for sessions that are no longer used.
 RILL_COLD void worker::watch() {
     if (sessions_.empty() || std::exchange(watches_, true)) return;
     timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
@@ -143,7 +143,7 @@ RILL_COLD void worker::watch() {
     });
 }
 
-/// Asks the masters of idle sessions whether these are open, and closes those that are not: a message that said so may be lost.
+/// Asks the masters of idle sessions whether these are open, and closes the others. Their close message may have been lost.
 RILL_COLD void worker::look() {
     std::vector<std::pair<session_number, task_identity>> idle;
     {
@@ -168,7 +168,7 @@ RILL_COLD void worker::look() {
                         .incarnation = master.incarnation,
                         .deadline = peers_->runs_in().now_plus(peers_->health().control)},
                        answered);
-        } catch (const error&) { // no task of the cluster, or this one stops
+        } catch (const error&) { // not a task of the cluster, or this one is stopping
             answered(std::current_exception(), {});
         }
     }
@@ -218,7 +218,7 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     options.environment = &peers_->runs_in();
     made->run = std::make_unique<plan>(made->key, options, in->resources, in->where);
     const std::lock_guard lock(in->mutex);
-    in->parts[meta.run].swap(made); // a part that was there is destroyed after the lock is released
+    in->parts[meta.run].swap(made); // an earlier part is destroyed after the lock is released
 }
 
 /// Returns the milliseconds since a time, as text.
@@ -239,7 +239,7 @@ RILL_COLD std::exception_ptr worker::explained(const std::exception_ptr& problem
                           ", last progress " + ms_since(exchange.moved(), peers_->runs_in().now()) + " ago");
 }
 
-/// Throws invalid_argument unless feeds are those that a key names, in number and type.
+/// Throws invalid_argument unless feeds match a key in number and type.
 inline void check_feeds(const plan_key& key, std::span<const any_array> feeds) {
     if (feeds.size() != key.feeds.size())
         throw invalid_argument("a part takes " + std::to_string(key.feeds.size()) + " feeds, and is given " +
@@ -322,7 +322,7 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                              elsewhere = step->problem;
                          }
                          self->end_step(*in, number);
-                         // a step that was ended from outside tells why; its own problem counts before that
+                         // a step that was aborted from outside reports that reason; its own error has priority
                          const bool is_told = why && elsewhere && described(why).first == error_code::cancelled;
                          done(is_told ? elsewhere : self->explained(why, *step->exchange), std::move(values));
                      }});
@@ -353,7 +353,7 @@ RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t n
     {
         const std::lock_guard lock(in->mutex);
         const auto at = in->steps.find(number);
-        if (at == in->steps.end() || !at->second->exchange) { // it never will begin
+        if (at == in->steps.end() || !at->second->exchange) { // the step will never begin
             if (number >= in->over_below) in->over.insert(number);
             if (at != in->steps.end()) {
                 early.swap(at->second->early);
@@ -366,8 +366,8 @@ RILL_COLD void worker::abort_step(const session_number& session, std::uint64_t n
     }
     for (const auto& e : early) e.reply(nullptr, {});
     if (!step) return;
-    step->exchange->abort(problem); // wakes what waits for other tasks
-    step->token->cancel();          // and what waits for anything else
+    step->exchange->abort(problem); // wakes waits for other tasks
+    step->token->cancel();          // and all other waits
 }
 
 RILL_COLD void worker::drop_run(const session_number& session, std::uint64_t run) {

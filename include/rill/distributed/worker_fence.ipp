@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The fence of a task: it keeps steps of other sessions out while one replaces the state.
+// The fence of a task: it keeps out steps of other sessions while one session replaces the state.
 
 #include <rill/distributed/worker.hpp>
 #include <rill/distributed/worker.ipp>
@@ -30,7 +30,7 @@ RILL_COLD void worker::fence(const session_number& by, bool closes, std::functio
                 if (number != by) others.push_back(s);
             for (const auto& s : closed_sessions_)
                 if (auto runs = s.lock()) others.push_back(std::move(runs));
-        } else if (fenced_by_ == by) { // a late close of a session that has ended keeps nobody out
+        } else if (fenced_by_ == by) { // a late close by a session that has ended has no effect
             fenced_by_.reset();
         }
     }
@@ -51,8 +51,8 @@ RILL_COLD void worker::fence(const session_number& by, bool closes, std::functio
             }
         }
         for (const auto& step : running) {
-            step->exchange->abort(why); // wakes what waits for other tasks
-            step->token->cancel();      // and what waits for anything else
+            step->exchange->abort(why); // wakes waits for other tasks
+            step->token->cancel();      // and all other waits
         }
     }
     all->close();

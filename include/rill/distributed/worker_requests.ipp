@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The requests that a worker serves by the wire, and what the task tells of itself.
+// The requests that a worker serves from the wire, and the status of the task.
 
 #include <rill/distributed/worker.hpp>
 #include <rill/distributed/worker.ipp>
@@ -53,7 +53,7 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
         if (!in->is_over(meta.step)) {
             const auto at = in->steps.find(meta.step);
             if (at != in->steps.end()) to = at->second->exchange;
-            if (!to) { // it is answered once the step begins, so that the sender's credit bounds what lies here
+            if (!to) { // answered once the step begins, so that the sender's credit bounds the memory here
                 check_early(*in, request.caller);
                 auto& step = in->steps[meta.step];
                 if (!step) step = std::make_shared<running_step>();
@@ -63,12 +63,12 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
         }
     }
     if (to)
-        to->deliver(meta.edge, meta.sequence, std::move(value)); // else the step is over: it takes no values any more
+        to->deliver(meta.edge, meta.sequence, std::move(value)); // else the step is over and accepts no values
     reply(nullptr, {});
 }
 
-/// Ends a step whose value can't be sent. If the task's part has ended already, its answer told of no problem: the master is told now, since the
-/// part that waits for the value would wait for long.
+/// Ends a step whose value can't be sent. If the task's part has already ended without an error, the master is told now. Otherwise the part
+/// that waits for the value would wait for long.
 RILL_COLD void worker::fail_to_send(const session_number& session, std::uint64_t number,
                                     const std::exception_ptr& problem) {
     const auto in = find(session);
@@ -88,7 +88,7 @@ RILL_COLD void worker::fail_to_send(const session_number& session, std::uint64_t
                     .incarnation = master.incarnation,
                     .deadline = peers_->runs_in().now_plus(peers_->health().control)},
                    [](const std::exception_ptr&, const wire_answer&) {});
-    } catch (const error&) { // this task stops
+    } catch (const error&) { // this task is stopping
     }
 }
 
@@ -129,7 +129,7 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     switch (request.method) {
     case wire_method::register_run:
         if (request.payload.empty()) throw data_loss("a part without a graph");
-        return answer_later(peers_->runs_in(), reply, [self = shared_from_this(), request] { // compiling takes its time
+        return answer_later(peers_->runs_in(), reply, [self = shared_from_this(), request] { // compiling takes long
             self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
                                {request.caller, request.caller_incarnation, ""});
             return wire_answer();

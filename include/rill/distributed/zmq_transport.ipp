@@ -8,7 +8,7 @@
 
 #include <rill/core/error.hpp>
 
-// Of the library, only this file and its parts know ZeroMQ.
+// Only this file and the files that it includes use ZeroMQ.
 #include <rill/distributed/zmq_transport_missing.ipp>
 #if RILL_WITH_ZMQ
 #include <algorithm>
@@ -35,17 +35,17 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Sockets may be used by one thread at a time: the mutex orders senders and the thread that receives, which sleeps on the descriptors of
-/// the sockets and not in ZeroMQ. The mutex is not held while a receiver runs.
+/// The state of the transport. Only one thread at a time may use a socket. The mutex orders senders and the receiving thread. That thread
+/// waits on the descriptors of the sockets, outside of ZeroMQ. The mutex is not held while a receiver runs.
 struct zmq_transport::state {
     struct socket {
         explicit socket(zmq::context_t& in, zmq::socket_type type) : at(in, type) {}
         zmq::socket_t at;
         std::shared_ptr<const receiver> receive;
-        bool has_input = true;                    // may have: ZeroMQ told a sender, and not the descriptor
-        connection number = 0;                    // of a socket that connects
-        std::map<std::string, connection> routes; // of a socket that listens
-        std::deque<message_parts> waiting;        // for the connection to be made
+        bool has_input = true;                    // possibly: a sender may have consumed the notification
+        connection number = 0;                    // of a connecting socket
+        std::map<std::string, connection> routes; // of a listening socket
+        std::deque<message_parts> waiting;        // until the connection is made
         std::size_t waiting_bytes = 0;
     };
     /// A peer that has connected.
@@ -97,7 +97,7 @@ struct zmq_transport::state {
         return made;
     }
 
-    /// Returns the address to which others connect. `bound`: how this machine reaches it.
+    /// Listens, and returns the address for others to connect to. `bound`: the address for this machine.
     std::string listen(const std::string& text, receiver f, std::string& bound) {
         auto address = detail::parse_address(text);
         const bool is_secure = options.security.has_keys();
@@ -135,7 +135,7 @@ struct zmq_transport::state {
         return address.target();
     }
 
-    /// Returns an address for bind, which takes no names of machines: a named machine listens on all its networks.
+    /// Returns an address for bind, which accepts no host names: a named machine listens on all its networks.
     static std::string bound_text(detail::net_address a) {
         if (a.reached_by == detail::net_address::network::ipc) return a.target();
         if (a.host == "localhost") a.host = "127.0.0.1";
@@ -158,7 +158,7 @@ struct zmq_transport::state {
             made_connections[id] = made;
             sockets.push_back(std::move(made));
             start();
-        } catch (const std::exception& e) { // as a peer that never comes: whoever waits for it gives up in time
+        } catch (const std::exception& e) { // treated like a peer that never starts: callers time out
             log_message(log_level::warning, "no connection can be made to '" + text + "': " + e.what());
         }
         return id;
@@ -168,7 +168,7 @@ struct zmq_transport::state {
         const auto& s = options.security;
         auto name = options.name_at ? options.name_at(address) : s.peer;
         if (name.empty()) name = peer;
-        for (auto at = s.allowed.rbegin(); at != s.allowed.rend(); ++at) // of two keys of a name, the later one
+        for (auto at = s.allowed.rbegin(); at != s.allowed.rend(); ++at) // if a name has two keys, the later one counts
             if (at->first == name || (name.empty() && s.allowed.size() == 1)) return at->second;
         throw permission_denied(name.empty() ? "nobody has said which task listens there, so that its key is unknown"
                                              : "the list of keys has none of '" + name + "'");
@@ -195,8 +195,8 @@ struct zmq_transport::state {
         return sent;
     }
 
-    /// Returns the events of a socket. A call that sends or asks may have taken the news that there is input, of which the descriptor then
-    /// says nothing.
+    /// Returns the events of a socket. A call that sends or queries may have consumed the notification of input. The descriptor then does
+    /// not show it again.
     int note_events(socket& s) {
         const int events = s.at.get(zmq::sockopt::events);
         if (events & ZMQ_POLLIN) {
@@ -220,14 +220,14 @@ struct zmq_transport::state {
                 auto frame = detail::frame_of(parts[i], from, length);
                 const int flags = ZMQ_DONTWAIT | (has_more ? ZMQ_SNDMORE : 0);
                 if (zmq_msg_send(frame.handle(), s.at.handle(), flags) < 0)
-                    return !is_first; // later on the connection has ended: the rest would begin another message
+                    return !is_first; // the connection ended in between: the rest would begin another message
                 is_first = false;
             }
         }
         return true;
     }
 
-    /// Keeps a message for the time until the connection is made. Large ones come again anyway.
+    /// Keeps a message until the connection is made. Large ones are dropped, since their sender sends them again.
     void keep(socket& s, const message_parts& parts) {
         constexpr std::size_t most = 1 << 18;
         std::size_t bytes = 0;
@@ -260,8 +260,8 @@ struct zmq_transport::state {
         callers.erase(at);
     }
 
-    /// Returns the number of a caller, a new one if it was not heard of before. At most so many are known: the one that was silent longest is
-    /// forgotten.
+    /// Returns the number of a caller, a new one if it is unknown. The number of known callers is limited: the one that was silent longest
+    /// is forgotten.
     connection find_caller(const std::shared_ptr<socket>& by, const zmq::message_t& route) {
         constexpr std::size_t most = 10000;
         std::string key(static_cast<const char*>(route.data()), route.size());
@@ -298,7 +298,7 @@ struct zmq_transport::state {
         delivery d{s->receive, s->number, {}, listens ? 1u : 0u};
         if (listens) {
             const char* const name = zmq_msg_gets(frames[1].handle(), "User-Id");
-            if (options.security.has_keys() && (!name || !*name)) return true; // nobody has looked at its key
+            if (options.security.has_keys() && (!name || !*name)) return true; // its key was not checked
             d.from = find_caller(s, frames[0]);
             auto& c = callers.at(d.from);
             if (c.is_ignored) return true;
@@ -314,7 +314,7 @@ struct zmq_transport::state {
         try {
             auto parts = detail::parts_of_frames(d.frames, d.first);
             if (!is_closed) (*d.to)(d.from, std::move(parts));
-        } catch (const std::exception& e) { // no memory: its sender sends it again
+        } catch (const std::exception& e) { // out of memory: its sender sends it again
             log_message(log_level::warning, std::string("a message is dropped: ") + e.what());
         }
     }
@@ -326,7 +326,7 @@ struct zmq_transport::state {
         if (!receives.joinable()) receives = std::thread([self = keeps_alive.lock()] { self->run(); });
     }
 
-    /// Lets the thread look at all sockets anew.
+    /// Wakes the thread, so that it looks at all sockets anew.
     void wake() {
         if (std::exchange(is_woken, true)) return;
         zmq::message_t empty;
@@ -353,7 +353,7 @@ struct zmq_transport::state {
                 for (std::size_t i = 0; i < polled.size(); ++i) polled[i]->has_input |= items[i + 1].revents != 0;
                 for (const auto& s : sockets) {
                     if (!std::exchange(s->has_input, false)) continue;
-                    constexpr int at_once = 32; // then others send
+                    constexpr int at_once = 32; // then senders get their turn
                     for (int n = 0; n < at_once && !s->has_input; ++n) {
                         if (!take(s, taken)) break;
                         if (n + 1 == at_once) s->has_input = is_busy = true;
@@ -382,7 +382,7 @@ struct zmq_transport::state {
         polled.clear();
         wakes.close();
         wake_up.close();
-        context.close(); // waits for what is being sent, as long as `linger` says
+        context.close(); // waits for messages being sent, as long as `linger` says
     }
 
     void close() noexcept {
@@ -448,7 +448,7 @@ RILL_COLD transport::connection zmq_transport::connect(const std::string& addres
 RILL_COLD void zmq_transport::send(connection to, message_parts message) { state_->send(to, message); }
 RILL_COLD void zmq_transport::disconnect(connection c) noexcept { state_->disconnect(c); }
 RILL_COLD void zmq_transport::close() noexcept { state_->close(); }
-/// CURVE checks what it carries, and what stays on this machine changes as little as its memory.
+/// Returns false with CURVE, which authenticates messages, and if all addresses are of this machine.
 RILL_COLD bool zmq_transport::needs_checksums() const noexcept {
     return !state_->options.security.has_keys() && !state_->all_loopback;
 }

@@ -16,19 +16,19 @@
 
 #include <zmq.hpp>
 
-// Messages as frames of ZeroMQ, and back.
+// The conversion of messages to frames of ZeroMQ, and back.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The longest frame, which bounds what a stranger makes ZeroMQ allocate. A part of a message is its frames of this size and a shorter one
-/// after them.
+/// The longest frame, which bounds the memory that an unknown peer makes ZeroMQ allocate. A part of a message is split into frames of this
+/// size and a last shorter one.
 inline constexpr std::size_t longest_frame = (std::size_t(1) << 20) + 4096;
-inline constexpr std::size_t least_lent = 1024; // smaller blocks are copied: that is as fast
+inline constexpr std::size_t least_lent = 1024; // smaller blocks are copied, which is as fast
 
-/// What ZeroMQ's thread gives back when it has sent a block.
+/// A block that ZeroMQ's thread releases after it has sent it.
 struct lent_block {
     std::shared_ptr<const void> owner;
-    std::atomic<bool> lent{false}; // orders the threads for tools that do not see into ZeroMQ
+    std::atomic<bool> lent{false}; // orders the threads for tools that do not instrument ZeroMQ
 };
 inline void give_back(void*, void* hint) {
     auto* const block = static_cast<lent_block*>(hint);
@@ -42,12 +42,12 @@ inline zmq::message_t frame_of(const message_part& p, std::size_t from, std::siz
     auto block = std::make_unique<lent_block>();
     block->owner = p.owner();
     block->lent.store(true, std::memory_order_release);
-    zmq::message_t frame(const_cast<char*>(at), size, give_back, block.get()); // nobody writes it
+    zmq::message_t frame(const_cast<char*>(at), size, give_back, block.get()); // read-only
     (void)block.release();
     return frame;
 }
 
-/// Returns the bytes of one frame. They stay where they are unless elements of an array would lie across words.
+/// Returns the bytes of one frame. They are not copied unless elements of an array would be misaligned.
 inline message_part part_of_frame(zmq::message_t&& frame) {
     if (frame.size() < least_lent || reinterpret_cast<std::uintptr_t>(frame.data()) % alignof(double))
         return message_part(std::string(static_cast<const char*>(frame.data()), frame.size()));
@@ -55,7 +55,7 @@ inline message_part part_of_frame(zmq::message_t&& frame) {
     return {kept->data(), kept->size(), kept};
 }
 
-/// Returns the parts of a message, each joined of its frames.
+/// Returns the parts of a message, each joined from its frames.
 inline message_parts parts_of_frames(std::vector<zmq::message_t>& frames, std::size_t first) {
     message_parts parts;
     for (std::size_t i = first; i < frames.size(); ++i) {

@@ -19,27 +19,27 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Answers ZeroMQ's question whether the holder of a key may connect, and by which name (ZAP, RFC 27).
+/// A handler of ZeroMQ's authentication requests: decides whether a key's holder may connect, and under which name (ZAP, RFC 27).
 class zmq_key_check {
 public:
-    /// Throws unimplemented if ZeroMQ has no CURVE, and invalid_argument for text that is no key.
+    /// Creates a handler. Throws unimplemented if ZeroMQ has no CURVE, and invalid_argument for a malformed key.
     explicit zmq_key_check(const credentials& keys) {
         if (!zmq_has("curve")) throw unimplemented("this ZeroMQ was built without CURVE: keys can't be used");
         for (const auto& [name, key] : keys.allowed) names_[bytes_of_key(key)] = name;
     }
 
-    /// Answers from now on all that connect to sockets of a context.
+    /// Starts to answer for the sockets of a context.
     void serve(zmq::context_t& context) {
         if (asks_) return;
         asks_ = zmq::socket_t(context, zmq::socket_type::rep);
         asks_.set(zmq::sockopt::linger, 0);
         asks_.bind("inproc://zeromq.zap.01");
     }
-    /// Returns the socket of the questions; null before serve().
+    /// Returns the socket of the requests; null before serve().
     zmq::socket_t* socket() { return asks_ ? &asks_ : nullptr; }
     void close() { asks_.close(); }
 
-    /// Answers the questions that wait.
+    /// Answers the pending requests.
     void answer() {
         for (;;) {
             std::vector<std::string> q; // version, request, domain, address, identity, mechanism, key
@@ -79,8 +79,8 @@ private:
     zmq::socket_t asks_;
 };
 
-/// Connects to a listener with a key that no list has. Returns true if it is refused: a listener that lets strangers in must not be announced.
-/// Throws unavailable if nothing is known after 10 s.
+/// Connects to a listener with a key that no list has. Returns true if it is refused: a listener that accepts unknown keys must not be
+/// announced. Throws unavailable if there is no result after 10 s.
 inline bool refuses_strangers(const std::string& address, const std::string& key_of_listener) {
     std::array<char, 41> open{}, secret{};
     if (zmq_curve_keypair(open.data(), secret.data()) != 0) throw zmq::error_t();
@@ -88,7 +88,7 @@ inline bool refuses_strangers(const std::string& address, const std::string& key
     zmq::socket_t stranger(context, zmq::socket_type::dealer), events(context, zmq::socket_type::pair);
     stranger.set(zmq::sockopt::linger, 0);
     events.set(zmq::sockopt::linger, 0);
-    constexpr auto patience = std::chrono::seconds(10); // a machine may be busy
+    constexpr auto patience = std::chrono::seconds(10); // the machine may be under load
     events.set(zmq::sockopt::rcvtimeo, 100);
     if (address.find('[') != std::string::npos) stranger.set(zmq::sockopt::ipv6, true);
     stranger.set(zmq::sockopt::curve_publickey, std::string(open.data()));
@@ -102,7 +102,7 @@ inline bool refuses_strangers(const std::string& address, const std::string& key
     std::uint16_t number = 0;
     const auto until = std::chrono::steady_clock::now() + patience;
     while (zmq_msg_recv(event.handle(), events.handle(), 0) < 0 && std::chrono::steady_clock::now() < until) {
-    } // nothing yet, or a signal has come
+    } // not yet, or interrupted by a signal
     if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
     zmq_socket_monitor(stranger.handle(), nullptr, 0);
     if (number == 0) throw unavailable("'" + address + "': it could not be checked within 10 s that strangers are refused");

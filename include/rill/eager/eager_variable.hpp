@@ -17,7 +17,7 @@ class variable_state;
 /// The name and value of an eager variable. It belongs to no session; private graphs share it.
 class eager_state {
 public:
-    /// Throws invalid_argument if the first value does not have the shape.
+    /// Creates the state. Throws invalid_argument if the initial value does not have the shape.
     eager_state(const std::string& name, const any_array& first, const dims& shape);
 
     const std::string& name() const noexcept { return name_; }
@@ -34,30 +34,30 @@ private:
 
 } // namespace detail
 
-/// A variable without a session: eager_variable<float, 3> w("w", zeros()), or with extents of run time,
-/// eager_variable<float, dyn> w("w", dims{n}, zeros()). A function of value_and_grad takes it as an argument; an eager_optimizer updates
-/// it. Copies refer to the same variable. Several threads may use it at once.
+/// A variable without a session: eager_variable<float, 3> w("w", zeros()), or with extents known at run time, eager_variable<float, dyn>
+/// w("w", dims{n}, zeros()). A function of value_and_grad takes it as an argument; an eager_optimizer updates it. Copies refer to the same
+/// variable. Several threads may use it at once.
 template <class T, index_t... D> class eager_variable {
 public:
     using tensor_type = tensor<T, D...>;
     static constexpr int rank = static_cast<int>(sizeof...(D));
     using extents_type = extents<D...>;
 
-    /// Creates a variable with a first value: nested braces, a host value, a number that fills it, or an initializer. A host value gives the
-    /// extents that the type leaves open.
+    /// Creates a variable with an initial value: nested braces, a host value, a number for all elements, or an initializer. A host value
+    /// determines the extents that the type leaves open.
     eager_variable(const std::string& name, const nested_list<T, rank>& value)
         : state_(made(name, list_to_any_array<T, rank>(value))) {}
     template <class X>
         requires(variable_initializer<X> || feeds_as<X, T>)
     eager_variable(const std::string& name, const X& value)
         : state_(made(name, first_value(name, value, shape_for<X>()))) {}
-    /// Creates a variable of dims that only run time knows. Throws invalid_argument if they contradict the type.
+    /// Creates a variable of dims that are known only at run time. Throws invalid_argument if they contradict the type.
     template <class X>
         requires(variable_initializer<X> || feeds_as<X, T>)
     eager_variable(const std::string& name, const dims& shape, const X& value)
         : state_(made(name, first_value(detail::checked_shape(name, shape, extents_type::value), value, shape))) {}
 
-    /// Rejects a variable without a first value, with a compile error that lists the choices.
+    /// Rejects a variable without an initial value, with a compile error that lists the choices.
     template <class Name>
         requires std::is_convertible_v<const Name&, std::string>
     explicit eager_variable(const Name&) {

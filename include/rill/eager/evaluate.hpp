@@ -54,7 +54,7 @@ template <class T> inline constexpr bool constants_only<scalar<T>> = true;
 template <class Op, class... Args>
 inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<Args> && ...);
 
-/// A planned expression of constants, for one set of scalars and one set of shapes. The scalars are attributes of its nodes, not inputs.
+/// A planned expression of constants, for one set of scalars and one set of shapes. The scalars are attributes of its nodes.
 struct evaluation {
     vector<scalar_value> scalars;
     std::vector<dims> shapes;

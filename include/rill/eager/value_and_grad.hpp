@@ -77,7 +77,7 @@ private:
     hash_map<std::string, std::shared_ptr<const void>> traced_;
 };
 
-/// Traces a function over inputs and prepares a run of its value and gradients. The gradients are by the first Count inputs.
+/// Traces a function over inputs and prepares a run of its value and gradients. The gradients are with respect to the first Count inputs.
 template <std::size_t Count, class F, class... Input>
 auto prepare_gradient(const session& run, const F& f, const std::tuple<Input...>& inputs) {
     const auto value = sealed(std::apply(f, inputs));
@@ -130,11 +130,11 @@ private:
     std::shared_ptr<detail::kept_traces> traces_ = detail::make_shared<detail::kept_traces>();
 };
 
-/// Returns a function that computes the value of `f` and its gradient by the first argument, as host values:
-/// auto f = value_and_grad([](auto w, auto x) { return reduce_sum(square(w * x)); });  auto [value, dw] = f(w0, x0);
+/// Returns a function that computes the value of `f` and its gradient with respect to the first argument. Results are host values:
+///     auto f = value_and_grad([](auto w, auto x) { return reduce_sum(square(w * x)); });  auto [value, dw] = f(w0, x0);
 /// Arguments are host values, constants or eager variables. The function is traced once per list of argument types, in a private graph.
 template <class F> auto value_and_grad(F f) { return gradient_function<F, 1>(std::move(f)); }
-/// Differentiates by the first Count arguments: auto [value, dw, db] = value_and_grad<2>(f)(w, b, x).
+/// Differentiates with respect to the first Count arguments: auto [value, dw, db] = value_and_grad<2>(f)(w, b, x).
 template <std::size_t Count, class F> auto value_and_grad(F f) { return gradient_function<F, Count>(std::move(f)); }
 
 }} // namespace rill::RILL_ABI

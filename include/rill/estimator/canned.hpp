@@ -14,11 +14,11 @@
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
 #include <rill/train/dense.hpp>
 
-// Estimators whose model is made: of dense layers over feature columns.
+// Estimators with predefined models: dense layers over feature columns.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The hidden layers of a network: hidden<10, 10> has two of ten units. hidden<> is a linear model.
+/// The hidden layers of a network: hidden<10, 10> has two layers of ten units. hidden<> is a linear model.
 template <index_t... Units> struct hidden {
     static_assert(((Units > 0) && ...), "hidden: a layer has one unit or more");
 
@@ -42,8 +42,8 @@ private:
 struct classifier_options {
     int classes = 2;
     std::vector<std::string> class_names =
-        {};                       // of the classes in order, and of labels that are text; empty: their numbers
-    std::string model_dir = {};   // checkpoints, to go on from; empty: the values stay in memory
+        {};                       // of the classes in order, and of text labels; empty: their numbers
+    std::string model_dir = {};   // checkpoints to continue from; empty: the values stay in memory
     any_optimizer optimizer = {}; // none: adagrad(0.05f)
     std::uint64_t seed = 1;
 };
@@ -82,7 +82,7 @@ template <class T, class Label> tensor<T, dyn> label_numbers(const Label& label)
     }
 }
 
-/// Minimizes a loss; without an optimizer by adagrad. It depends on Hidden, so that only programs with an estimator have its kernels.
+/// Minimizes a loss; the default optimizer is adagrad. It depends on Hidden, so that only programs with an estimator have its kernels.
 template <class Hidden>
 operation minimize_by(const any_optimizer& o, const tensor<float>& loss, const minimize_options& how) {
     using rate = std::conditional_t<std::is_void_v<Hidden>, void, float>;
@@ -169,13 +169,13 @@ template <class Hidden> struct regressor_model {
 
 } // namespace detail
 
-/// A classifier of dense layers:
+/// A classifier with dense layers:
 ///
 ///     dnn_classifier<hidden<10, 10>> iris(columns, {.classes = 3, .model_dir = "run", .optimizer = adagrad(0.1f)});
 ///     iris.train(train_input, {.steps = 1000});  auto m = iris.evaluate(test_input);  auto p = iris.predict(samples);
 ///
-/// An input is a dataset, or a function that returns one. Its features go by the names of a CSV header, or else in the order of the columns.
-/// The last component is the label: numbers from 0, or class names. predict() takes no label.
+/// An input is a dataset, or a function that returns one. Its features are matched by the names of a CSV header, or else in the order of
+/// the columns. The last component is the label: numbers from 0, or class names. predict() takes no label.
 template <class Hidden> class dnn_classifier : public estimator<detail::classifier_model<Hidden>> {
     using base = estimator<detail::classifier_model<Hidden>>;
 
@@ -183,7 +183,7 @@ public:
     explicit dnn_classifier(const std::vector<feature_column>& columns, const classifier_options& o = {})
         : base((detail::check_classes(o), detail::classifier_model<Hidden>{columns, o}), {o.model_dir, o.seed}) {}
 
-    /// Returns the class of each example, with probabilities. Also of an xt::xtensor<float, 2>: a row is an example.
+    /// Returns the class of each example, with probabilities. An input may also be an xt::xtensor<float, 2> whose rows are examples.
     template <class Input> std::vector<class_prediction> predict(const Input& input) {
         if constexpr (xtensor_expression<Input>) {
             return predict(dataset::from_tensor_slices(input).template batch<128>());
@@ -202,7 +202,7 @@ public:
     using dnn_classifier::dnn_classifier;
 };
 
-/// Predicts one value for each example, by dense layers. evaluate() gives the mean squared error as loss.
+/// A regressor with dense layers: one value for each example. The loss of evaluate() is the mean squared error.
 template <class Hidden> class dnn_regressor : public estimator<detail::regressor_model<Hidden>> {
     using base = estimator<detail::regressor_model<Hidden>>;
 

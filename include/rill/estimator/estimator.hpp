@@ -22,11 +22,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The label of an input that has none: what a model function gets to predict.
+/// The label that a model function gets for prediction, when the input has none.
 struct no_label {};
 
 struct estimator_options {
-    std::string model_dir = {}; // checkpoints, to go on from; empty: the values stay in memory
+    std::string model_dir = {}; // checkpoints to continue from; empty: the values stay in memory
     std::uint64_t seed = 1;     // of the initial values
 };
 
@@ -35,7 +35,7 @@ namespace detail {
 template <class X> inline constexpr bool is_dataset = false;
 template <class... T> inline constexpr bool is_dataset<dataset_of<T...>> = true;
 
-/// Returns the dataset of an input: itself, or what a function returns. Elements that are not batched are read in batches.
+/// Returns the dataset of an input: the input itself, or the result of a function. Elements without a batch axis are batched.
 template <class Input> auto dataset_of_input(const Input& input) {
     if constexpr (!is_dataset<Input>) {
         return dataset_of_input(input());
@@ -52,7 +52,8 @@ template <class Input> auto dataset_of_input(const Input& input) {
     }
 }
 
-/// Returns the elements of a dataset as a tuple of tensors. `turn`: how often it was trained on before; shuffles then have another order.
+/// Returns the elements of a dataset as a tuple of tensors. `turn`: the number of earlier trainings on it, which changes the order of
+/// shuffles.
 template <class Data> auto next_element(const Data& data, std::uint64_t turn) {
     const Data turned(epoch_source(data.source(), turn), data.inputs());
     const auto element = turned.make_one_shot_iterator().get_next();
@@ -69,7 +70,7 @@ template <std::size_t Drop, class... X> auto without_last(const std::tuple<X...>
     }(std::make_index_sequence<sizeof...(X) - Drop>());
 }
 
-/// Returns a tensor as numbers, [batch, n]; a null handle of text.
+/// Returns a tensor as numbers, [batch, n]; a null handle for text.
 template <class X> tensor<float, dyn, dyn> numbers_of(const X& x) {
     if constexpr (same_dtype<value_type_of<X>, std::string>) {
         return {};
@@ -84,7 +85,7 @@ template <class X> tensor<float, dyn, dyn> numbers_of(const X& x) {
     }
 }
 
-/// Returns the features of a canned model. A single one of [batch, n] stands for n numeric ones in the order of the keys.
+/// Returns the features of a canned model. A single feature [batch, n] stands for n numeric ones in the order of the keys.
 template <class... X>
 std::vector<input_feature> named_features(const std::tuple<X...>& features, const std::vector<std::string>& of_dataset,
                                           const std::vector<std::string>& keys) {
@@ -124,26 +125,26 @@ template <class... Unused> operation initialize_all() {
 
 } // namespace detail
 
-/// An estimator: a model that trains, evaluates and predicts, each time in a graph and a session of its own. Its variables go from one to the
-/// next in memory, or by checkpoints in model_dir, also of another process:
+/// An estimator: a model that trains, evaluates and predicts, each time in a graph and a session of its own. Its variables are passed on in
+/// memory, or by checkpoints in model_dir, also to another process:
 ///
 ///     estimator model([](const auto& x, const auto& label, estimator_mode mode) { estimator_spec s; …; return s; }, {.model_dir = "run"});
 ///     model.train(data, {.steps = 1000});
 ///
-/// An input is a dataset whose last component is the label, or a function that returns one. To predict there is no label: the model function
-/// gets no_label.
+/// An input is a dataset whose last component is the label, or a function that returns one. For prediction the input has no label: the
+/// model function gets no_label.
 template <class Model> class estimator {
 public:
     explicit estimator(Model model, const estimator_options& o = {})
         : model_(std::move(model)), core_(o.model_dir, o.seed) {}
 
-    /// Trains on an input from its beginning, and returns the global step. Each call shuffles in an order of its own.
+    /// Trains on an input from its beginning, and returns the global step. Each call has a shuffle order of its own.
     template <class Input> std::int64_t train(const Input& input, const train_options& o = {}) {
         return with_graph<1>(input, estimator_mode::train, [&](const auto& g, const auto& spec, const auto& init) {
             return core_.train(g, spec, init, o);
         });
     }
-    /// Evaluates the trained model. Throws failed_precondition if there is none.
+    /// Evaluates the trained model. Throws failed_precondition if it was not trained.
     template <class Input> model_evaluation evaluate(const Input& input, const evaluate_options& o = {}) {
         return with_graph<1>(input, estimator_mode::evaluate, [&](const auto& g, const auto& spec, const auto& init) {
             return core_.evaluate(g, spec, init, o);
@@ -157,8 +158,8 @@ public:
     }
 
     const std::string& model_dir() const noexcept { return core_.model_dir(); }
-    /// Builds the graph that predicts, from placeholders with the names of the features, and calls f(graph, predictions, session) with the trained
-    /// values. The features are those of the last input. Throws failed_precondition if there was none.
+    /// Builds the graph for prediction, with placeholders named as the features. Calls f(graph, predictions, session) with the trained
+    /// values. The features are those of the last input. Throws failed_precondition without an earlier input.
     void serve(const std::function<void(const graph&, const estimator_spec&, const session&)>& f) const {
         if (!serve_)
             throw failed_precondition(
@@ -197,7 +198,7 @@ private:
         return f(g, spec, detail::initialize_all());
     }
 
-    /// Notes how placeholders of the same types are made.
+    /// Stores a function that makes placeholders of the same types.
     template <class... X> void remember(const std::tuple<X...>& features, std::vector<std::string> names) {
         std::vector<tensor_type> types;
         std::apply([&](const auto&... x) { (types.push_back(type_of(x.end())), ...); }, features);
@@ -231,10 +232,10 @@ private:
 struct train_spec {
     std::int64_t max_steps = 0;        // of the global step
     std::int64_t evaluate_steps = 100; // training steps between evaluations
-    int patience = 0;                  // stops after so many evaluations without a better loss; 0: goes on to max_steps
+    int patience = 0;                  // stops after so many evaluations without a better loss; 0: no early stop
 };
 
-/// Trains and evaluates by turns, to max_steps or until the loss of the evaluation stops falling. Returns the last evaluation.
+/// Alternates training and evaluation, until max_steps or until the loss of the evaluation stops falling. Returns the last evaluation.
 template <class Estimator, class TrainInput, class EvaluateInput>
 model_evaluation train_and_evaluate(Estimator& e, const TrainInput& train, const EvaluateInput& evaluate,
                                     const train_spec& o) {

@@ -26,12 +26,12 @@ struct estimator_metric {
     any_tensor value, update;
 };
 
-/// A model as its function builds it: what its mode needs is set.
+/// A model as its function builds it. The function sets the members that its mode needs.
 struct estimator_spec {
-    tensor<float> loss = {};                                          // to train
-    operation train = {};                                             // to train
-    std::vector<std::pair<std::string, any_tensor>> predictions = {}; // to predict: [batch, ..] each
-    std::vector<estimator_metric> metrics = {};                       // to evaluate
+    tensor<float> loss = {};                                          // for training
+    operation train = {};                                             // for training
+    std::vector<std::pair<std::string, any_tensor>> predictions = {}; // for prediction: [batch, ..] each
+    std::vector<estimator_metric> metrics = {};                       // for evaluation
 };
 
 /// Any optimizer: adam(1e-3f), adagrad({.learning_rate = 0.1f}).
@@ -50,17 +50,17 @@ private:
 };
 
 struct train_options {
-    std::int64_t steps = 0;     // so many more; 0: to the end of the input, or to max_steps
+    std::int64_t steps = 0;     // additional steps; 0: to the end of the input, or to max_steps
     std::int64_t max_steps = 0; // of the global step, over all calls; 0: no limit
     std::int64_t save_steps = 1000;
-    std::int64_t log_steps = 100; // the loss into the log; 0: not
+    std::int64_t log_steps = 100; // logs the loss at this interval; 0: no log
 };
 
 struct evaluate_options {
     std::int64_t steps = 0; // batches; 0: to the end of the input
 };
 
-/// The result of an evaluation: a classifier has accuracy and loss, a regressor loss (the mean squared error) and its root.
+/// The result of an evaluation. A classifier has accuracy and loss. A regressor has the loss (the mean squared error) and its root.
 struct model_evaluation {
     double accuracy = 0, loss = 0, root_mean_squared_error = 0;
     std::int64_t global_step = 0;
@@ -76,16 +76,16 @@ public:
 
     std::uint64_t seed() const noexcept { return seed_; }
     const std::string& model_dir() const noexcept { return model_dir_; }
-    /// Returns the number of calls before this one: how often the estimator was trained.
+    /// Returns the number of earlier calls, hence of earlier trainings.
     std::uint64_t next_turn() noexcept { return turns_++; }
     /// Trains a graph of its own. `init` initializes all variables. Returns the global step. Throws failed_precondition if the loss is NaN.
     std::int64_t train(const graph& g, const estimator_spec& spec, const operation& init, const train_options& o);
     model_evaluation evaluate(const graph& g, const estimator_spec& spec, const operation& init,
                               const evaluate_options& o);
-    /// Returns the predictions of all examples, one after another, by name.
+    /// Returns the concatenated predictions of all examples, by name.
     std::vector<std::map<std::string, any_array>> predict(const graph& g, const estimator_spec& spec,
                                                           const operation& init);
-    /// Gives a session the trained values. Throws failed_precondition if there are none.
+    /// Gives a session the trained values. Throws failed_precondition if the model was not trained.
     void restore(const session& s) const;
 
 private:

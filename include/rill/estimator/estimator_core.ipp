@@ -40,7 +40,7 @@ RILL_COLD void estimator_core::keep(const session& s, std::int64_t step) {
         values_ = variable_values(s, variables);
         return;
     }
-    // variables alone: each call of train begins its input anew
+    // only variables: each call of train starts its input anew
     saver_options o;
     for (const auto* n : variables) o.variables.push_back(any_tensor(endpoint{n, 0}));
     saver_ = std::make_shared<saver>(o);

@@ -10,13 +10,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Writes the graph that predicts, with the trained values as constants. Its inputs are placeholders with the names of the features, its outputs are
-/// named as the predictions ("probabilities", "class_ids", "logits"; "predictions" of a regressor):
+/// Writes the graph for prediction, with the trained values as constants. Its inputs are placeholders with the names of the features. Its
+/// outputs have the names of the predictions ("probabilities", "class_ids", "logits"; "predictions" of a regressor):
 ///
 ///     export_model(iris, "iris.rill");
 ///     session(import_graph("iris.rill")).run(fetch("probabilities:0"), feed("sepal_length:0", v), …)
 ///
-/// Throws failed_precondition if the model was not trained, or was given no input in this program.
+/// Throws failed_precondition if the model was not trained, or has had no input in this program.
 template <class Model> void export_model(const estimator<Model>& model, const std::string& path) {
     model.serve([&](const graph& g, const estimator_spec& spec, const session& s) {
         const graph_scope here(g);

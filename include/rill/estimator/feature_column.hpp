@@ -17,14 +17,14 @@
 #include <rill/ops/math/sub.hpp>
 #include <rill/train/get_variable.hpp>
 
-// Feature columns: how the features of an input become the numbers that a model sees.
+// Feature columns: the conversion of input features to the numbers of a model.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A description of columns of a model's input. The functions below make them.
+/// A description of input columns of a model. The functions below make them.
 class feature_column {
 public:
-    /// Returns the names of the features that the column is made of.
+    /// Returns the names of the features that the column uses.
     const std::vector<std::string>& keys() const noexcept { return keys_; }
 
 private:
@@ -43,31 +43,32 @@ struct numeric_column_options {
 
 /// Describes a feature of numbers, [batch] or [batch, n].
 feature_column numeric_column(const std::string& key, const numeric_column_options& o = {});
-/// Divides a numeric column into ranges: bucketized_column(age, {18, 65}) has three. Throws invalid_argument unless they ascend.
+/// Divides a numeric column into ranges: bucketized_column(age, {18, 65}) has three. Throws invalid_argument unless the boundaries
+/// ascend.
 feature_column bucketized_column(const feature_column& numeric, const std::vector<double>& boundaries);
-/// Makes categories of the words of a list, or of numbers; others are no category. Throws invalid_argument for one that is there twice.
+/// Makes categories of the words or numbers of a list; other values have no category. Throws invalid_argument for a duplicate.
 feature_column categorical_column_with_vocabulary_list(const std::string& key, const std::vector<std::string>& words);
 feature_column categorical_column_with_vocabulary_list(const std::string& key,
                                                        const std::vector<std::int64_t>& numbers);
-/// Sorts words or whole numbers into categories by a hash.
+/// Maps words or whole numbers to categories by a hash.
 feature_column categorical_column_with_hash_bucket(const std::string& key, std::int64_t buckets);
-/// Takes whole numbers below a limit as categories.
+/// Uses whole numbers below a limit as categories.
 feature_column categorical_column_with_identity(const std::string& key, std::int64_t buckets);
 /// Makes categories of the combinations of several features of text or whole numbers, by a hash.
 feature_column crossed_column(const std::vector<std::string>& keys, std::int64_t buckets);
-/// Shows a categorical column as 0 and 1; a categorical column that stands alone is that too.
+/// Represents a categorical column as one-hot values, which is also its default representation.
 feature_column indicator_column(const feature_column& categorical);
-/// Shows a categorical column as a vector that is learned.
+/// Represents a categorical column as a trainable embedding vector.
 feature_column embedding_column(const feature_column& categorical, index_t dimension);
 
-/// A feature of a model's input: its name, and its value as it came and as numbers.
+/// A feature of a model's input: its name, its original value, and the value as numbers.
 struct input_feature {
     std::string name;
     any_tensor value;
     tensor<float, dyn, dyn> numbers; // [batch, n]; a null handle of text
 };
 
-/// The access of the functions here to a column.
+/// The functions here with access to a column's members.
 struct feature_columns_access {
     static feature_column make(std::vector<std::string> keys, category_ids_op ids, std::int64_t categories);
     static feature_column numeric(const std::string& key, const numeric_column_options& o);
@@ -75,7 +76,7 @@ struct feature_columns_access {
     static feature_column shown_as(const feature_column& categorical, index_t dimension);
     static const input_feature& find(const std::vector<input_feature>& all, const std::string& key);
 
-    /// Adds the nodes of a column: [batch, width]. All of its calls depend on T, so that only programs that use columns have its kernels.
+    /// Adds the nodes of a column: [batch, width]. All of its calls depend on T, so that only programs with columns have its kernels.
     template <class T>
     static tensor<T, dyn, dyn> add(const feature_column& c, const std::vector<input_feature>& features, int number) {
         const auto& first = find(features, c.keys_[0]);
@@ -98,15 +99,15 @@ struct feature_columns_access {
             get_variable<T, dyn, dyn>("weights", dims{c.categories_, c.dimension_}, detail::default_initializer());
         if (c.ids_.rule != "vocabulary") return tensor<T, dyn, dyn>(sealed(gather<0>(table, ids)));
         const tensor<T, dyn, dyn> shown(sealed(one_hot(ids, c.categories_)));
-        return sealed(matmul(shown, table)); // a word that the vocabulary lacks is zeros
+        return sealed(matmul(shown, table)); // a word outside the vocabulary gives zeros
     }
 
 private:
-    /// Returns the edge of a feature that becomes categories. Throws invalid_argument unless it is [batch].
+    /// Returns the edge of a feature for categories. Throws invalid_argument unless it is [batch].
     static endpoint category_input(const input_feature& f);
 };
 
-/// Returns the columns side by side, [batch, width]. Throws invalid_argument for a feature that the input lacks.
+/// Returns the columns concatenated, [batch, width]. Throws invalid_argument for a feature that the input lacks.
 template <class T = float> // a template, so that only programs that call it have its kernels
 tensor<T, dyn, dyn> input_layer(const std::vector<input_feature>& features,
                                 const std::vector<feature_column>& columns) {

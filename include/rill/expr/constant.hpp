@@ -15,7 +15,7 @@ struct constant_op {
     static constexpr auto name = "Const", label = "constant";
     static constexpr int inputs = 0;
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // it has no inputs
+    static constexpr auto no_gradient = ""; // a constant has no inputs
     static constexpr auto role = op_role::constant;
     any_array value;
 

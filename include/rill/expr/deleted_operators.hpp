@@ -3,9 +3,8 @@
 
 #include <rill/expr/apply.hpp>
 
-// Operators that tensors lack, and functions of std:: that take no tensors. Many users will write them; each reports in one line what to
-// write instead. Result types are declared, not deduced. Concepts may thus ask whether two handles compare, and uses of a result add no
-// errors.
+// Operators that tensors lack, and std:: functions that do not accept tensors. Each reports in one line what to write instead. Result
+// types are declared, not deduced. Concepts may thus ask whether two handles compare, and uses of a result add no errors.
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -32,8 +32,8 @@ struct sealing {
     graph home;
     endpoint_list leaves;
     vector<scalar_value> scalars;
-    std::uint64_t pass;         // of the outermost expression: scopes are constant within it
-    std::source_location where; // of the caller; may be unknown
+    std::uint64_t pass;         // number of the outermost sealing, within which scopes are constant
+    std::source_location where; // location of the caller; may be unknown
 
     explicit sealing(const graph& g, std::uint64_t pass_ = next_sealing());
     ~sealing();

@@ -14,8 +14,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The derivative of a program: the program of the adjoints, and the constants it needs beside the node's own scalars. `flows` tells for
-/// each group of leaves whether it gets a gradient. If no operand is read, the leaves are the result (if read) and the gradient. It then
-/// has none of the node's scalars.
+/// each group of leaves whether it gets a gradient. If no operand is read, the leaves are the result (if read) and the gradient. The
+/// program then has none of the node's scalars.
 struct adjoint_program {
     program_ptr body;
     pullback_reads reads = pullback_reads::operands;

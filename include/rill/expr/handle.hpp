@@ -21,15 +21,15 @@ concept typed_operand = requires {
 template <class X>
 concept unsealed_operand = typed_operand<X> && !requires(const X& x) { x.end(); };
 
-// Bases of all types that stand for a tensor. Argument-dependent lookup finds the refused operators of expr/deleted_operators.hpp through them;
-// other comparisons do not see those operators. There are two bases, so that a class with both stays small.
+// Bases of all types that represent a tensor. Argument-dependent lookup finds the refused operators of expr/deleted_operators.hpp through
+// them; other comparisons do not see those operators. There are two bases, so that a class with both stays small.
 namespace detail::refused {
 struct handle_base {};
 struct typed_base {};
 } // namespace detail::refused
 
-/// A tensor of a graph whose element type and shape are known at run time only. It is null until assigned. Everything that accepts a
-/// typed tensor accepts it too, with checks at run time.
+/// A tensor of a graph whose element type and shape are known at run time only. It is null until assigned. Functions that accept a typed
+/// tensor accept it too, with checks at run time.
 class any_tensor : detail::refused::handle_base {
 public:
     any_tensor() = default;

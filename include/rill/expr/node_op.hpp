@@ -244,7 +244,7 @@ any_tensor apply_node(const Op& op, const std::source_location& where, const X&.
 
 /// Adds a node whose static type follows from a shape rule: a captureless function from the operands' extents (dims) to a shape_result.
 /// The result is typed if all operands are typed and the rule knows its rank. `Out` is its element type, and `Kernel` selects the kernel.
-/// Void stands for the first operand's element type.
+/// Void means the first operand's element type.
 template <class Out = void, class Kernel = void, class Op, class Rule, graph_operand... X>
     requires(!std::is_same_v<Rule, std::source_location>)
 auto apply_node(const Op& op, Rule rule, const std::source_location& where, const X&... operands) {

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The program that a structure stands for, and the constants it needs beside the expression's own scalars.
+/// The program of a structure, and the constants it needs beside the expression's own scalars.
 struct traced_structure {
     program_ptr body;
     detail::vector<scalar_value> constants;

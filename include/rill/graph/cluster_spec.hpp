@@ -18,7 +18,8 @@ public:
     };
 
     cluster_spec() = default;
-    /// Throws invalid_argument for a job without name or tasks, a job named twice, and an address that is empty or given twice.
+    /// Makes the description. Throws invalid_argument if a job has no name or tasks, or if two jobs share a name. Throws it also for an
+    /// empty or duplicate address.
     cluster_spec(std::initializer_list<job> jobs) : cluster_spec(std::vector<job>(jobs)) {}
     explicit cluster_spec(std::vector<job> jobs);
 
@@ -29,7 +30,7 @@ public:
     const std::string& address(const device_name& task) const;
     /// Returns the names of all tasks, job by job.
     std::vector<device_name> all_tasks() const;
-    /// Returns a text that only equal descriptions have.
+    /// Returns a text that identifies the description: equal texts mean equal descriptions.
     std::string digest() const;
 
 private:

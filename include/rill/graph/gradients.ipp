@@ -43,7 +43,7 @@ RILL_COLD std::vector<const node*> nodes_between(std::span<const endpoint> xs, s
     return found;
 }
 
-/// A scope whose nodes run on the device of an output's node.
+/// A scope whose nodes run on the device of the node of an output.
 struct beside_node : scoped<const node*> {
     explicit beside_node(const endpoint& e) : scoped(scopes().colocated, colocation_of(e)) {}
 };

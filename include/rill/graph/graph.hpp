@@ -101,8 +101,8 @@ public:
     void set_initializer(const node* variable, const node* assign);
     const node* initializer(const node* variable) const;
 
-    /// Sets the value that the variable has in every session before its initializer runs. Graphs saved with the values of their
-    /// variables use this.
+    /// Sets the variable's value in every session before its initializer runs. It is used by graphs saved with the values of their
+    /// variables.
     void set_value(const node* variable, any_array value);
     /// Returns the value given to set_value, or an empty array.
     any_array value(const node* variable) const;
@@ -139,7 +139,7 @@ private:
     static std::uint64_t sharing_key(const node_spec& spec);
     static bool same(const node& n, const node_spec& spec);
 
-    /// A name that a scope has taken, or that was requested more than once.
+    /// A name taken by a scope, or requested more than once.
     struct asked_name {
         int next = 1; // suffix to try at the next request
         bool scope = false;
@@ -191,7 +191,7 @@ private:
     graph_state* state_;
 };
 
-/// A graph and values of its variables: with_values(session) makes it for export_graph.
+/// A graph and values of its variables, made by with_values(session) for export_graph.
 struct valued_graph {
     graph of;
     std::vector<std::pair<const node*, any_array>> values;

@@ -43,7 +43,7 @@ inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.p
 /// Returns the variable that a write of `e` changes. `e` may be the output of an earlier write.
 const node* written_variable(endpoint e);
 
-/// Returns the variable that `e` is an output of: its own, or that of a write. Returns null if `e` is no variable.
+/// Returns the variable that `e` is an output of: its own, or that of a write. Returns null if `e` is not a variable.
 const node* variable_of(endpoint e);
 
 /// Returns the node whose device a node takes: the one that it is colocated with, or itself.

@@ -34,7 +34,7 @@ struct functionalized_part {
     bool is_dataflow = false;            // runs on the dataflow executor, primitives included
 };
 
-/// A region as its node runs it. The results are fetched, the arguments and captures are fed.
+/// A region in the form in which its node runs it. The results are fetched, the arguments and captures are fed.
 struct body {
     const region* of = nullptr;
     std::vector<endpoint> arguments; // values that the node feeds

@@ -27,7 +27,7 @@ struct node_info {
 /// A function that chooses the device of a node. An empty string leaves the choice to the outer scopes.
 using device_function = std::function<std::string(const node_info&)>;
 
-/// A tag of a device_scope that also decides for nodes which the library would place beside a variable, such as gather.
+/// A tag of a device_scope that also applies to nodes that the library places beside a variable, such as gather.
 struct explicitly_t {};
 inline constexpr explicitly_t explicitly{};
 
@@ -46,7 +46,7 @@ struct scope_state {
     std::string prefix;           // "layer1/"
     std::vector<device_choice> devices;
     std::vector<const node*> control_inputs;
-    std::vector<const node*> ended; // of the control_dependencies that ended when the graph had `ended_at` nodes
+    std::vector<const node*> ended; // nodes of the control_dependencies that ended when the graph had `ended_at` nodes
     std::size_t ended_at = 0;
     std::vector<const node*> of_results; // control inputs for the region's results that are being sealed (result_scope)
     const node* colocated = nullptr;
@@ -124,8 +124,8 @@ private:
     static detail::scope_state entered(const graph& g);
 };
 
-/// A scope that constrains the device of its nodes. Inner scopes override outer ones part by part. A look-up in a variable (gather)
-/// runs on the variable's device, so that no table travels, unless a scope is made with `explicitly`.
+/// A scope that constrains the device of its nodes. Inner scopes override outer ones part by part. A look-up in a variable (gather) runs
+/// on the variable's device, so that the table is not copied. Scopes made with `explicitly` override this.
 class device_scope : detail::scoped<std::vector<detail::device_choice>> {
 public:
     explicit device_scope(const std::string& device,
@@ -237,7 +237,7 @@ public:
         requires(node_handle<H> || std::is_same_v<H, endpoint>)
     explicit control_dependencies(const std::vector<H>& after)
         : control_scope(detail::nodes_of(after, "control_dependencies")) {}
-    /// Fails to compile: an argument has no node.
+    /// Reports a compile error: an argument has no node.
     template <class... H>
         requires(!(node_handle<H> && ...))
     explicit control_dependencies(const H&...) : control_scope(std::vector<const node*>()) {
@@ -250,8 +250,7 @@ public:
 
 namespace detail {
 
-/// Returns the node that stands for the place of an output: its variable, if it is one, so that the place does not depend on which write
-/// the output comes from.
+/// Returns the node that determines the device of an output. For a variable, it is the variable, whichever write the output comes from.
 const node* colocation_of(const endpoint& e);
 
 /// Returns an output of a handle's node. Throws failed_precondition if the handle is null.
@@ -265,13 +264,13 @@ template <class H> endpoint handle_output(const H& h) {
 
 } // namespace detail
 
-/// A scope whose nodes run on the device of a given node. The result of a write stands for its variable.
+/// A scope whose nodes run on the device of a given node. The result of a write counts as its variable.
 class colocate_with : detail::scoped<const node*> {
 public:
     template <node_handle H>
     explicit colocate_with(const H& other)
         : scoped(detail::scopes().colocated, detail::colocation_of(detail::handle_output(other))) {}
-    /// Fails to compile: the argument has no node.
+    /// Reports a compile error: the argument has no node.
     template <class H>
         requires(!node_handle<H>)
     explicit colocate_with(const H&) : scoped(detail::scopes().colocated, nullptr) {

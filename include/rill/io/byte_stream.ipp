@@ -47,7 +47,7 @@ RILL_INLINE bool byte_stream::load() {
     if (has_failed_) return false;
     try {
         fill_block();
-    } catch (...) { // a caller that goes on must not read the block, nor meet the same error for ever
+    } catch (...) { // later calls must neither read the block nor repeat the error for ever
         block_.clear();
         has_failed_ = true;
         throw;
@@ -57,7 +57,7 @@ RILL_INLINE bool byte_stream::load() {
 
 RILL_INLINE std::size_t byte_stream::next_feed() {
     if (feed_ <
-        static_cast<std::int64_t>(at_)) { // a file whose lines end in CR would search its whole block for each line
+        static_cast<std::int64_t>(at_)) { // else CR line ends cause a search of the whole block per line
         const auto at = block_.find('\n', at_);
         feed_ = static_cast<std::int64_t>(std::min(at, block_.size()));
     }
@@ -67,7 +67,7 @@ RILL_INLINE std::size_t byte_stream::next_feed() {
 RILL_INLINE bool byte_stream::read(std::string& to, std::size_t bytes, const char* what) {
     const auto from = offset();
     to.clear();
-    while (to.size() < bytes && !at_end()) { // grows by what is there: a length in a damaged file may be anything
+    while (to.size() < bytes && !at_end()) { // grows with the available bytes: a length in a damaged file is arbitrary
         const std::size_t n = std::min(bytes - to.size(), block_.size() - at_);
         to.append(block_, at_, n);
         at_ += n;
@@ -131,7 +131,7 @@ RILL_COLD void byte_stream::skip_to(std::uint64_t target) {
     }
 }
 
-/// Returns how many characters at the beginning of a pattern stand for c: 1, the length of a set, or 0 if they stand for another one.
+/// Returns the number of characters at the beginning of a pattern that match c: 1, the length of a set, or 0 for no match.
 inline std::size_t pattern_part_for(std::string_view pattern, char c) {
     if (pattern.empty()) return 0;
     const auto close = pattern.front() == '[' ? pattern.find(']', 2) : std::string_view::npos;
@@ -151,7 +151,7 @@ inline std::size_t pattern_part_for(std::string_view pattern, char c) {
 
 RILL_COLD bool matches_pattern(std::string_view name, std::string_view pattern) {
     constexpr auto none = std::string_view::npos;
-    std::size_t at = 0, in_pattern = 0, star = none, star_at = 0; // the last star, and the end of what it stands for
+    std::size_t at = 0, in_pattern = 0, star = none, star_at = 0; // the last star, and the end of its match
     while (at < name.size()) {
         if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
             star = in_pattern++;
@@ -159,7 +159,7 @@ RILL_COLD bool matches_pattern(std::string_view name, std::string_view pattern) 
         } else if (const auto part = pattern_part_for(pattern.substr(in_pattern), name[at]); part > 0) {
             in_pattern += part;
             ++at;
-        } else if (star != none) { // the star takes one character more
+        } else if (star != none) { // the star matches one more character
             in_pattern = star + 1;
             at = ++star_at;
         } else {

@@ -28,7 +28,7 @@ template <class F> void each_shared(const saved_slice& a, const saved_slice& b, 
     }
 }
 
-/// Copies element i along an axis to element k of an array that is alike along the other axes.
+/// Copies element i along an axis to element k of an array with equal other extents.
 inline void copy_along(int axis, const any_array& from, index_t i, any_array& to, index_t k) {
     const dims& shape = from.shape();
     index_t outer = 1, inner = 1;
@@ -48,7 +48,7 @@ inline void copy_along(int axis, const any_array& from, index_t i, any_array& to
 struct checkpoint_reader::state {
     struct shard {
         std::string name;                 // of its file
-        std::unique_ptr<input_file> file; // null: it is opened for each read, since a process has few descriptors
+        std::unique_ptr<input_file> file; // null: opened for each read, since a process has few descriptors
         std::uint64_t end = 0; // of the arrays
     };
     using entry_range = std::span<const detail::index_entry>;
@@ -59,7 +59,7 @@ struct checkpoint_reader::state {
     std::vector<shard> shards;
     std::vector<detail::index_entry> entries; // of all shards, by name and start
 
-    /// Returns the entries of a name: one of a whole array, or its slices; none if there is no such array.
+    /// Returns the entries of a name: one of a whole array, or those of its slices; none for an unknown name.
     entry_range find(std::string_view name) const {
         const auto [first, last] = std::equal_range(entries.begin(), entries.end(), name,
                                                     [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
@@ -73,7 +73,7 @@ struct checkpoint_reader::state {
     /// Returns the file system's path of a shard, for messages.
     std::string shard_path(std::size_t i) const { return shards[i].name.empty() ? path : shards[i].name; }
 
-    /// Returns the header of a file, whose lengths fit it.
+    /// Returns the header of a file, and checks its lengths against the file.
     static detail::shard_header header_of(const input_file& file) {
         if (file.size() < detail::shard_header_size) throw data_loss("it ends within its header");
         std::string header(detail::shard_header_size, '\0');
@@ -90,7 +90,7 @@ struct checkpoint_reader::state {
             throw data_loss("bytes follow its index");
         return h;
     }
-    /// Takes the next shard, whose header was read.
+    /// Adds the next shard, whose header was read.
     void add(const std::string& name, std::unique_ptr<input_file> file, const detail::shard_header& h,
              const detail::read_manifest& m) {
         const auto i = shards.size();
@@ -138,7 +138,7 @@ struct checkpoint_reader::state {
         info = m.info;
         check_entries();
     }
-    /// Throws data_loss if two shards have an array of one name which are not slices of the same.
+    /// Throws data_loss if two shards have arrays of one name that are not slices of one array.
     void check_entries() {
         if (entries.size() > detail::entry_limit)
             throw data_loss("it has more than " + std::to_string(detail::entry_limit) + " entries");
@@ -158,11 +158,11 @@ struct checkpoint_reader::state {
         if (shards[e.shard].name.empty()) return with_file(e.shard, read_from);
         return detail::with_prefix("'" + shards[e.shard].name + "'", [&] { return with_file(e.shard, read_from); });
     }
-    /// Puts a part of an array together from the slices that hold it, along their axis.
+    /// Assembles a part of an array from the slices that hold it, along their axis.
     any_array read_part(entry_range of, const saved_slice& wanted) const {
         const auto& e = of.front();
         const auto refuse = [&](const std::string& why) { throw data_loss(detail::of_tensor(e.name, why)); };
-        // The slices have as many elements as are wanted, or nothing is allocated.
+        // Checks the number of elements before memory is allocated.
         index_t there = 0;
         for (const auto& part : of) detail::each_shared(part.slice, wanted, [&](index_t, index_t) { ++there; });
         if (there != wanted.extent)
@@ -210,7 +210,7 @@ struct checkpoint_reader::state {
     /// Throws data_loss if a byte between the arrays of a shard is not zero.
     void check_gaps() const {
         std::vector<std::vector<const detail::index_entry*>> of(shards.size());
-        for (const auto& e : entries) of[e.shard].push_back(&e); // the order of names is that of offsets
+        for (const auto& e : entries) of[e.shard].push_back(&e); // the entries of a shard have ascending offsets
         for (std::size_t i = 0; i < of.size(); ++i)
             with_file(i, [&](const input_file& file) {
                 std::uint64_t at = detail::shard_header_size;

@@ -36,7 +36,7 @@ RILL_COLD std::string merge_checkpoints(const std::vector<std::string>& paths, c
     std::vector<std::string> shards; // their paths
     std::vector<detail::index_entry> entries;
     for (const auto& path : paths) {
-        const checkpoint_reader from(path, files); // which checks it
+        const checkpoint_reader from(path, files); // checks the checkpoint
         merged.step = std::max(merged.step, from.info().step);
         merged.metadata.insert(from.info().metadata.begin(), from.info().metadata.end());
         entries.insert(entries.end(), from.state_->entries.begin(), from.state_->entries.end());
@@ -72,7 +72,7 @@ RILL_COLD std::string merge_checkpoints(const std::vector<std::string>& paths, c
             return detail::manifest_bytes(merged, id, detail::seconds_now(), all);
         });
     if (how.delete_old) {
-        checkpoint_reader(made, files); // it can be read, before anything is removed
+        checkpoint_reader(made, files); // checks that it is readable before anything is removed
         for (const auto& path : paths) detail::remove_checkpoint(path, files);
     }
     return made;

@@ -11,7 +11,7 @@
 #include <rill/io/shard.hpp>
 #include <rill/io/wire.hpp>
 
-// The writer of checkpoints, and what removes them.
+// The writer of checkpoints, and their removal.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -23,7 +23,7 @@ RILL_COLD std::string sharded_filename(const std::string& base, int shard, int s
 
 namespace detail {
 
-/// Calls f and drops its error: for clean-up, where an earlier error is the one to report.
+/// Calls f and drops its error. For clean-up after an earlier error, which is the one to report.
 template <class F> void try_to(const F& f) noexcept {
     try {
         f();
@@ -34,7 +34,7 @@ inline file_system& files_of(const checkpoint_write_options& how) {
     return how.files ? *how.files : file_system::real();
 }
 
-/// Returns what the unfinished file LATEST is named after: savers of other prefixes write one of their own.
+/// Returns the owner's name in the unfinished file of LATEST. Savers of other prefixes have files of their own.
 inline std::string hint_owner(const std::string& base) { return base + "-LATEST"; }
 
 inline void write_all(file_system& files, const std::string& path, std::string_view bytes) {
@@ -49,7 +49,8 @@ inline std::string id_of(const checkpoint_write_options& how) {
     return how.id.empty() ? draw_checkpoint_id() : how.id;
 }
 
-/// Throws invalid_argument if arrays can't be in one checkpoint: two have one name, or one is no slice of its array.
+/// Throws invalid_argument if arrays can't be in one checkpoint: two have one name, or one is not a slice of its
+/// array.
 inline void check_arrays(const std::vector<named_array>& arrays, const checkpoint_write_options& how) {
     if (arrays.size() > entry_limit)
         throw resource_exhausted("a checkpoint has " + std::to_string(entry_limit) + " arrays at most");
@@ -58,7 +59,7 @@ inline void check_arrays(const std::vector<named_array>& arrays, const checkpoin
     if (const auto* again = find_repeated(entries)) throw invalid_argument(of_tensor(again->name, "the name is taken"));
 }
 
-/// Spreads arrays over shards: the largest first, each to the shard that has the fewest bytes.
+/// Distributes arrays over shards: the largest first, each to the shard with the fewest bytes.
 inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& arrays,
                                                     const checkpoint_write_options& how) {
     if (how.shards < 1 || static_cast<std::size_t>(how.shards) > shard_limit)
@@ -76,7 +77,7 @@ inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& a
     std::vector<std::size_t> taken(all.size());
     for (auto& a : arrays) {
         const auto least = static_cast<std::size_t>(std::min_element(taken.begin(), taken.end()) - taken.begin());
-        taken[least] += bytes(a) + 1; // empty arrays are spread too
+        taken[least] += bytes(a) + 1; // distributes empty arrays, too
         all[least].push_back(std::move(a));
     }
     return all;
@@ -113,7 +114,7 @@ RILL_COLD std::string commit_checkpoint(
         remove(there);
         throw;
     }
-    try_to([&] { // a hint for people and for programs that list no directories; it may be stale
+    try_to([&] { // a hint for people and for programs that do not list directories; it may be stale
         replace_file(
             files, joined_path(directory, "LATEST"), [&](output_file& to) { to.append(name + "\n"); },
             hint_owner(base));
@@ -200,7 +201,7 @@ RILL_COLD void remove_unfinished(const std::string& directory, const std::string
         const bool is_unfinished = name.starts_with(begin);
         const auto of = std::string_view(name).substr(is_unfinished ? begin.size() : 0);
         if (base_of_checkpoint(of) == base && (is_unfinished || !files.exists(joined_path(path, manifest_name))))
-            try_to([&] { // the manifest comes last, and goes first
+            try_to([&] { // the manifest is written last, and removed first
                 for (const auto& part : files.list(path)) files.remove(joined_path(path, part));
                 files.remove(path);
             });

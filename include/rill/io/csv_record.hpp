@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Returns the fields as a record of CSV, without a line end: fields with delimiters, quotes, line ends, or blanks at their ends are in quotes.
+/// Returns the fields as a CSV record, without a line end. Fields with delimiters, quotes, line ends, or blanks at their ends are quoted.
 std::string csv_line(const std::vector<std::string>& fields, char delimiter = ',');
 
 namespace detail {
@@ -23,11 +23,11 @@ struct csv_syntax {
     char delimiter = ',';
     bool quotes = true; // false: a quote is an ordinary character
 
-    /// Throws invalid_argument for a delimiter that is a line end, a NUL byte, or a quote while quotes enclose fields.
+    /// Throws invalid_argument for a delimiter that is a line end or a NUL byte. Throws it for a quote while quotes enclose fields.
     void check() const;
 };
 
-/// The fields of a record, which is taken line by line.
+/// The fields of a record, which is parsed line by line.
 class csv_record {
 public:
     static constexpr std::size_t most_fields = std::size_t(1) << 22;
@@ -35,18 +35,18 @@ public:
     explicit csv_record(const csv_syntax& syntax) : syntax_(syntax) {}
 
     const std::vector<std::string>& fields() const noexcept { return fields_; }
-    /// Forgets the fields.
+    /// Clears the fields.
     void clear();
-    /// Adds the next line of the record. Returns false if a field in quotes goes on in the line after it. Throws invalid_argument with the
-    /// column for a quote, a line end or a NUL byte where none may be, and for more than `most_fields` fields.
+    /// Adds the next line of the record. Returns false if a quoted field continues on the next line. Throws invalid_argument with the
+    /// column for a misplaced quote, line end or NUL byte, and for more than `most_fields` fields.
     bool add_line(std::string_view line);
-    /// Throws invalid_argument for a field whose quotes are not closed.
+    /// Throws invalid_argument for a quoted field that is not closed.
     [[noreturn]] void refuse_open_quote() const;
 
 private:
-    /// Begins a field, and returns where its text begins.
+    /// Begins a field, and returns the position of its text.
     std::size_t open_field(std::string_view line, std::size_t at);
-    // Each takes the text of a field and returns its end: that of the line, a delimiter, or npos if the quotes stay open.
+    // Each function takes the position of a field's text and returns its end: that of the line, a delimiter, or npos for open quotes.
     std::size_t take_quoted(std::string_view line, std::size_t at);
     std::size_t take_bare(std::string_view line, std::size_t at);
     [[noreturn]] void refuse(const std::string& why) const;
@@ -54,23 +54,23 @@ private:
     const csv_syntax syntax_;
     std::vector<std::string> fields_;
     bool is_open_ = false;    // within quotes
-    bool has_breaks_ = false; // the line holds line ends, which must be within quotes
+    bool has_breaks_ = false; // the line contains line ends, which must be within quotes
 };
 
-/// A file of records. Errors name the file, the line on which the record begins, and the column.
+/// A stream of CSV records from a file. Errors name the file, the first line of the record, and the column.
 class csv_stream {
 public:
     csv_stream(const std::string& path, const csv_syntax& syntax, file_system& files = file_system::real());
 
-    /// Reads the next record that is not blank. Returns false at the end. Throws invalid_argument for a bad record; the next call goes on
-    /// behind the lines that were read.
+    /// Reads the next record that is not blank. Returns false at the end. Throws invalid_argument for a bad record; the next call continues
+    /// after its lines.
     bool next();
     const std::vector<std::string>& fields() const noexcept { return record_.fields(); }
-    /// Returns "data.csv:12" of the record that was read last.
+    /// Returns the place of the last record, such as "data.csv:12".
     std::string place() const { return bytes_.path() + ":" + std::to_string(first_line_); }
     std::uint64_t offset() const noexcept { return bytes_.offset(); }
     std::int64_t line() const noexcept { return line_; }
-    /// Goes on at an offset, behind so many lines.
+    /// Continues at an offset that follows a number of lines.
     void skip_to(std::uint64_t offset, std::int64_t line);
 
 private:
@@ -87,9 +87,9 @@ private:
 bool is_blank_field(std::string_view field);
 /// Returns true if a field is a value of a column's dtype: float32, float64, int32, int64 or string.
 bool is_csv_value(std::string_view field, dtype type);
-/// Stores the value of a field. Throws invalid_argument if it is none of the dtype.
+/// Stores the value of a field. Throws invalid_argument if it is not a value of the dtype.
 void store_csv_value(std::string_view field, dtype type, void* to);
-/// Throws invalid_argument for a dtype that columns can't have.
+/// Throws invalid_argument for a dtype that columns do not support.
 void check_csv_type(dtype type);
 
 } // namespace detail

@@ -45,7 +45,7 @@ RILL_INLINE std::size_t csv_record::take_quoted(std::string_view line, std::size
         if (quote == std::string_view::npos) return quote;
         at = quote + 1;
         if (at == line.size() || line[at] != '"') break;
-        fields_.back() += '"'; // it was doubled
+        fields_.back() += '"'; // a doubled quote
     }
     is_open_ = false;
     if (at < line.size() && line[at] != syntax_.delimiter)
@@ -88,7 +88,7 @@ RILL_COLD csv_stream::csv_stream(const std::string& path, const csv_syntax& synt
 RILL_INLINE bool csv_stream::next() {
     record_.clear();
     const auto read = [&] {
-        ++line_; // a line that can't be read counts too
+        ++line_; // lines with errors count too
         if (bytes_.read_line(text_, most_bytes)) return true;
         --line_;
         return false;

@@ -9,11 +9,11 @@
 
 #include <rill/core/error.hpp>
 
-// tf.train.Example: features by name, as protocol buffers write them.
+// tf.train.Example: features by name, in the format of protocol buffers.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The value of a feature: a list of one of three kinds. Empty lists have no kind.
+/// The value of a feature: a list of one of three kinds. An empty list has no kind.
 struct example_feature {
     std::vector<std::string> texts = {};
     std::vector<float> floats = {};
@@ -21,10 +21,10 @@ struct example_feature {
 };
 using example_features = std::map<std::string, example_feature>;
 
-/// Reads a serialized Example. Throws data_loss, with the feature and the offset in it, for bytes that are not one. Of several features of one
-/// name the last one counts.
+/// Parses a serialized Example. Throws data_loss for malformed bytes, with the feature and the offset in it. If a name occurs several
+/// times, the last feature counts.
 example_features parse_example_bytes(std::string_view bytes);
-/// Returns the bytes of an Example, as TensorFlow reads them. Throws invalid_argument for a feature with values of several kinds.
+/// Returns the bytes of an Example in TensorFlow's format. Throws invalid_argument for a feature with values of several kinds.
 std::string example_bytes(const example_features& features);
 
 }} // namespace rill::RILL_ABI

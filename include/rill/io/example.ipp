@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Reads the elements of a list: `value` of each field 1. Numbers may be packed into one field.
+/// Reads the elements of a list from its field 1, `value`. Numbers may be packed into one field.
 inline void read_feature_list(std::string_view list, int kind, example_feature& to) {
     for (wire_reader from(list); !from.empty();) {
         const auto f = from.next_field();
@@ -40,7 +40,7 @@ inline example_feature read_feature(std::string_view bytes) {
         const auto f = from.next_field();
         if (f.number < 1 || f.number > 3) continue;
         if (f.wire_type != 2) from.refuse("a feature is no list");
-        made = {}; // a oneof: the last one counts
+        made = {}; // of a oneof, the last member counts
         read_feature_list(f.bytes, f.number, made);
     }
     return made;
@@ -95,7 +95,7 @@ RILL_COLD std::string example_bytes(const example_features& features) {
         }
         if (kind > 0)
             value.field(kind,
-                        std::string_view(list.out)); // TensorFlow takes a feature without a kind for a missing one
+                        std::string_view(list.out)); // TensorFlow treats a feature without a kind as missing
         entry.field(1, std::string_view(name));
         entry.field(2, std::string_view(value.out));
         map.field(1, std::string_view(entry.out));

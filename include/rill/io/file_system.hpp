@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A file that is being written. Errors name the operation and the path: resource_exhausted (a full disk), permission_denied, data_loss.
+/// A file for writing. Errors name the operation and the path: resource_exhausted (a full disk), permission_denied, data_loss.
 class output_file {
 public:
     virtual ~output_file() = default;
@@ -25,7 +25,7 @@ public:
     virtual void close() = 0;
 };
 
-/// A file that is being read.
+/// A file for reading.
 class input_file {
 public:
     virtual ~input_file() = default;
@@ -34,7 +34,7 @@ public:
     virtual void read_at(std::uint64_t offset, void* to, std::size_t bytes) const = 0;
 };
 
-/// The file operations that checkpoints and event files need. A test may give them a file system of its own, which fails or loses data.
+/// The file operations of checkpoints and event files. A test may provide a file system that fails or loses data.
 class file_system {
 public:
     virtual ~file_system() = default;
@@ -49,9 +49,9 @@ public:
     virtual void rename(const std::string& from, const std::string& to) = 0;
     /// Removes a file or an empty directory.
     virtual void remove(const std::string& path) = 0;
-    /// Makes a directory. An existing one is no error; its parent must exist.
+    /// Makes a directory. An existing one is accepted; its parent must exist.
     virtual void make_directory(const std::string& path) = 0;
-    /// Makes the names in a directory durable: what was created, renamed and removed in it.
+    /// Makes the names in a directory durable, after files in it were created, renamed or removed.
     virtual void sync_directory(const std::string& path) = 0;
     /// Returns the names in a directory, sorted. Throws not_found if there is no such directory.
     virtual std::vector<std::string> list(const std::string& path) = 0;
@@ -60,7 +60,7 @@ public:
 
 namespace detail {
 
-/// A file that is written into memory.
+/// A file that is written to memory.
 class memory_output final : public output_file {
 public:
     void append(std::string_view bytes) override { all.append(bytes); }
@@ -73,7 +73,7 @@ public:
     std::string all;
 };
 
-/// A file that is read from memory, which outlives it.
+/// A file that is read from memory, which must outlive it.
 class memory_input final : public input_file {
 public:
     explicit memory_input(std::string_view bytes) : bytes_(bytes) {}
@@ -94,13 +94,13 @@ std::string base_of(const std::string& path);
 std::string joined_path(const std::string& directory, const std::string& name);
 /// Returns a path without "." and empty parts: "run/model" for "./run//model".
 std::string normalized_path(const std::string& path);
-/// Makes a directory and those that lead to it.
+/// Makes a directory and its missing parents.
 void make_directories(file_system& files, const std::string& path);
 /// Reads a whole file. Throws data_loss if it is longer than `most` bytes, before any memory is allocated.
 std::string read_whole(file_system& files, const std::string& path, std::uint64_t most);
-/// Writes a file beside the old one, makes it durable and renames it over the old one. `write(file)` appends the bytes. After an error the
-/// old file is as it was, unless the directory could not be made durable: then either one is there. The file beside is
-/// ".tmp-<owner>-<digits>"; without an owner, the name of the old file takes its place.
+/// Replaces a file: writes a new one beside it, makes it durable and renames it. `write(file)` appends the bytes. After an error the old
+/// file is unchanged. If only the directory could not be made durable, either file may remain. The new file is first named
+/// ".tmp-<owner>-<digits>". The default owner is the name of the old file.
 void replace_file(file_system& files, const std::string& path, const std::function<void(output_file&)>& write,
                   const std::string& owner = {});
 

@@ -27,10 +27,10 @@ namespace detail {
 
 #if RILL_DETAIL_POSIX_FILES
 
-/// A file descriptor with the path for messages.
+/// A file descriptor, and its path for messages.
 class posix_file {
 public:
-    /// Calls a system function again while a signal interrupts it.
+    /// Repeats a system call while signals interrupt it.
     template <class F> static auto again(const F& call) {
         auto result = call();
         while (result < 0 && errno == EINTR) result = call();
@@ -210,7 +210,7 @@ RILL_COLD void replace_file(file_system& files, const std::string& path, const s
     } catch (...) {
         try {
             files.remove(beside);
-        } catch (const error&) { // it may not exist; the first error is the one to report
+        } catch (const error&) { // it may not exist; report the first error
         }
         throw;
     }
@@ -219,7 +219,7 @@ RILL_COLD void replace_file(file_system& files, const std::string& path, const s
 
 } // namespace detail
 
-/// Returns the instance of the process. It is leaked, because savers of static objects may write late.
+/// Returns the file system of the process. It is leaked, because savers of static objects may write late.
 RILL_EXPORT RILL_COLD file_system& file_system::real() {
 #if RILL_DETAIL_POSIX_FILES
     static file_system& all = *new detail::posix_file_system;

@@ -8,15 +8,15 @@
 #include <rill/core/error.hpp>
 #include <rill/core/host_array.hpp>
 
-// IDX files, as MNIST comes in: two zero bytes, the element type, the rank, the extents and the elements, all big-endian.
+// IDX files, the format of MNIST: two zero bytes, the element type, the rank, the extents and the elements, all big-endian.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Reads an array from the bytes of an IDX file: uint8, int8, int16, int32, float32 or float64. Errors name `path`. Throws data_loss where
-/// the bytes are not an IDX file, or more or fewer than its extents say.
+/// Parses the bytes of an IDX file: uint8, int8, int16, int32, float32 or float64. Errors name `path`. Throws data_loss for bytes that are
+/// not an IDX file, or whose number differs from the extents.
 any_array parse_idx(std::string_view bytes, const std::string& path);
 
-/// Reads an IDX file: read_idx("train-images-idx3-ubyte"). Compressed files (.gz) are refused. Throws not_found, or data_loss.
+/// Reads an IDX file: read_idx("train-images-idx3-ubyte"). Rejects compressed files (.gz). Throws not_found, or data_loss.
 any_array read_idx(const std::string& path);
 
 /// Reads an IDX file whose rank is known, and converts its elements: read_idx<float, 3>("train-images-idx3-ubyte", 1. / 255). Throws
@@ -31,7 +31,7 @@ void write_idx(const std::string& path, const any_array& array);
 
 namespace detail {
 
-/// Returns element i of an array of any type that IDX has.
+/// Returns element i of an array of any IDX type.
 double idx_element(const any_array& a, index_t i);
 /// Throws invalid_argument if the array has another rank.
 void check_idx_rank(const any_array& a, int rank, const std::string& path);

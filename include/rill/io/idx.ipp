@@ -16,7 +16,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// An element type of IDX: its code, and ours.
+/// An element type of IDX: its code, and rill's dtype.
 struct idx_type {
     unsigned char code;
     dtype type;
@@ -24,7 +24,7 @@ struct idx_type {
 inline constexpr idx_type idx_types[] = {{0x08, dtype::uint8}, {0x09, dtype::int8},    {0x0B, dtype::int16},
                                          {0x0C, dtype::int32}, {0x0D, dtype::float32}, {0x0E, dtype::float64}};
 
-/// Copies elements of `size` bytes, turning each round unless the host is big-endian.
+/// Copies elements of `size` bytes, and reverses the bytes of each unless the host is big-endian.
 RILL_INLINE void copy_big_endian(const char* from, char* to, std::size_t count, std::size_t size) {
     if constexpr (std::endian::native == std::endian::big)
         std::memcpy(to, from, count * size);

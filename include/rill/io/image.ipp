@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// libpng's png_image of version 1, as its stable ABI lays it out.
+/// libpng's png_image of version 1, in the layout of its stable ABI.
 struct png_image_state {
     void* opaque = nullptr;
     std::uint32_t version = 1, width = 0, height = 0, format = 0, flags = 0, colormap_entries = 0, warning_or_error = 0;
@@ -77,7 +77,7 @@ RILL_COLD image_kind image_kind_of(std::string_view bytes) {
     return image_kind::unknown;
 }
 
-/// Makes room for an image whose header is not trusted. `most`: the pixels that its bytes can hold.
+/// Allocates an image whose header is untrusted. `most`: the maximum number of pixels that its bytes can hold.
 inline any_array room_for_image(std::uint64_t height, std::uint64_t width, int channels, std::uint64_t most) {
     most = std::min(most, std::uint64_t(1) << 28);
     if (height == 0 || width == 0 || height > most / width)
@@ -105,7 +105,7 @@ inline any_array decode_png_image(std::string_view bytes, int channels) {
         throw data_loss(std::string("the PNG image is damaged: ") + image.message);
     constexpr std::uint32_t alpha = 1, color = 2;
     if (channels == 0) channels = static_cast<int>((image.format & color ? 3 : 1) + (image.format & alpha));
-    // libpng blends the colors with a background where alpha is to go; TensorFlow keeps the colors. So alpha is decoded, and left out here.
+    // libpng blends the colors with a background to remove alpha; TensorFlow keeps the colors. So alpha is decoded, and dropped here.
     const bool drops_alpha = (image.format & alpha) != 0 && channels % 2 != 0;
     const int decoded = channels + drops_alpha;
     image.format = (decoded % 2 == 0 ? alpha : 0) | (decoded > 2 ? color : 0);

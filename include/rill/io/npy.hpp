@@ -10,16 +10,16 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Reads an array from NumPy's .npy file: numbers and bools, of either byte order, in C or Fortran order. The file is not trusted. Throws
-/// data_loss for damage and for bytes that trail, unimplemented for objects (which are pickled), text and records.
+/// Reads an array from NumPy's .npy file: numbers and bools, of either byte order, in C or Fortran order. The file is untrusted. Throws
+/// data_loss for damage and for trailing bytes, and unimplemented for (pickled) objects, text and records.
 any_array read_npy(const std::string& path, file_system& files = file_system::real());
 /// Writes an array as an .npy file. Throws invalid_argument for dtypes that the format lacks (text, bfloat16, quantized numbers).
 void write_npy(const std::string& path, const any_array& value, file_system& files = file_system::real());
 
-/// Reads all arrays of an .npz file, in the order of the archive: stored members, and compressed ones where zlib is found. Names are without
+/// Reads all arrays of an .npz file, in the order of the archive: stored members, and compressed ones if zlib is available. Names omit
 /// ".npy". Throws as read_npy does, and data_loss for a wrong checksum.
 std::vector<named_array> read_npz(const std::string& path, file_system& files = file_system::real());
-/// Writes arrays as an .npz file with stored members, as numpy.savez does. At most 4 GiB in all.
+/// Writes arrays as an .npz file with stored members, as numpy.savez does. The limit is 4 GiB in total.
 void write_npz(const std::string& path, const std::vector<named_array>& arrays,
                file_system& files = file_system::real());
 

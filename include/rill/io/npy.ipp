@@ -44,7 +44,7 @@ struct npy_description {
 
 class npy_dictionary {
 public:
-    /// `offset` is that of the text in the file, for messages.
+    /// Creates a parser. `offset` is that of the text in the file, for messages.
     npy_dictionary(std::string_view text, std::size_t offset) : rest_(text), end_(offset + text.size()) {}
 
     npy_description read() {
@@ -115,7 +115,7 @@ private:
             const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
             if (problem != std::errc() || extent < 0) refuse("an extent is expected");
             rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-            if (!rest_.empty() && rest_[0] == 'L') rest_.remove_prefix(1); // of Python 2
+            if (!rest_.empty() && rest_[0] == 'L') rest_.remove_prefix(1); // a suffix of Python 2
             if (to.rank == max_rank) refuse("more than " + std::to_string(max_rank) + " axes");
             to.push(extent);
             if (!take(',') && !next_is(')')) refuse("',' is expected");
@@ -126,7 +126,7 @@ private:
     std::size_t end_;
 };
 
-/// Turns elements in Fortran order, of `size` bytes each, into C order.
+/// Converts elements in Fortran order, of `size` bytes each, to C order.
 inline void copy_from_fortran(const char* from, char* to, const dims& shape, std::size_t size) {
     index_list at;
     at.rank = shape.rank;
@@ -197,8 +197,8 @@ RILL_COLD std::string npy_header(const any_array& value) {
     return to.out + text;
 }
 
-// A zip archive: for each member a local header and its bytes; then the central directory and the end record. Numbers that take more than
-// 32 bits have extra fields, which npz writers make for local headers only.
+// A zip archive has a local header and bytes for each member, then the central directory and the end record. Numbers of more than 32 bits
+// have extra fields, which npz writers add to local headers only.
 
 inline constexpr std::uint32_t zip_local = 0x04034b50, zip_central = 0x02014b50, zip_end = 0x06054b50;
 
@@ -207,7 +207,7 @@ struct zip_member {
     std::uint16_t method = 0;
     std::uint32_t crc = 0;
     std::uint64_t packed = 0, size = 0, at = 0;
-    std::uint64_t end = 0; // of its place in the file: where the next member begins
+    std::uint64_t end = 0; // the upper bound of its bytes: the beginning of the next member
 };
 
 /// Reads the entries of an archive's directory.
@@ -257,7 +257,7 @@ inline std::vector<zip_member> zip_members(const input_file& file) {
     file.read_at(at, directory.data(), directory.size());
     std::vector<zip_member> all = with_prefix("its directory, which begins at byte " + std::to_string(at),
                                               [&] { return zip_directory(directory, count); });
-    // Each member has the bytes up to the next one, so that no two share any: all memory is bounded by the file.
+    // Each member is limited to the bytes up to the next one. So no two share bytes, and the file bounds all memory.
     std::vector<zip_member*> order;
     for (auto& m : all) order.push_back(&m);
     std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->at < b->at; });
@@ -265,7 +265,7 @@ inline std::vector<zip_member> zip_members(const input_file& file) {
     return all;
 }
 
-/// Returns the bytes of a member. Throws data_loss if they reach into the next one.
+/// Returns the bytes of a member. Throws data_loss if they overlap the next one.
 inline std::string zip_bytes(const input_file& file, const zip_member& m) {
     constexpr std::uint64_t local_size = 30;
     if (m.at > m.end || m.end - m.at < local_size)
@@ -342,7 +342,7 @@ RILL_COLD void write_npz(const std::string& path, const std::vector<named_array>
             const auto size = static_cast<std::uint32_t>(header.size() + data.size());
             const std::uint32_t crc = detail::crc32(data, detail::crc32(header));
             const std::string name = a.name + ".npy";
-            detail::wire_writer common;              // the part that local header and directory share
+            detail::wire_writer common;              // shared by local header and directory
             common.fixed<std::uint16_t>(20);         // version needed
             common.fixed<std::uint16_t>(0x0800);     // names are UTF-8
             common.fixed<std::uint16_t>(0);          // stored

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The kinds of files whose records are bytes or text.
+/// The kinds of record files, with bytes or text.
 enum class record_kind : std::int32_t { whole_file, text_line, fixed_length, tf_record };
 
 /// The layout of a file of records.
@@ -20,14 +20,14 @@ struct record_format {
 
     /// Throws invalid_argument if a number is out of range.
     void check() const;
-    /// Returns "text_lines", "fixed_length_records(20, 4, 0)", ….
+    /// Returns a description such as "text_lines" or "fixed_length_records(20, 4, 0)".
     std::string described() const;
 };
 
-/// The records of a file, one after another. Errors name the file, and the record by line or byte.
+/// A stream of the records of a file. Errors name the file, and the line or byte of the record.
 class record_stream {
 public:
-    /// A place in the file: bytes and records read; ~records where the stream has ended.
+    /// A position in the file: bytes and records read. After the end, records holds the complement of their number.
     struct position {
         std::uint64_t offset = 0;
         std::int64_t records = 0;
@@ -35,14 +35,14 @@ public:
 
     record_stream(const std::string& path, const record_format& format, file_system& files = file_system::real());
 
-    /// Reads the next record. Returns false at the end. Throws data_loss for a record that is cut off or has a wrong checksum. The next
-    /// call goes on behind it, or is at the end of the file if the length is not known.
+    /// Reads the next record. Returns false at the end. Throws data_loss for a record that is truncated or has a wrong checksum. The
+    /// next call continues after it, or at the end of the file if the length is unknown.
     bool next(std::string& to);
-    /// Returns the key of the record that was read last: "path:line" of a text line, "path:number" (from 0) of others, else the path.
+    /// Returns the key of the last record: "path:line" of a text line, "path:number" (from 0) of others, else the path.
     std::string key() const;
     const std::string& path() const noexcept { return bytes_.path(); }
     position where() const { return {bytes_.offset(), is_over_ ? ~records_ : records_}; }
-    /// Goes to a place in the file, before the first call of next. Throws data_loss if the file ends before it.
+    /// Moves to a position in the file, before the first call of next. Throws data_loss if the file ends before it.
     void go_to(const position& p);
 
 private:

@@ -55,7 +55,7 @@ RILL_INLINE bool record_stream::next_line(std::string& to) {
     try {
         return bytes_.read_line(to, most_line_bytes);
     } catch (...) {
-        ++records_; // keys count the line that can't be read
+        ++records_; // keys count lines with errors, too
         throw;
     }
 }
@@ -66,10 +66,10 @@ RILL_INLINE bool record_stream::next_fixed(std::string& to) {
     if (bytes_.offset() == 0 && format_.header_bytes > 0 &&
         !bytes_.read(to, static_cast<std::size_t>(format_.header_bytes), "the header"))
         return false;
-    // The last `footer` bytes are not a record: so many are read ahead.
+    // The last `footer` bytes are not a record, so that they are read ahead.
     std::string more;
     if (ahead_.size() < footer) {
-        is_over_ = true; // unless the footer is there: no later call may fail again
+        is_over_ = true; // unless the footer is there, so that later calls do not fail again
         if (!bytes_.read(ahead_, footer, "the footer"))
             throw data_loss("'" + path() + "': the footer of " + std::to_string(footer) + " bytes is missing");
         is_over_ = false;
@@ -92,7 +92,7 @@ RILL_INLINE bool record_stream::next_tf_record(std::string& to) {
     wire_reader length(head);
     const auto size = length.fixed<std::uint64_t>();
     if (length.fixed<std::uint32_t>() != masked_crc(crc32c(std::string_view(head).substr(0, 8)))) {
-        is_over_ = true; // nobody knows where the next one begins
+        is_over_ = true; // the beginning of the next record is unknown
         refuse("the checksum of its length is wrong");
     }
     if (size > most_record_bytes) {

@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// A file: the length of the header (8 bytes), the header (a JSON object), the bytes of all tensors.
+// A file has the length of the header (8 bytes), the header (a JSON object), and the bytes of all tensors.
 
 struct safetensors_type {
     dtype type;
@@ -38,7 +38,7 @@ inline constexpr std::array<safetensors_type, 13> safetensors_types{{{dtype::flo
                                                                      {dtype::boolean, "BOOL"}}};
 inline constexpr std::uint64_t safetensors_header_limit = 100'000'000;
 
-/// A tensor as the header describes it.
+/// A tensor's description in the header.
 struct safetensors_entry {
     std::string name;
     dtype type = dtype::invalid;
@@ -46,7 +46,7 @@ struct safetensors_entry {
     std::uint64_t begin = 0, end = 0;
 };
 
-/// A reader of the JSON that a header may hold: an object of objects of texts and lists of numbers. Nothing nests deeper.
+/// A parser of a header's JSON: an object of objects of texts and lists of numbers. It accepts no deeper nesting.
 class safetensors_header {
 public:
     explicit safetensors_header(std::string_view text) : rest_(text), size_(text.size()) {}
@@ -222,7 +222,7 @@ inline std::vector<named_array> safetensors_arrays(const input_file& file) {
               [](const auto& a, const auto& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
     const std::uint64_t first = 8 + length, there = file.size() - first;
     std::uint64_t at = 0;
-    for (const auto& e : entries) { // all is checked before the first array is allocated
+    for (const auto& e : entries) { // all entries are checked before the first array is allocated
         if (e.begin != at || e.end < e.begin || e.end > there)
             throw data_loss(of_tensor(e.name, "its bytes are " + std::to_string(e.begin) + " to " +
                                                   std::to_string(e.end) + ", expected from " + std::to_string(at) +
@@ -266,7 +266,7 @@ RILL_COLD void write_safetensors(const std::string& path, const std::vector<name
             header += (header.back() == '{' ? "" : ",") + detail::json_text(key) + ":" + detail::json_text(text);
         header += "}";
     }
-    // The largest elements come first, so that all of them are aligned.
+    // Sorts by element size, the largest first, so that all elements are aligned.
     std::vector<const named_array*> order;
     std::set<std::string> names{"__metadata__"};
     for (const auto& a : arrays) {

@@ -49,10 +49,10 @@ struct index_entry {
     }
 };
 
-/// Sorts the entries of a checkpoint. Returns the first that can't follow the one before it: it has its name, and is no later slice of the
-/// same array; null if there is none.
+/// Sorts the entries of a checkpoint. Returns the first invalid one: it has the name of its predecessor but is not a later slice of the
+/// same array. Returns null if there is none.
 const index_entry* find_repeated(std::vector<index_entry>& entries);
-/// Returns the entry of an array that is to be written: whole, or a slice of a larger one. Throws invalid_argument if it is no such slice.
+/// Returns the index entry for an array: whole, or a slice of a larger one. Throws invalid_argument if it is not a valid slice.
 index_entry entry_of(const named_array& a, const std::map<std::string, saved_slice>& slices);
 
 struct shard_header {
@@ -62,13 +62,13 @@ struct shard_header {
     std::uint64_t index_offset = 0, file_length = 0;
     std::uint32_t index_sum = 0, sum = 0;
 
-    /// Returns the 64 bytes, with their checksum in `sum`.
+    /// Returns the 64 bytes, and sets `sum` to their checksum.
     std::string bytes();
-    /// Throws data_loss for a wrong checksum, and the errors of other versions.
+    /// Parses a header. Throws data_loss for a wrong checksum, and the errors of other versions.
     static shard_header read(std::string_view bytes);
 };
 
-/// A shard that a manifest commits.
+/// A shard that a manifest lists.
 struct committed_shard {
     std::string name; // of the file; empty in a single-file checkpoint
     std::uint64_t index_offset = 0;
@@ -91,21 +91,21 @@ std::string draw_checkpoint_id();
 /// Returns the seconds since 1970.
 double seconds_now();
 
-/// What stands in a shard beside its arrays.
+/// The contents of a shard besides its arrays.
 struct shard_place {
     std::string id; // of the checkpoint
     std::uint16_t flags = 0, shard = 0, shards = 1;
     const std::map<std::string, saved_slice>& slices;
-    /// Gives what stands behind the index; null: nothing.
+    /// Returns the bytes after the index; null: none.
     std::function<std::string(const shard_header&)> more = nullptr;
 };
-/// Writes a shard; its header's bytes come last. Values are let go as they are written.
+/// Writes a shard; its header's bytes come last. Each value is released once it is written.
 shard_header write_shard(output_file& to, std::vector<named_array>& arrays, const shard_place& place);
 std::string manifest_bytes(const checkpoint_write_options& how, const std::string& id, double time,
                            const std::vector<committed_shard>& shards);
-/// Reads an index whose tensors lie before `end`. Throws data_loss, with the tensor, if anything does not fit.
+/// Reads an index whose tensors lie before `end`. Throws data_loss, with the tensor, for inconsistent entries.
 std::vector<index_entry> read_index(std::string_view bytes, std::uint64_t end);
-/// Reads an array, or a slice of one, and checks its sums. Errors name the array and its bytes in the file.
+/// Reads an array, or a slice of one, and checks its checksums. Errors name the array and its bytes in the file.
 any_array read_tensor(const input_file& file, const index_entry& e);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -175,7 +175,7 @@ RILL_COLD shard_header write_shard(output_file& to, std::vector<named_array>& ar
             to.append(chunk);
         }
         at += bytes.size();
-        array->value = {}; // a version of a variable is held no longer than needed
+        array->value = {}; // releases a variable's version as soon as possible
     }
     pad_to(to, at, aligned(at, 0));
     const std::string index = index_bytes(entries);
@@ -264,7 +264,7 @@ RILL_COLD read_manifest::read_manifest(std::string_view bytes) {
     });
 }
 
-/// Reads the slice of an index entry whose type is known. Throws data_loss if it does not lie within the array.
+/// Reads the slice of an index entry whose type is known. Throws data_loss if it exceeds the array.
 inline void read_slice_of(index_entry& e, wire_reader& from) {
     const int axis = from.fixed<std::uint8_t>();
     e.is_slice = true;
@@ -317,7 +317,7 @@ RILL_COLD std::vector<index_entry> read_index(std::string_view bytes, std::uint6
     return all;
 }
 
-/// Reads bytes of a tensor, a chunk at a time, and checks each.
+/// Reads bytes of a tensor in chunks, and checks each.
 inline void read_checked(const input_file& file, const index_entry& e, char* to) {
     for (std::uint64_t i = 0, k = 0; i < e.length; i += crc_chunk, ++k) {
         const auto n = static_cast<std::size_t>(std::min(crc_chunk, e.length - i));

@@ -53,7 +53,7 @@ RILL_COLD std::string scalar_summary_bytes(const std::string& tag, const any_arr
     return scalar_summary_bytes(tag, all[0]);
 }
 
-/// TensorFlow's limits: they grow by a factor of 1.1 to both sides of 0.
+/// Returns TensorFlow's bucket limits, which grow by a factor of 1.1 to both sides of 0.
 inline const std::vector<double>& histogram_limits() {
     static const std::vector<double> limits = [] {
         std::vector<double> positive, all;
@@ -88,7 +88,7 @@ RILL_INLINE std::string histogram_summary_bytes(const std::string& tag, const an
     }
     for (std::size_t i = 0; i < limits.size() && !all.empty();) {
         std::size_t last = i++;
-        if (counts[last] == 0) // a run of empty buckets is one
+        if (counts[last] == 0) // merges a run of empty buckets
             while (i < limits.size() && counts[i] == 0) last = i++;
         ends.fixed(limits[last]);
         buckets.fixed(counts[last]);
@@ -124,7 +124,7 @@ RILL_INLINE std::string image_summary_bytes(const std::string& tag, const any_ar
                 if (std::isfinite(all[k])) low = std::min(low, all[k]), high = std::max(high, all[k]);
             const double middle = low < 0 ? 127 : 0, range = low < 0 ? std::max(-low, high) : high;
             const double scale = range > 0 ? (low < 0 ? 127 : 255) / range : 0;
-            for (std::size_t k = 0; k < size; ++k) { // what is not finite is black
+            for (std::size_t k = 0; k < size; ++k) { // values that are not finite become black
                 const double v = all[first + k];
                 samples[k] = static_cast<std::uint8_t>(std::isfinite(v) ? std::lround(v * scale + middle) : 0);
             }

@@ -19,14 +19,14 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// The index is a LevelDB table: blocks of entries (shared prefix, rest of the key, value) with a list of restarts, each followed by a byte
-// (0: uncompressed) and a masked crc32c; an index block; a footer of 48 bytes. Keys are tensor names, values BundleEntryProtos; the empty key
-// has the BundleHeaderProto.
+// The index is a LevelDB table of blocks, an index block, and a footer of 48 bytes. A block has entries (shared prefix, rest of the key,
+// value) and a list of restarts. A byte (0: uncompressed) and a masked crc32c follow each block. Keys are tensor names, values are
+// BundleEntryProtos. The empty key has the BundleHeaderProto.
 
 inline constexpr std::uint64_t table_magic = 0xdb4775248b80fb57u, table_footer = 48,
                                table_limit = std::uint64_t(1) << 30;
 
-/// TensorFlow's numbers, in the order of rill's dtypes.
+/// TensorFlow's dtype numbers, in the order of rill's dtypes.
 inline constexpr std::array<int, dtype_count> tensorflow_types{0,  1,  2, 6, 5,  3,  9,  4,  17, 22,
                                                                23, 10, 7, 8, 18, 14, 19, 11, 12, 13};
 
@@ -55,7 +55,7 @@ struct block_handle {
     }
 };
 
-/// A block of a table that is written. Each key stands in full: every entry is a restart.
+/// A writer of a table's block. It writes full keys: every entry is a restart.
 class block_writer {
 public:
     void add(std::string_view key, std::string_view value) {
@@ -147,7 +147,7 @@ inline std::vector<std::pair<std::string, std::string>> read_table(std::string_v
         throw data_loss("it does not end as a table does");
     std::vector<std::pair<std::string, std::string>> all;
     constexpr std::uint64_t most_ratio = 16; // LevelDB writes a key in full after 16 that share its beginning
-    std::uint64_t read = 0, named = 0;       // blocks may be named twice, and a key may share all of a long one
+    std::uint64_t read = 0, named = 0;       // blocks may be listed twice, and a key may share all of a long one
     each_entry(checked_block(table, index), [&](const std::string&, std::string_view at) {
         wire_reader handle(at);
         const auto block = checked_block(table, block_handle::read(handle));
@@ -220,8 +220,8 @@ struct bundle_entry {
     }
 };
 
-/// Returns the bytes of text in a bundle, and their checksum: the lengths as varints, a masked checksum of the lengths, the characters. The
-/// checksum covers each length as 32 bits (64 if it needs them).
+/// Returns the bytes of text in a bundle, and their checksum. The bytes are the lengths as varints, a masked checksum of the lengths, and
+/// the characters. The checksum covers each length as 32 bits, or 64 if needed.
 inline std::pair<std::string, std::uint32_t> bundle_text(const any_array& a) {
     wire_writer to;
     std::uint32_t crc = 0;
@@ -252,7 +252,7 @@ inline any_array read_bundle_text(std::string_view bytes, const dims& shape) {
     wire_reader from(bytes);
     std::vector<std::uint64_t> lengths;
     for (std::size_t i = 0; i < n; ++i) lengths.push_back(from.varint());
-    from.raw(4); // their checksum; that of the whole is compared
+    from.raw(4); // the checksum of the lengths; only the total one is checked
     for (std::size_t i = 0; i < n; ++i) static_cast<std::string*>(value.mutable_data())[i] = from.raw(lengths[i]);
     if (!from.empty()) from.refuse("characters are left over");
     return value;
@@ -262,12 +262,12 @@ inline std::string bundle_shard_path(const std::string& prefix, std::uint64_t sh
     return sharded_filename(prefix + ".data", static_cast<int>(shard), static_cast<int>(shards));
 }
 
-/// Returns "bytes 8 to 16 of 'model.ckpt.data-00000-of-00001'", for messages.
+/// Returns the place of an entry for messages: "bytes 8 to 16 of 'model.ckpt.data-00000-of-00001'".
 inline std::string bundle_place(const bundle_entry& e, const std::string& path) {
     return "bytes " + std::to_string(e.offset) + " to " + std::to_string(e.offset + e.size) + " of '" + path + "'";
 }
 
-/// Throws data_loss for bytes that lie behind the end of a file, or belong to two tensors. All memory is then bounded by the files.
+/// Throws data_loss for bytes beyond the end of a file, or of two tensors. So the files bound all memory.
 inline void check_bundle_places(const std::vector<std::pair<std::string, bundle_entry>>& all,
                                 const std::function<std::uint64_t(std::uint64_t shard)>& size_of_shard) {
     std::vector<const std::pair<std::string, bundle_entry>*> order;

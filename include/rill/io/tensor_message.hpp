@@ -6,13 +6,13 @@
 
 #include <rill/core/any_array.hpp>
 
-// TensorProto: a tensor as protocol buffers write it.
+// TensorProto: a tensor in the format of protocol buffers.
 
 namespace rill { inline namespace RILL_ABI {
 
 /// Returns the bytes of an array as TensorFlow's TensorProto.
 std::string tensor_bytes(const any_array& a);
-/// Reads a serialized TensorProto. Throws data_loss for bytes that are not one, and for a tensor of more than 2^31 bytes.
+/// Parses a serialized TensorProto. Throws data_loss for malformed bytes, and for a tensor of more than 2^31 bytes.
 any_array parse_tensor_bytes(std::string_view bytes);
 
 }} // namespace rill::RILL_ABI

@@ -13,8 +13,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The fields of a TensorProto. TensorFlow writes either all elements as bytes, or a list of numbers by type; a list that is too short
-/// repeats its last element.
+/// The fields of a TensorProto. TensorFlow writes either all elements as bytes, or a list of numbers by type. The last element of a
+/// short list is repeated.
 struct tensor_message {
     enum : int {
         type = 1,
@@ -106,7 +106,7 @@ private:
 /// Makes the array of a message whose type and shape are known.
 inline any_array array_of_message(const wire_reader& from, dtype type, const dims& shape, std::string_view content,
                                   const std::vector<wire_reader::field>& list) {
-    // elements that repeat the last one take no bytes: so much room, and no more, is made for them
+    // repeated elements take no bytes in the message, so that their memory needs a limit of its own
     constexpr std::uint64_t most_bytes = std::uint64_t(1) << 31;
     const auto count = static_cast<std::size_t>(checked_count(type, shape, most_bytes));
     if (type == dtype::string) {

@@ -25,12 +25,12 @@ public:
     explicit tf_record_writer(const std::string& path, file_system& files = file_system::real());
     tf_record_writer(tf_record_writer&&) noexcept = default;
     tf_record_writer& operator=(tf_record_writer&&) = delete;
-    /// Writes what is left, as close() does, but without a word about errors.
+    /// Writes the rest, as close() does, but ignores errors.
     ~tf_record_writer();
 
     /// Appends a record. Throws failed_precondition after close().
     void write(std::string_view payload);
-    /// Hands the records written so far to the file.
+    /// Passes the records written so far to the file.
     void flush();
     /// Writes the rest, makes the file durable and closes it. A second call does nothing.
     void close();
@@ -42,7 +42,7 @@ private:
 
     std::string path_;
     std::unique_ptr<output_file> file_;
-    std::string block_; // records that the file does not have yet
+    std::string block_; // records not passed to the file yet
     std::int64_t count_ = 0;
 };
 
@@ -51,7 +51,7 @@ namespace detail {
 /// Returns a record of a TFRecord file: the payload's length and its checksum, the payload and its checksum.
 std::string tf_record(std::string_view payload);
 
-/// Returns the payloads of a TFRecord file's bytes. Throws data_loss, with the offset, for wrong checksums and a record that is cut off.
+/// Returns the payloads of a TFRecord file's bytes. Throws data_loss, with the offset, for a wrong checksum and a truncated record.
 std::vector<std::string_view> tf_records(std::string_view bytes);
 
 } // namespace detail

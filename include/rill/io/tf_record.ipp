@@ -44,7 +44,7 @@ RILL_COLD tf_record_writer::tf_record_writer(const std::string& path, file_syste
 RILL_COLD tf_record_writer::~tf_record_writer() {
     try {
         close();
-    } catch (...) {} // close() tells of errors
+    } catch (...) {} // close() reports errors
 }
 
 RILL_INLINE void tf_record_writer::write(std::string_view payload) {
@@ -60,7 +60,7 @@ RILL_COLD void tf_record_writer::flush() {
 
 RILL_COLD void tf_record_writer::close() {
     if (!file_) return;
-    const auto file = std::move(file_); // whatever fails is not tried again: a second sync may succeed where the first lost bytes
+    const auto file = std::move(file_); // no retry: a second sync may succeed where the first lost bytes
     file->append(std::exchange(block_, {}));
     file->sync();
     file->close();

@@ -26,7 +26,7 @@ public:
         out.append(bytes);
     }
 
-    // Fields of a protobuf message. Zeros and empty texts are written too: a member of a `oneof` needs that.
+    // Fields of a protobuf message. Zeros and empty texts are written too, as a member of a `oneof` requires.
     void field(int number, std::uint64_t v) {
         varint(static_cast<std::uint64_t>(number) << 3);
         varint(v);
@@ -64,7 +64,7 @@ public:
     std::uint64_t varint();
     std::string_view text() { return raw(varint()); }
 
-    /// A field of a protobuf message: `number` holds wire types 0, 1 and 5, `bytes` wire type 2.
+    /// A field of a protobuf message: `number` holds values of wire types 0, 1 and 5, `bytes` those of wire type 2.
     struct field {
         int number = 0, wire_type = 0;
         std::uint64_t value = 0;
@@ -83,16 +83,16 @@ inline std::string_view bytes_of_numbers(const any_array& a) {
     return {static_cast<const char*>(a.data()), static_cast<std::size_t>(a.size()) * size_of(a.dtype())};
 }
 
-/// Returns the number of elements of a shape, or throws data_loss if an extent is negative or the bytes exceed `most`.
+/// Returns the number of elements of a shape. Throws data_loss if an extent is negative or the bytes exceed `most`.
 index_t checked_count(dtype type, const dims& shape, std::uint64_t most);
 
-/// Throws data_loss if bytes of bools, which begin at a byte of the file, have other values than 0 and 1.
+/// Throws data_loss if bytes of bools, at an offset in the file, have values other than 0 and 1.
 void check_bools(std::string_view bytes, std::uint64_t offset);
 
 /// Returns "tensor 'w': why", for messages.
 std::string of_tensor(std::string_view name, const std::string& why);
 
-/// Runs f() and begins the messages of its errors with `who`.
+/// Runs f() and prefixes the messages of its errors with `who`.
 template <class F> auto with_prefix(const std::string& who, const F& f) {
     try {
         return f();
@@ -101,7 +101,8 @@ template <class F> auto with_prefix(const std::string& who, const F& f) {
     }
 }
 
-/// Hides a checksum within bytes that are checked themselves: TensorFlow and LevelDB store it rotated, plus a constant.
+/// Returns a checksum in masked form, for bytes that have a checksum of their own. TensorFlow and LevelDB store it rotated, plus a
+/// constant.
 constexpr std::uint32_t masked_crc(std::uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8u; }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// zlib's z_stream, as its stable ABI lays it out.
+/// zlib's z_stream, in the layout of its stable ABI.
 struct zlib_state {
     const unsigned char* next_in = nullptr;
     unsigned available_in = 0;
@@ -64,10 +64,10 @@ RILL_COLD bool has_zlib() { return zlib_functions::of_process().complete(); }
 RILL_COLD std::string inflated(std::string_view stream, std::uint64_t size) {
     if (!has_zlib()) throw unimplemented("it is compressed, and zlib was not found");
     const auto& zlib = zlib_functions::of_process();
-    constexpr std::uint64_t most_ratio = 1040; // deflate can't compress more: what claims to is not believed
+    constexpr std::uint64_t most_ratio = 1040; // deflate can't compress more, so that a higher ratio is rejected
     if (stream.size() > 0xffffffffu || size > 0xffffffffu || size > (stream.size() + 16) * most_ratio)
         throw data_loss(std::to_string(stream.size()) + " compressed bytes can't hold " + std::to_string(size));
-    std::string out(static_cast<std::size_t>(size) + 1, '\0'); // one more, to see what is too long
+    std::string out(static_cast<std::size_t>(size) + 1, '\0'); // one more, to detect a longer stream
     zlib_state state;
     state.next_in = reinterpret_cast<const unsigned char*>(stream.data());
     state.available_in = static_cast<unsigned>(stream.size());
@@ -182,7 +182,7 @@ RILL_COLD std::string decompressed(std::string_view stream, bool is_gzip, std::u
         },
         is_gzip);
     std::string all;
-    std::size_t used = 0; // `all` grows in steps: a stream may give it byte by byte
+    std::size_t used = 0; // `all` grows in steps: the stream may arrive byte by byte
     for (std::size_t room = 1 << 14;; room = std::min<std::size_t>(room * 2, 1 << 24)) {
         all.resize(used + room);
         while (used < all.size()) {

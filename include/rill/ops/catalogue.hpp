@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The op catalogue: an op's header among the includes, and its struct in the list. From the list come the ops by name, the
-// contents of rill::kernels and docs/ops.md.
+// The op catalogue. Each op has its header among the includes, and its struct in the list. The list defines the ops by
+// name, the contents of rill::kernels, and docs/ops.md.
 // size: two lines for each op
 
 #include <rill/ops/array/add_rows.hpp>

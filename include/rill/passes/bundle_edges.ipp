@@ -17,7 +17,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire_format wire, bool takes_turns) {
-    constexpr std::size_t most = 256 * 1024; // bytes of a bundle
+    constexpr std::size_t most = 256 * 1024; // maximum bytes of a bundle
     const int n = static_cast<int>(g.items.size());
     // two sends that depend on the same exchanges do not depend on each other
     detail::number_sets sets;
@@ -29,7 +29,7 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
         const auto& it = g.items[i];
         for (const auto& v : it.inputs) before[i] = sets.join(before[i], with[v.item]);
         for (const int a : it.after) before[i] = sets.join(before[i], with[a]);
-        // a share of a node that is cut waits inside for the other parts: it counts as an exchange
+        // a share of a partitioned node waits inside for the other parts: it counts as an exchange
         const int exchange = it.share ? static_cast<int>(edges.size()) + i : it.edge;
         with[i] = exchange < 0 ? before[i] : sets.join(before[i], sets.number_of({exchange}));
         if (it.edge < 0) continue;
@@ -49,7 +49,7 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
         left -= bytes;
     }
     const auto& ops = *detail::registered_exchange_ops.load();
-    std::vector<subgraph::value> now; // per item: what stands for its output 0
+    std::vector<subgraph::value> now; // per item: the value that replaces its output 0
     for (int i = 0; i < n; ++i) now.push_back({i, 0});
     for (const auto& [where, all] : bundles)
         for (const auto& members : all) {
@@ -68,11 +68,11 @@ RILL_COLD subgraph bundle_edges(subgraph g, std::vector<cross_edge>& edges, wire
                     for (const int a : from.after) send.after.push_back(a);
                 now[at(sends, m)] = {at(sends, last), 0};
                 now[at(receives, m)] = {at(receives, last), static_cast<int>(types.size())};
-                if (from.inputs.empty()) continue; // a control edge: nobody reads its output
+                if (from.inputs.empty()) continue; // a control edge: its output is unread
                 inputs.push_back(from.inputs[0]);
                 types.push_back(e.type);
             }
-            if (types.empty()) continue; // control edges alone: the last one serves all
+            if (types.empty()) continue; // only control edges: the last one serves all
             auto& e = edges[static_cast<std::size_t>(last)];
             send.inputs = inputs;
             send.op = ops.send_bundle(e.number, form);

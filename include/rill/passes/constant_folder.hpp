@@ -13,17 +13,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 bool may_be_folded(const op& made);
 
 /// A constant folder: computes the values that follow from constants and shapes alone, such as `stack<0>(size(x) / 2, constant(2))`.
-/// Shape rules may read them, on the host. So the host's kernels compute them on demand, while shapes are bound, wherever the nodes are
+/// Shape rules may read them on the host. Host kernels therefore compute them on demand while shapes are bound, wherever the nodes are
 /// placed.
 class constant_folder {
 public:
-    /// Keeps references to both arguments. The types of items before the one that asks must be there, and complete.
+    /// Keeps references to both arguments. Types of all earlier items must be present and complete when a value is requested.
     constant_folder(const subgraph& g, const vector<std::vector<tensor_type>>& types) : graph_(g), types_(types) {}
 
-    /// Returns the value; null if only a run computes it, or if it is large. Throws the error of a kernel, with its place.
+    /// Returns the value; null if only a run computes it, or if it is large. Throws the errors of kernels, with their location.
     const any_array* find(subgraph::value v);
 
-    /// Returns the folded outputs of an item; null if they are not constant, or if `find` has not asked for them.
+    /// Returns the folded outputs of an item; null if they are not constant, or `find` has not requested them.
     const std::vector<any_array>* of_item(int item) const;
 
 private:

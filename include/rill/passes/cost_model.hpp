@@ -16,8 +16,8 @@ inline bool same_task(const device& a, const device& b) {
 
 } // namespace detail
 
-/// Estimates of times, in microseconds. A node that has been measured takes the median of its last times. Others take what follows from the
-/// costs that ops state and the speeds of device types. Extents that only a run knows count as 64.
+/// Estimates of times, in microseconds. A measured node takes the median of its last times. Other times follow from the costs that ops
+/// declare and the speeds of device types. Unknown extents count as 64.
 class cost_model {
 public:
     cost_model() = default;
@@ -26,13 +26,13 @@ public:
 
     /// Returns true if the model has measured times.
     bool has_measured() const noexcept { return measured_ && !measured_->empty(); }
-    /// Returns the time of an item on a device, on one thread. A time measured on another type of device counts by the ratio of the
+    /// Returns the single-thread time of an item on a device. A time measured on another type of device is scaled by the ratio of the
     /// estimates.
     double microseconds(const subgraph& g, int item, const device& on) const;
-    /// Returns the time until a value of that size is on another device. Null is the host. Devices that share a memory hand it over; to
-    /// another task it goes by the network.
+    /// Returns the time to transfer a value of that size to another device. Null is the host. Devices that share a memory transfer at once;
+    /// other tasks are reached by the network.
     double transfer_microseconds(double bytes, const device* from, const device* to) const;
-    /// Returns the size of an output of an item; 0 for one that no node computes.
+    /// Returns the size of an output of an item; 0 if no node computes it.
     double bytes(const subgraph& g, const subgraph::value& v) const;
 
 private:

@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns a type with numbers in place of the extents that only a run knows.
+/// Returns a type with nominal extents in place of unknown ones.
 inline tensor_type nominal_type(const tensor_type& t) {
     constexpr index_t extent = 64;
     tensor_type made = t;
@@ -23,7 +23,7 @@ inline tensor_type nominal_type(const tensor_type& t) {
     return made;
 }
 
-/// Returns the cost of a node; for a node with bodies, that of its nodes.
+/// Returns the cost of a node; for a node with bodies, the cost of the bodies' nodes.
 inline op_cost nominal_cost(const node& n) {
     if (n.op->role() != op_role::ordinary) return {};
     if (!n.bodies) {
@@ -34,7 +34,7 @@ inline op_cost nominal_cost(const node& n) {
     }
     const auto how = n.op->regions()->how;
     const bool repeats = how == region_attributes::form::repeat || how == region_attributes::form::scan;
-    const double runs = repeats ? 16 : 1; // iterations, as long as none have been counted
+    const double runs = repeats ? 16 : 1; // assumed iterations, until some have been counted
     op_cost all;
     for (const auto& b : *n.bodies)
         for (const auto* inner : nodes_in(b, *n.owner)) {

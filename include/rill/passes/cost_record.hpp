@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The measured times of nodes, by name: the last nine of each. A session keeps one if its placer learns. Thread-safe.
+/// The measured times of nodes, by name: the last nine of each. A session has one if its placer learns. Thread-safe.
 class cost_record {
 public:
     /// A measured time and the type of device that it was measured on.
@@ -22,9 +22,9 @@ public:
         const device_type* on = nullptr;
     };
 
-    /// Adds a time of a node. Times on another type of device than before replace the earlier ones.
+    /// Adds a time of a node. A time on another type of device replaces all earlier ones.
     void add(const std::string& node, const device_type& on, double microseconds);
-    /// Returns the median of the last times of a node; nothing if it has none.
+    /// Returns the median of the last times of a node; nothing if there are none.
     std::optional<cost> of(const std::string& node) const;
     /// Returns true if no time has been added.
     bool empty() const noexcept { return is_empty_.load(std::memory_order_relaxed); }
@@ -33,7 +33,7 @@ private:
     static constexpr std::size_t most = 9;
     struct times {
         const device_type* on = nullptr;
-        std::size_t count = 0; // of all times; the last ones are kept, in a ring
+        std::size_t count = 0; // number of all times; the last ones are kept in a ring
         std::array<double, most> last = {};
     };
 

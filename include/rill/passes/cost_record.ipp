@@ -22,7 +22,7 @@ RILL_COLD std::optional<cost_record::cost> cost_record::of(const std::string& no
     if (at == all_.end()) return std::nullopt;
     auto last = at->second.last;
     const auto end = last.begin() + static_cast<std::ptrdiff_t>(std::min(at->second.count, most));
-    const auto middle = last.begin() + (end - last.begin() - 1) / 2; // of an even number: the lower one
+    const auto middle = last.begin() + (end - last.begin() - 1) / 2; // the lower median of an even number
     std::nth_element(last.begin(), middle, end);
     return cost{*middle, at->second.on};
 }

@@ -38,7 +38,7 @@ inline bool reads_variables(const subgraph& g, const subgraph::item& it) {
     return detail::any_of(it.inputs, [&](const auto& v) { return g.role(v.item) == op_role::variable; });
 }
 
-/// Returns true for an identity of a variable. A run would copy the variable, as a write may come meanwhile.
+/// Returns true for an identity of a variable. A run would copy the variable, since a write may happen meanwhile.
 inline bool is_variable_by_another_name(const subgraph& g, const subgraph::item& it) {
     if (!it.origin || it.op->alias() != 0 || it.is_write() || !it.after.empty()) return false;
     const auto& of = g.items[it.inputs[0].item];

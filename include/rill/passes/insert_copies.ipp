@@ -68,7 +68,7 @@ private:
             variable_[i] = variable_[it.inputs[it.op->alias()].item];
     }
 
-    /// Updates an input that is written, and forgets the copies of its variable: later readers need the new value.
+    /// Updates an input that is written, and drops the copies of its variable: later readers need the new value.
     void write(subgraph::value& v) {
         if (const int variable = variable_[v.item]; variable >= 0) {
             const auto first = [&](int item) {

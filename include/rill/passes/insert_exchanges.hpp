@@ -17,13 +17,13 @@ class exchange_inserter;
 
 namespace detail {
 
-/// One application of exchange_inserter: to a run, or to a body of a node that is cut between parts.
+/// One application of exchange_inserter: to a run, or to a body of a partitioned node.
 class exchange_insertion {
 public:
     exchange_insertion(exchange_inserter& of, subgraph g);
     ~exchange_insertion();
 
-    /// Finds the device that stands for the part of each item, in nested bodies too.
+    /// Finds the device that represents the part of each item, in nested bodies too.
     void find_homes();
     /// Inserts the exchanges. `fetch_parts`: per fetch the part that needs it, in addition to its own; empty: none.
     subgraph run(const std::vector<int>& fetch_parts = {});
@@ -34,21 +34,21 @@ private:
         std::vector<std::unique_ptr<exchange_insertion>> bodies;
         std::vector<const device*> devices; // one for each part that has items of the bodies, in order of first use
         std::vector<const device*> results; // per result, if there are several parts: where the value is computed
-        bool is_functionalized = false;     // its bodies are made of primitives: a part gets bodies of its own even if it is the only one
+        bool is_functionalized = false;     // bodies made of primitives: even a single part gets its own bodies
     };
     /// The share of a part in a node with bodies.
     struct item_share {
         int part = -1;
         op_ptr op;
         std::shared_ptr<region_share> share;
-        int item = -1; // once it is inserted
+        int item = -1; // set once it is inserted
     };
 
-    // ---- ports: those of items; below 0 are control edges: -1 of an ordinary item, -1 - k of share k -----------------------------------
+    // ---- ports of items; below 0 are control edges: -1 of an ordinary item, -1 - k of share k -----------------------------
     static constexpr int control = -1;
     int control_of(int from, int port) const;
     int part_at(int from, int port) const;
-    /// Returns the new value for a port of an old item, where it is computed.
+    /// Returns the new value that replaces a port of an old item, in the part that computes it.
     subgraph::value made_at(int from, int port) const;
     tensor_type type_at(int from, int port) const;
     bool crosses(int from, int port, int to) const { return part_at(from, port) >= 0 && part_at(from, port) != to; }
@@ -57,15 +57,15 @@ private:
     bool is_split(int i) const {
         return cuts_[i] && (cuts_[i]->devices.size() > 1 || cuts_[i]->is_functionalized);
     }
-    /// Finds the parts of a node's bodies. `otherwise` is that of the node if its bodies have no item of a part.
+    /// Finds the parts of a node's bodies. `otherwise` is the node's device if no item of its bodies has a part.
     std::unique_ptr<region_cut> cut_of(const node& n, const device& otherwise);
-    /// Returns the part of all nodes that run on the dataflow executor in place of primitives; null if they have several.
+    /// Returns the part of all nodes that run as primitives on the dataflow executor; null if they have several.
     const device* part_of_primitives(const node& n) const;
     /// Returns the device where a result of a body is computed; null if each part has the value.
     const device* home_of_result(const body& b, std::size_t result) const;
     /// Keeps a fed argument of a body in one part.
     void keep_feed(int feed, const device& home);
-    /// Makes the shares of an item from its bodies, cut apart.
+    /// Makes the shares of an item from its partitioned bodies.
     void split(int i);
     item_share make_share(int i, int part, std::vector<std::vector<part_items>>& bodies) const;
     void insert_shares(int i);
@@ -93,7 +93,7 @@ private:
     const exchange_ops& ops_;
     subgraph g_;
     std::vector<const device*>
-        homes_; // per old item: stands for its part; null: each part has the value, or the item is split
+        homes_; // per old item: represents its part; null: each part has the value, or the item is split
     std::vector<std::unique_ptr<region_cut>> cuts_; // per old item
     std::vector<std::vector<item_share>> shares_;   // per old item
     detail::vector<subgraph::item> items_;

@@ -68,7 +68,7 @@ RILL_COLD subgraph exchange_insertion::run(const std::vector<int>& fetch_parts) 
             const auto asked = std::exchange(it.after, {});
             for (const int a : asked) wait_for(it.after, a, it.part);
             const auto shape_only = it.shape_only_inputs();
-            std::vector<int> shares; // what follows one share follows all
+            std::vector<int> shares; // control inputs on the item refer to all shares
             for (std::size_t k = 0; k < it.inputs.size(); ++k) {
                 const auto v = it.inputs[k];
                 it.inputs[k] = contains(shape_only, static_cast<std::int32_t>(k)) ? shape_of(v, it.part)
@@ -88,7 +88,7 @@ RILL_COLD subgraph exchange_insertion::run(const std::vector<int>& fetch_parts) 
     for (const int t : g_.targets)
         if (!is_split(t)) targets.push_back(now_[t]);
     for (const auto& all : shares_)
-        for (const auto& p : all) targets.push_back(p.item); // a share may have no result
+        for (const auto& p : all) targets.push_back(p.item); // a share may be without results
     g_.targets = std::move(targets);
     g_.items = std::move(items_);
     return std::move(g_);
@@ -119,13 +119,13 @@ RILL_COLD tensor_type exchange_insertion::type_at(int from, int port) const {
     return it.feed >= 0 ? type_of(g_.feeds[static_cast<std::size_t>(it.feed)]) : it.origin->output(port);
 }
 
-/// Returns true if the value depends on the moment at which it is read: a variable that the run writes.
+/// Returns true if the value depends on the time of its read: a variable that the run writes.
 RILL_COLD bool exchange_insertion::varies(int item) const {
     const auto& it = g_.items[item];
     return it.op && it.op->role() == op_role::variable && variables_written_.at(it.origin);
 }
 
-/// Finds the values that leave their part as soon as they are computed.
+/// Finds the values that are sent to other parts as soon as they are computed.
 RILL_COLD void exchange_insertion::find_crossing(const std::vector<int>& fetch_parts) {
     const auto note = [&](int from, int port, int to) {
         auto& all = eager_[from];
@@ -154,21 +154,21 @@ RILL_COLD void exchange_insertion::find_crossing(const std::vector<int>& fetch_p
     for (std::size_t f = 0; f < fetch_parts.size(); ++f) note_value(g_.fetches[f], fetch_parts[f]);
 }
 
-/// Adds control inputs that keep the order of the whole run. They do not say which value of a variable the item sees.
+/// Adds control inputs that keep the order of the whole run. They do not determine which value of a variable the item sees.
 RILL_COLD void exchange_insertion::order_after(subgraph::item& it, const std::vector<int>& more) {
     if (it.asked < 0 && !more.empty()) it.asked = static_cast<int>(it.after.size());
     for (const int m : more)
         if (!contains(it.after, m)) it.after.push_back(m);
 }
 
-/// Returns the new items of an old one that is split.
+/// Returns the new items of a split item.
 RILL_COLD std::vector<int> exchange_insertion::shares_of(int item) const {
     std::vector<int> all;
     for (const auto& p : shares_[item]) all.push_back(p.item);
     return all;
 }
 
-/// Adds to `after` what an item of part `to` waits for in place of old item `a`.
+/// Adds to `after` the items that an item of part `to` waits for in place of old item `a`.
 RILL_COLD void exchange_insertion::wait_for(small_vector<int, 4>& after, int a, int to) {
     const auto wait = [&](int port) {
         after.push_back(crosses(a, port, to) ? pair(a, port, to, {}).item : made_at(a, port).item);
@@ -177,7 +177,7 @@ RILL_COLD void exchange_insertion::wait_for(small_vector<int, 4>& after, int a, 
     for (std::size_t k = 0; k < shares_[a].size(); ++k) wait(control - static_cast<int>(k));
 }
 
-/// Returns the value as part `to` sees it. `after` are the new control inputs of its reader.
+/// Returns the value for a reader in part `to`. `after` are the new control inputs of the reader.
 RILL_COLD subgraph::value exchange_insertion::read(const subgraph::value& v, int to,
                                                    const small_vector<int, 4>& after) {
     if (!crosses(v.item, v.port, to)) return made_at(v.item, v.port);
@@ -189,7 +189,7 @@ RILL_COLD subgraph::value exchange_insertion::read(const subgraph::value& v, int
     return pair(v.item, v.port, to, waits);
 }
 
-/// Returns the output of the Receive of a value in part `to`; makes the pair on first use.
+/// Returns the output of a value's Receive in part `to`; makes the Send and Receive on first use.
 RILL_COLD subgraph::value exchange_insertion::pair(int from, int port, int to, const std::vector<int>& waits) {
     const auto known = pairs_.find(std::tuple(from, port, to, waits));
     if (known != pairs_.end()) return {known->second, 0};
@@ -199,7 +199,7 @@ RILL_COLD subgraph::value exchange_insertion::pair(int from, int port, int to, c
         send.after.push_back(made_at(from, port).item);
     else
         send.inputs.push_back(made_at(from, port));
-    for (const int a : waits) // each lies in the reader's part, came into it, or is repeated
+    for (const int a : waits) // each is in the reader's part, was received there, or is repeated
         send.after.push_back(items_[a].part == send.part || items_[a].part < 0 ? a : returned(a, send.part));
     order_after(send, shares_of(from));
     const int made = exchange(std::move(send), type_at(from, port), to, wire_of(from, port));
@@ -207,14 +207,14 @@ RILL_COLD subgraph::value exchange_insertion::pair(int from, int port, int to, c
     return {made, 0};
 }
 
-/// Returns the form in which a value crosses: as its op asks, or as the session says.
+/// Returns the wire format of a value: the one that its op requests, or else the session's.
 RILL_COLD wire_format exchange_insertion::wire_of(int from, int port) const {
     if (type_at(from, port).type != dtype::float32) return wire_format::as_is;
     const auto& op = g_.items[from].op;
     return (op ? ops_.asked_wire(*op) : std::nullopt).value_or(of_.wire_);
 }
 
-/// Adds a Send, whose op it sets, and its Receive, which it returns.
+/// Adds a Send and its Receive; returns the Receive. Sets the op of the Send.
 RILL_COLD int exchange_insertion::exchange(subgraph::item send, const tensor_type& type, int to, wire_format wire) {
     const auto number = static_cast<std::uint32_t>(of_.edges_.size());
     of_.edges_.push_back(
@@ -235,7 +235,8 @@ RILL_COLD int exchange_insertion::add(subgraph::item it) {
     return static_cast<int>(items_.size()) - 1;
 }
 
-/// Returns a value of the same type in part `to`, for a reader that needs the shape only. If the run decides the shape, the shape crosses.
+/// Returns a value of the same type in part `to`, for a reader that needs only the shape. A data-dependent shape is sent instead of the
+/// value.
 RILL_COLD subgraph::value exchange_insertion::shape_of(const subgraph::value& v, int to) {
     if (!crosses(v.item, v.port, to)) return made_at(v.item, v.port);
     const auto known = stand_ins_.find(std::tuple(v.item, v.port, to));
@@ -261,7 +262,7 @@ RILL_COLD subgraph::value exchange_insertion::shape_of(const subgraph::value& v,
     return {made, 0};
 }
 
-/// Returns the item's value if it follows from types that are known, such as a shape: each part then has it as a constant.
+/// Returns the item's value if it follows from known types, such as a shape. Each part then has it as a constant.
 RILL_COLD any_array exchange_insertion::repeated_value(int item) const {
     const auto& it = g_.items[item];
     if (!it.origin || it.op != it.origin->op || !it.op->follows_from_types()) return {};
@@ -281,12 +282,12 @@ RILL_COLD subgraph::value exchange_insertion::repeated(const subgraph::value& v,
     return {at->second, 0};
 }
 
-/// Returns what an item of part `to` waits for in place of new item `a`, which lies in another part.
+/// Returns the item that an item of part `to` waits for in place of new item `a` of another part.
 RILL_COLD int exchange_insertion::returned(int a, int to) {
     const auto in_place_of = [&](int source, int port) {
         return part_at(source, port) == to ? made_at(source, port).item : pair(source, port, to, {}).item;
     };
-    // a Receive stands for its source: wait for that one if it lies in `to`
+    // a Receive represents its source: wait for the source itself if it is in `to`
     const auto at = detail::find_if(pairs_, [&](const auto& p) { return p.second == a; });
     if (at != pairs_.end()) {
         const int source = std::get<0>(at->first);

@@ -15,8 +15,8 @@
 #include <rill/passes/order.hpp>
 #include <rill/passes/partition.hpp>
 
-// Nodes whose bodies have items of several parts: each part gets a node of its own with its share of the bodies. A value that another
-// part needs crosses inside the body, so that all parts take the same branch and as many iterations.
+// Nodes whose bodies have items of several parts: each part gets its own node with its share of the bodies. A value that another part
+// needs is sent inside the body. All parts take the same branch and run the same iterations.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -165,7 +165,7 @@ exchange_insertion::make_share(int i, int part, std::vector<std::vector<part_ite
     const auto is_state = [&](int a) { return a < state; };
     const auto carried = static_cast<int>(std::count_if(share->operands.begin(), share->operands.end(), is_state));
     if (use.how == region_attributes::form::scan && carried == static_cast<int>(share->operands.size())) {
-        // it has no slices to go through, and needs their number: best of those that keep their extents
+        // without slices of its own, the share needs their number: prefer operands that keep their extents
         int counted = state;
         for (int a = use.operands; a-- > state;)
             if (has_fixed_slices(type_of(n.inputs[static_cast<std::size_t>(a)]))) counted = a;
@@ -181,7 +181,7 @@ exchange_insertion::make_share(int i, int part, std::vector<std::vector<part_ite
     for (std::size_t w = static_cast<std::size_t>(use.operands + use.captures); w < n.inputs.size(); ++w)
         if (is_used(n.inputs[w].from)) take(static_cast<int>(w));
     mine.written = static_cast<int>(share->inputs.size()) - mine.operands - mine.captures;
-    mine.effects = true; // it sends
+    mine.effects = true; // the share sends values
     for (std::size_t r = 0; r < cut.results.size(); ++r)
         if (is_here(r)) share->outputs.push_back(static_cast<int>(r));
     for (std::size_t k = 0; k < bodies.size(); ++k) {
@@ -228,7 +228,7 @@ RILL_COLD void exchange_insertion::check_share(int i, const item_share& p) const
 RILL_COLD void exchange_insertion::insert_shares(int i) {
     const auto& it = g_.items[i];
     std::vector<subgraph::item> made;
-    std::vector<int> before; // what the whole node waits for
+    std::vector<int> before; // the control inputs of the whole node
     for (const auto& p : shares_[i]) {
         check_share(i, p);
         auto& own = made.emplace_back();
@@ -246,8 +246,8 @@ RILL_COLD void exchange_insertion::insert_shares(int i) {
             for (const int other : shares_of(v.item)) before.push_back(other);
         }
     }
-    // a share waits inside for the others: no order of the items may put what one of them needs after another one. The edges between parts
-    // are dropped when the parts are taken apart
+    // A share waits inside for the other shares. So the order must not put an item needed by one share after another share. The edges
+    // between parts are dropped when the parts are separated.
     for (std::size_t k = 0; k < made.size(); ++k) {
         order_after(made[k], before);
         shares_[i][k].item = add(std::move(made[k]));

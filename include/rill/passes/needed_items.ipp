@@ -22,7 +22,7 @@ RILL_COLD std::vector<char> needed_items(const subgraph& g, std::span<const inpu
     for (const int t : g.targets) needed[t] = 1;
     for (int i = static_cast<int>(g.items.size()); i-- > 0;) {
         const auto& it = g.items[i];
-        const bool gives_nothing = it.origin && it.origin->outputs.empty(); // it runs for its effect
+        const bool gives_nothing = it.origin && it.origin->outputs.empty(); // the item runs for its effect
         if (gives_nothing || !is_pure(g, i)) needed[i] = 1;
         if (!needed[i]) continue;
         for (std::size_t k = 0; k < it.inputs.size(); ++k)

@@ -11,53 +11,53 @@
 #include <rill/passes/region_share.hpp>
 #include <rill/passes/subgraph.hpp>
 
-// From a placed run to its parts. A part is all that runs on one device, or on the devices of one task. Another part reads a value through
-// a Receive; the Send stands right behind the producer.
+// Partitioning of a placed run. A part is all that runs on one device, or on the devices of one task. Parts read each other's values
+// through Receives; the Send directly follows the producer.
 
 namespace rill { inline namespace RILL_ABI {
 
 /// The items that run together.
 struct placed_part : part_items {
-    const device* where = nullptr; // stands for the devices of the part
+    const device* where = nullptr; // represents the devices of the part
 };
 
-/// A run as parts. Every fetch of the run belongs to one part.
+/// A partitioned run. Every fetch of the run belongs to one part.
 struct placed_parts {
     std::vector<placed_part> parts;
     std::vector<cross_edge> edges; // by number
-    std::vector<std::shared_ptr<const void>> owners = {}; // of nodes of the items that are in no graph
+    std::vector<std::shared_ptr<const void>> owners = {}; // owners of nodes that are in no graph
 };
 
-/// A function that returns the device which stands for the part of a device. A run is cut between all devices if it returns its argument. It
-/// is cut between tasks if it returns one device for each task.
+/// A function that maps a device to the device that represents its part. If it returns its argument, a run is partitioned between all
+/// devices. If it returns one device per task, a run is partitioned between tasks.
 using part_function = std::function<const device&(const device&)>;
 
 /// A function that returns the device of a node in a body.
 using device_of_function = std::function<const device&(const node&)>;
 
-/// A function that returns the run of a body of a node: placed and sorted, as exchange_inserter takes it.
+/// A function that compiles the run of a body of a node: placed and sorted, as exchange_inserter requires.
 using body_compiler = std::function<subgraph(const body&)>;
 
 namespace detail {
 class exchange_insertion;
 }
 
-/// Inserts a Send and a Receive for each value that crosses between parts, and numbers the items' parts. One pair serves all readers in
-/// a part; constants and feeds do not cross, since each part has its own. The input is placed and sorted, and its variable accesses
-/// are not ordered yet: then the Send is the reader that comes before the next write. Items that share state (a variable and what
-/// writes it, a resource and its users) form one part. A node with bodies belongs to the part of their items; if they have several, each
-/// part gets a node of its own with its share of the bodies (region_share). Then run() throws unimplemented if a body uses a resource of
-/// another part. Branches and loops that are made of primitives are nodes with bodies. Primitives that become none run in the part of their
-/// nodes if that is one.
+/// A pass that inserts a Send and a Receive for each value that crosses between parts. It numbers the items' parts. One pair serves all
+/// readers in a part. Constants and feeds do not cross, since each part has its own. The input is placed and sorted, with variable accesses
+/// not ordered yet: the Send is then the reader that precedes the next write. Items that share state (a variable and its writers, a
+/// resource and its users) form one part. A node with bodies belongs to the part of their items. If they have several parts, each part gets
+/// its own node with its share of the bodies (region_share). In this case run() throws unimplemented if a body uses a resource of another
+/// part. Branches and loops made of primitives are nodes with bodies. Other primitives run in the part of their nodes, which must be a
+/// single one.
 class exchange_inserter {
 public:
-    /// Without `compile_body` and `device_of`, bodies run whole, in the part of the node's device.
+    /// Makes the pass. Without `compile_body` and `device_of`, bodies run whole, in the part of the node's device.
     exchange_inserter(part_function part_of, const device_set& devices, wire_format wire = wire_format::as_is,
                       body_compiler compile_body = {}, device_of_function device_of = {})
         : part_of_(std::move(part_of)), devices_(devices), wire_(wire), compile_body_(std::move(compile_body)),
           device_of_(std::move(device_of)) {}
 
-    /// Returns the subgraph with sends and receives, sorted; unchanged if it is one part.
+    /// Returns the subgraph with sends and receives, sorted; unchanged if there is a single part.
     subgraph run(subgraph g);
 
     /// Bundles edges; see bundle_edges.
@@ -66,7 +66,7 @@ public:
     /// Delays Receives of large values; see schedule_receives.
     subgraph schedule(subgraph g, const cost_model& costs = {});
 
-    /// Takes the ordered and sorted result apart. Precondition: run() has made it.
+    /// Separates the ordered and sorted result into parts. Precondition: run() has made it.
     placed_parts take_apart(const subgraph& g);
 
     std::size_t part_count() const { return where_.size(); }
@@ -74,11 +74,11 @@ public:
 private:
     friend detail::exchange_insertion;
 
-    /// Returns the number of the part for which a device stands.
+    /// Returns the number of the part that a device represents.
     int number_of(const device& d);
     /// Returns the CPU of a part: the device itself, or the first CPU of its task.
     const device* host_of(const device& part) const;
-    /// Returns the items of each part. `fetch_parts`: per fetch the part that gives it; null: the part that computes it.
+    /// Returns the items of each part. `fetch_parts`: per fetch the part that returns it; null: the part that computes it.
     std::vector<part_items> items_of_parts(const subgraph& g, const std::vector<int>* fetch_parts = nullptr) const;
 
     const part_function part_of_;

@@ -48,7 +48,7 @@ RILL_COLD subgraph exchange_inserter::schedule(subgraph g, const cost_model& cos
 RILL_COLD placed_parts exchange_inserter::take_apart(const subgraph& g) {
     placed_parts made;
     made.edges = edges_;
-    if (where_.empty()) where_.push_back(&devices_.cpu()); // feeds and constants alone
+    if (where_.empty()) where_.push_back(&devices_.cpu()); // only feeds and constants
     auto all = items_of_parts(g);
     for (std::size_t p = 0; p < all.size(); ++p) {
         auto& into = made.parts.emplace_back();
@@ -88,9 +88,9 @@ RILL_COLD std::vector<part_items> exchange_inserter::items_of_parts(const subgra
         for (auto& v : it.inputs) v.item = here(p, v.item);
         const auto after = std::exchange(it.after, {});
         for (const int a : after)
-            if (parts[a] == p) it.after.push_back(here(p, a)); // a feed is there; a Send of another part is received
-        // a part does not see what its items wait for through other parts. Of writes in the part, the items that wait for other parts say
-        // it: Receives, and shares of nodes that are cut
+            if (parts[a] == p) it.after.push_back(here(p, a)); // parts have all feeds; a Send elsewhere is received
+        // A part does not see the dependencies of its items through other parts. For writes in the part, the items that wait for other
+        // parts carry these dependencies: Receives, and shares of partitioned nodes.
         if (it.share || (it.edge >= 0 && it.op->is_async()))
             for (const int w : sets.members(writes[i]))
                 if (parts[w] == p) it.after.push_back(here(p, w));

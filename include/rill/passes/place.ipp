@@ -50,7 +50,7 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
 
-/// Returns true if a variable decides where the node runs.
+/// Returns true if a variable determines where the node runs.
 inline bool follows_variable(const node& n) {
     return !n.op->writes().empty() || !n.op->may_be_uninitialized().empty();
 }
@@ -61,14 +61,14 @@ inline bool needs_kernel_beside(const node& n) {
     return n.colocated && n.op->colocated_input() < 0 && !follows_variable(n) && !runs_on_host(n);
 }
 
-/// Returns the bytes of a variable; 0 for other nodes, and if only a run knows them.
+/// Returns the bytes of a variable; 0 for other nodes, and if an extent is unknown.
 inline double bytes_of_variable(const node& n) {
     const bool is_known = n.op->role() == op_role::variable && n.outputs[0].shape.complete();
     return is_known ? static_cast<double>(n.outputs[0].bytes()) : 0;
 }
 
-/// Returns the loop whose kept values the node, a loop, reads; null if there is none. Kept values may be a tensor list, which stays in its
-/// memory.
+/// Returns the loop whose kept values the node, also a loop, reads; null if there is none. Kept values may be a tensor list, which stays
+/// in its memory.
 inline const node* loop_that_kept_values(const node& n) {
     if (!n.bodies) return nullptr;
     for (const auto& e : n.inputs) {
@@ -104,7 +104,7 @@ RILL_COLD const device& placement::device_of(const node& n) {
         const std::lock_guard lock(mutex_);
         if (in_graph) {
             const auto [at, is_first] = known_.try_emplace(&first, there);
-            there = at->second; // another thread may have placed the node just now
+            there = at->second; // another thread may have placed the node meanwhile
             is_new = is_first;
         } else {
             is_new = replacements_.insert(first.name);
@@ -212,7 +212,7 @@ RILL_COLD bool placement::runs_group(const node& n, const device& there) {
 
 RILL_COLD const device& placement::decide(const node& n) {
     const device* const chosen = choice_of(n);
-    const bool is_kept = chosen && n.op->role() == op_role::variable; // its state may lie there
+    const bool is_kept = chosen && n.op->role() == op_role::variable; // its state may lie on that device
     const device* there = is_kept ? chosen : requested(n);
     const bool is_requested = there;
     if (!there) {

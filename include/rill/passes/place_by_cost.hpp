@@ -7,9 +7,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Chooses devices by a simulated run, as in TensorFlow's white paper, for nodes that have none and request none. The item with the
-/// longest way to the end is next. It goes to the device where it ends first; the first one wins a tie. A device whose memory is full is
-/// left out. Nodes that share state or are colocated go together, to a device that can run all of them. With measured costs, it chooses
-/// again for nodes that placement::may_move. The subgraph is pruned and sorted.
+/// longest path to the end is next. It goes to the device where it ends first; the first device wins a tie. Devices with full memory are
+/// left out. Nodes that share state or are colocated go together to a device that can run all of them. With measured costs, it chooses
+/// again for nodes that pass placement::may_move. The subgraph must be pruned and sorted.
 void place_by_cost(const subgraph& g, placement& where, const cost_model& costs = {});
 
 /// Returns the time of a simulated run of a placed and sorted subgraph, in microseconds. A device runs one item at a time.

@@ -20,11 +20,11 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The memory that the values of a simulated run take: those of variables and constants from their beginning on, others until all that read
-/// them have run.
+/// The memory of the values of a simulated run. Values of variables and constants are alive from the start, others until all readers have
+/// run.
 class simulated_memory {
 public:
-    /// Counts the values of a run. `room` gives the bytes that are left in a memory; items for which `is_there` is true take none of them.
+    /// Counts the values of a run. `room` returns the free bytes of a memory. Items for which `is_there` is true take no memory.
     simulated_memory(const subgraph& g, const cost_model& costs, std::function<double(const memory_space*)> room,
                      const std::function<bool(int)>& is_there)
         : room_(std::move(room)), bytes_(g.items.size()), readers_(g.items.size()), in_(g.items.size()) {
@@ -33,12 +33,12 @@ public:
             const std::size_t outputs = !n ? 1 : n->op->alias() < 0 ? n->outputs.size() : 0;
             for (std::size_t port = 0; port < outputs && !is_there(static_cast<int>(i)); ++port)
                 bytes_[i] += costs.bytes(g, {static_cast<int>(i), static_cast<int>(port)});
-            if (n && n->op->role() != op_role::ordinary) ++readers_[i]; // it stays
+            if (n && n->op->role() != op_role::ordinary) ++readers_[i]; // the value stays alive
             for (const auto& v : g.items[i].inputs) ++readers_[static_cast<std::size_t>(v.item)];
         }
     }
 
-    /// Returns false if the memory of a device has no room for the values of an item, and for copies of what it reads.
+    /// Returns true if a device's memory has room for the outputs of an item and copies of its inputs.
     bool fits(const subgraph& g, int item, const device& d) {
         double wanted = bytes_[static_cast<std::size_t>(item)];
         for (const auto& v : g.items[item].inputs)
@@ -48,7 +48,7 @@ public:
         if (is_new) left->second = room_(d.space);
         return (at == used_.end() ? 0 : at->second) + wanted <= left->second;
     }
-    /// Notes that an item has run.
+    /// Records that an item has run.
     void ran(const subgraph& g, int item, const device* on) {
         const auto i = static_cast<std::size_t>(item);
         in_[i] = on ? on->space : nullptr;
@@ -59,7 +59,7 @@ public:
 
 private:
     const std::function<double(const memory_space*)> room_;
-    std::vector<double> bytes_; // of the outputs, by item
+    std::vector<double> bytes_; // bytes of the outputs, by item
     std::vector<int> readers_;
     std::vector<const memory_space*> in_;
     hash_map<const memory_space*, double> used_, left_;
@@ -80,7 +80,8 @@ public:
         }
     }
 
-    /// Runs the items. `candidates(i)` gives the devices that item i may run on, `chosen(i, device)` is told where it runs.
+    /// Simulates the run of the items. `candidates(i)` returns the devices that item i may run on; `chosen(i, device)` is called with the
+    /// choice.
     double run(const std::function<std::vector<const device*>(int)>& candidates,
                const std::function<void(int, const device*)>& chosen) {
         std::vector<int> missing(g_.items.size());
@@ -133,10 +134,10 @@ private:
     const device nominal_{&cpu_device()};
     std::vector<const device*> on_; // per item
     std::vector<double> end_, rank_;
-    hash_map<const device*, double> free_; // when each device has done what it runs
+    hash_map<const device*, double> free_; // per device: the time when it becomes idle
 };
 
-/// Returns the sets of items that one device runs: those that share state, and those that are colocated.
+/// Returns the sets of items that must run on one device: those that share state, and colocated ones.
 inline state_groups device_groups(const subgraph& g) {
     state_groups made(g);
     hash_map<const node*, int> together; // by the node that others are colocated with: one of these items
@@ -149,7 +150,7 @@ inline state_groups device_groups(const subgraph& g) {
     return made;
 }
 
-/// The choice of devices for the items of a run.
+/// A search for the devices of the items of a run.
 class placement_search {
 public:
     placement_search(const subgraph& g, placement& where, bool moves)
@@ -175,7 +176,7 @@ public:
         return all.empty() ? std::vector{&where_.device_of(*n)} : all;
     }
 
-    /// Chooses a device for the item and all that go with it.
+    /// Chooses a device for the item and all items that must be on the same device.
     void choose(int i, const device* d) {
         const int first = groups_.first(i);
         if (!d || chosen_[first]) return;
@@ -191,7 +192,7 @@ public:
     }
 
 private:
-    /// Returns true if the device of an item's node could be chosen when it was first asked for, for the first time or again.
+    /// Returns true if a placer could choose the device of an item's node when first called for it.
     bool is_open(int i) {
         const node& n = *g_.items[i].origin;
         if (open_[i] < 0) open_[i] = where_.is_free(n) || (moves_ && where_.may_move(n)) ? 1 : 0;
@@ -218,7 +219,7 @@ RILL_COLD void place_by_cost(const subgraph& g, placement& where, const cost_mod
     const auto& host = where.devices().cpu();
     const bool one_task =
         detail::all_of(where.devices().all(), [&](const device* d) { return detail::same_task(*d, host); });
-    const auto room = [&](const memory_space* m) { // of other tasks it is unknown
+    const auto room = [&](const memory_space* m) { // unknown for other tasks
         return one_task ? where.free_bytes(m) : std::numeric_limits<double>::infinity();
     };
     detail::simulated_run(g, costs, room, is_there)

@@ -35,7 +35,7 @@ inline void refuse_fed_constant(const endpoint& e, std::span<const node* const> 
     for (const auto* n : needed) {
         if (!n->bodies) continue;
         for (const auto& b : *n->bodies) {
-            if (b.functionalized) { // it captures the fed constant; the bodies of its nodes don't
+            if (b.functionalized) { // the body captures the fed constant; the bodies of its nodes don't
                 refuse_fed_constant(e, nodes_in(b, *n->owner));
                 continue;
             }
@@ -108,7 +108,7 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
     };
     auto place = static_cast<int>(feeds.size());
     for (const auto* n : needed) {
-        // a fed placeholder may still be a control input: its feed stands for it
+        // a fed placeholder may still be a control input: its feed replaces it
         const bool fed_itself = n->op->role() == op_role::placeholder && fed({n, 0}) >= 0;
         if (n->op->role() == op_role::placeholder && !fed_itself)
             throw invalid_argument("placeholder '" + n->name + "' (" + to_string(n->outputs[0]) + ", made at " +

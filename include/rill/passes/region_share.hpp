@@ -14,15 +14,15 @@ struct part_items {
     std::vector<int> fetches; // per fetch of the part: its number in the run
 };
 
-/// A body as one part runs it.
+/// The share of one part in a body.
 struct body_share {
     subgraph steps;
     std::vector<int> feeds;   // per feed: its number among the arguments, then the captures, of the whole body
     std::vector<int> results; // per result: its number among the fetches; -1: an absent value
 };
 
-/// A node with bodies that is cut between parts, as one part runs it. Each part runs as many iterations, or the same branch, as the
-/// others: the value that decides crosses.
+/// The share of one part in a partitioned node with bodies. All parts run the same branch or the same number of iterations: the
+/// deciding value is sent to all.
 struct region_share {
     std::vector<int> inputs; // per input: its number in the whole node
     std::vector<int>

@@ -9,10 +9,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Lets Receives of large values begin as late as pays, as in TensorFlow's white paper. A simulated run gives the times at which a value comes
-/// and is first read, and the peak of each part's memory. A value that lies unread at the peak comes later: after the last item of the part
-/// that ends before its first reader begins. This takes one more stage. It is done only where it lowers the peak by more than a tenth, and
-/// makes the run no longer. The subgraph, of a run with sends and receives, is ordered and sorted; so is the result.
+/// Delays Receives of large values as long as this pays, as in TensorFlow's white paper. A simulated run gives each value's times of
+/// arrival and first read, and the peak of each part's memory. A value that is unread at the peak is received later: after the part's
+/// last item that ends before its first reader begins. This adds a stage. It is done only if it lowers the peak by more than a tenth and
+/// does not lengthen the run. The input is the ordered and sorted subgraph of a run with sends and receives, and so is the result.
 subgraph schedule_receives(subgraph g, const std::vector<cross_edge>& edges, const cost_model& costs = {});
 
 }} // namespace rill::RILL_ABI

@@ -19,7 +19,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns true if a node may wait for something that no edge shows: it is async, or a node in its bodies is.
+/// Returns true if a node may wait for an event that no edge shows: it is async, or a node in its bodies is.
 inline bool may_wait(const node& n) {
     if (n.op->is_async()) return true;
     return n.bodies && any_of(*n.bodies, [&](const body& b) {
@@ -43,9 +43,9 @@ public:
         }
     }
 
-    /// Returns the items that Receives are to wait for, as (Receive, item).
+    /// Returns the control inputs to add to Receives, as (Receive, item).
     std::vector<std::pair<int, int>> run() {
-        std::vector<int> worth; // the parts that receive a large value
+        std::vector<int> worth; // parts that receive a large value
         for (int i = 0; i < count(); ++i)
             if (is_receive(i) && bytes_[i] >= least && !contains(worth, g_.items[i].part))
                 worth.push_back(g_.items[i].part);
@@ -62,17 +62,17 @@ public:
     }
 
 private:
-    static constexpr double least = 64 * 1024; // bytes of a value that is worth a stage
-    static constexpr double gain = 0.1;        // of the peak
-    static constexpr std::size_t tried = 4;    // Receives at one peak
+    static constexpr double least = 64 * 1024; // minimum bytes of a value that justifies a stage
+    static constexpr double gain = 0.1;        // minimum reduction, as a fraction of the peak
+    static constexpr std::size_t tried = 4;    // maximum Receives tried at one peak
 
     struct peak {
         double bytes = 0, at = 0;
     };
 
     int count() const { return static_cast<int>(g_.items.size()); }
-    /// Finds the items that may wait for something that no edge shows, and those that follow from one. A part's share of a node that is cut
-    /// waits for the shares of other parts.
+    /// Finds the items that may wait for an event that no edge shows, and the items that depend on one. A part's share of a partitioned
+    /// node waits for the shares of other parts.
     void find_waits() {
         waits_.assign(g_.items.size(), 0);
         for (int i = 0; i < count(); ++i) { // the subgraph is sorted
@@ -84,14 +84,14 @@ private:
         }
     }
     bool is_receive(int i) const { return g_.items[i].edge >= 0 && g_.items[i].op->is_async(); }
-    /// Returns the item of the same part whose memory the item's result is; -1 if it has memory of its own.
+    /// Returns the item of the same part whose memory holds the item's result; -1 if the result has its own memory.
     int alias_of(const subgraph::item& it) const {
         const int input = it.op && it.origin ? it.op->alias() : -1;
         if (input < 0 || input >= static_cast<int>(it.inputs.size())) return -1;
         const int source = it.inputs[static_cast<std::size_t>(input)].item;
         return g_.items[source].part == it.part ? source : -1;
     }
-    /// Returns the bytes that an item allocates in a step, as far as they are known before it.
+    /// Returns the bytes that an item allocates in a step, as far as statically known.
     double bytes_of(int i) const {
         const auto known = [](const tensor_type& t) {
             return t.shape.complete() && t.countable() && t.type != dtype::string ? static_cast<double>(t.bytes()) : 0.;
@@ -104,7 +104,7 @@ private:
         return all;
     }
 
-    /// Simulates the run. A part runs one item at a time; of those that are ready, the first one in the order of the subgraph.
+    /// Simulates the run. A part runs one item at a time: the first ready item in the order of the subgraph.
     void simulate() {
         item_edges edges(g_);
         std::vector<int> missing(g_.items.size());
@@ -151,14 +151,14 @@ private:
         for (const auto& f : g_.fetches) last_read_[owner_[f.item]] = all_;
     }
 
-    /// Returns the time that a value travels from its Send to its Receive; 0 for other items.
+    /// Returns the transfer time of a value from its Send to its Receive; 0 for other items.
     double travel(int from, int to) const {
         const auto &send = g_.items[from], &receive = g_.items[to];
         if (!is_receive(to) || send.edge != receive.edge) return 0;
         return costs_.transfer_microseconds(bytes_[to], send.device, receive.device);
     }
 
-    /// Returns the largest memory of a part's values, and the first time at which they have it.
+    /// Returns the maximum memory of a part's values, and the first time at which it is reached.
     peak peak_of(int part) const {
         std::vector<std::tuple<double, int, double>> changes; // time, 0 for more, bytes
         for (int i = 0; i < count(); ++i)
@@ -176,7 +176,7 @@ private:
         return most;
     }
 
-    /// Delays one Receive of a part whose value lies unread at the peak. Returns false if that pays for none.
+    /// Delays one Receive of a part whose value is unread at the peak. Returns false if no delay pays.
     bool delay_one(int part) {
         const auto before = peak_of(part);
         const double length = all_;
@@ -202,8 +202,8 @@ private:
         return any_of(anchors_, [&](const auto& a) { return a.first == receive; });
     }
 
-    /// Returns the last item of a part that ends before a received value is first read; -1 if there is none. The item does not follow from
-    /// the value, also not through other parts, nor from an item that may wait for something that no edge shows.
+    /// Returns the last item of a part that ends before a received value is first read; -1 if there is none. The item must not depend on
+    /// the value, even through other parts. It must not depend on items that may wait for an event that no edge shows.
     int last_before(int receive, int part) const {
         item_edges edges(g_);
         for (const auto& [r, anchor] : anchors_) edges.add(anchor, r);
@@ -229,9 +229,9 @@ private:
     const std::vector<cross_edge>& edges_;
     const cost_model& costs_;
     int parts_ = 0;
-    std::vector<double> bytes_; // per item: what it allocates
-    std::vector<int> owner_;    // per item: the one whose memory its result is
-    std::vector<char> waits_;   // per item: 1 if it may wait for something that no edge shows
+    std::vector<double> bytes_; // per item: allocated bytes
+    std::vector<int> owner_;    // per item: the item whose memory holds its result
+    std::vector<char> waits_;   // per item: 1 if it may wait for an event that no edge shows
     std::vector<double> takes_, begin_, end_, first_read_, last_read_;
     double all_ = 0; // the time of the whole run
     std::vector<std::pair<int, int>> anchors_;

@@ -34,13 +34,13 @@ bool needs_dynamic_execution(const node& n);
 /// Returns true if the subgraph has a dynamic node: a run then has more than one stage.
 bool needs_stages(const subgraph& g);
 
-/// Returns true if types do not decide the result extents of the node's bodies, or of nested ones. Such are branches of different
-/// extents, or a loop whose loop-carried value grows. In a static segment, the node is a step until the types of a run say otherwise. In a
-/// run that has stages anyway, it is a dynamic node.
+/// Returns true if result extents of the node's bodies, or of nested ones, do not follow from types. Examples are branches of different
+/// extents, or a loop whose loop-carried value grows. In a static segment, the node is a step until the types of a run show otherwise. In
+/// a run that has stages anyway, it is a dynamic node.
 bool may_have_dynamic_shapes(const node& n);
 
 /// Splits a sorted subgraph with copies between memories. Items that wait for the same dynamic nodes form one static segment, and keep
-/// their devices. A value that passes between stages stays in the memory where it was made.
+/// their devices. A value that passes between stages stays in the memory where it was computed.
 stages split_into_stages(const subgraph& g);
 
 }}} // namespace rill::RILL_ABI::detail

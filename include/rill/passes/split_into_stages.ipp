@@ -157,7 +157,7 @@ public:
     }
 
 private:
-    /// Returns true if each stage may have a copy of the item: its value is there before the step, and does not change.
+    /// Returns true if each stage may have a copy of the item: its value exists before the step, and does not change.
     bool is_source(int i) const {
         const auto& it = graph_.items[i];
         if (it.feed >= 0) return true;

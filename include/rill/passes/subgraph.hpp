@@ -29,26 +29,26 @@ struct subgraph {
         int feed = -1;                // the number of the feed; -1: none
         small_vector<value, 2> inputs;
         small_vector<int, 4> after; // control inputs: items that run before it
-        int asked = -1;             // how many of them, the first ones, the user asked for; -1: all
-        /// The device that it runs on; of a fed edge, the device in whose memory it lies. Null: the host.
+        int asked = -1;             // number of these, from the first, that the user requested; -1: all
+        /// The device that it runs on; for a fed edge, the device in whose memory the value lies. Null: the host.
         const rill::device* device = nullptr;
-        int part = -1; // of a run that is partitioned: the part that runs it; -1: every part that needs it
-        int edge = -1; // of a send or receive between parts: the number of its edge
-        /// The share of a node with bodies that this item's part runs. Ports are then those of the share.
+        int part = -1; // in a partitioned run: the part that runs it; -1: every part that needs it
+        int edge = -1; // for a send or receive between parts: the number of its edge
+        /// The share of a node with bodies that this item's part runs. Ports are then ports of the share.
         std::shared_ptr<const region_share> share = {};
 
         bool is_copy() const { return !origin && feed < 0 && !op; }
         bool is_write() const { return op && !op->writes().empty(); }
         /// Returns true if the item writes this input, a variable.
         bool writes(std::size_t input) const;
-        /// Returns the inputs of which the item needs the shape alone.
+        /// Returns the inputs of which the item needs only the shape.
         input_list shape_only_inputs() const { return op ? op->shape_only_inputs(inputs.size()) : input_list{}; }
-        /// Returns true if the output is the variable that the item has written.
+        /// Returns true if the output is the variable after the item's write.
         bool gives_written(int port) const;
         /// Returns the memory of the results; null for the host's.
         const memory_space* memory() const;
-        /// Returns the device in whose memory the item reads an input. Null: the host's memory, for values that host code reads, such
-        /// as shapes and the number of a branch.
+        /// Returns the device in whose memory the item reads an input. Null: host memory, for values that host code reads, such as
+        /// shapes and branch indices.
         const rill::device* input_device(std::size_t input) const;
         /// Returns the memory in which the item reads an input; null for the host's.
         const memory_space* input_memory(std::size_t input) const {

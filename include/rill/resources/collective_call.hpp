@@ -10,25 +10,25 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The number of elements from which a sum is cut into a piece for each rank, which adds it up.
+/// The number of elements from which a sum is cut into one piece per rank; each rank adds up its piece.
 inline constexpr index_t pieces_from = 1 << 14;
 
 enum class collective_kind : std::int32_t { all_reduce, all_gather, broadcast_from };
 
-/// An exchange that a rank asks for, beside its value.
+/// An exchange that a rank requests, without its value.
 struct collective_call {
     collective_kind kind = collective_kind::all_reduce;
-    index_t root = 0;        // the rank that a broadcast is from
-    std::string tensor = {}; // the name of the value; empty: it has none
-    /// Makes the result of the values, which are in order of rank.
+    index_t root = 0;        // the source rank of a broadcast
+    std::string tensor = {}; // the name of the value; empty: unnamed
+    /// Computes the result from the values, which are in order of rank.
     std::function<any_array(std::span<const any_array> values)> join = {};
 };
 
-/// Throws invalid_argument for a broadcast from a number of no rank.
+/// Throws invalid_argument for a broadcast from an invalid rank.
 void check_root(const collective_call& call, index_t ranks);
 
-/// Returns what is wrong if two ranks do not make the same exchange: of another kind, of a value of another name, or of values that do not go
-/// together. Empty: they do. Names are compared without the numbers that a graph gives to equal ones ("mul_2").
+/// Returns an error message if two ranks request different exchanges: different kinds, value names, or incompatible values. Returns an
+/// empty string otherwise. Names are compared without the suffixes that a graph gives to equal names ("mul_2").
 std::string disagreement(index_t a, const collective_call& call_a, const tensor_type& type_a, index_t b,
                          const collective_call& call_b, const tensor_type& type_b);
 
@@ -45,7 +45,7 @@ RILL_COLD void check_root(const collective_call& call, index_t ranks) {
                                std::to_string(ranks) + ", numbered from 0");
 }
 
-/// Returns a name without the numbers at the ends of its parts: "a_1/mul_12" is "a/mul".
+/// Returns a name without the numeric suffixes of its parts: "a_1/mul_12" becomes "a/mul".
 RILL_COLD std::string without_numbers(const std::string& name) {
     std::string made;
     for (std::size_t i = 0; i < name.size(); ++i) {
@@ -62,7 +62,7 @@ RILL_COLD std::string without_numbers(const std::string& name) {
     return made;
 }
 
-/// Returns a rank's part of an exchange as text: "float32 [2] ('w', to all_reduce)".
+/// Returns a rank's request as text: "float32 [2] ('w', to all_reduce)".
 RILL_COLD std::string described_call(const collective_call& call, const tensor_type& type) {
     std::string to = call.kind == collective_kind::all_reduce   ? "all_reduce"
                      : call.kind == collective_kind::all_gather ? "all_gather"

@@ -17,16 +17,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class rank_exchanges;
 
-/// An exchange of values between ranks. Each rank gives one, and waits for those of all others. Then all get the same result, and the next
-/// exchange begins. A rank whose step fails while it waits has given nothing. The ranks are steps that reach this resource, or those of the
-/// job of a plug-in.
+/// A collective exchange of values between ranks. Each rank contributes a value and waits for those of all other ranks. All ranks then get
+/// the same result, and the next exchange begins. A rank whose step fails while it waits has contributed nothing. The ranks are steps that
+/// reach this resource, or the ranks of a plug-in's job.
 class RILL_EXPORT collective_state final : public waited_resource {
 public:
     static constexpr auto kind = "collective";
 
-    /// Makes an exchange. `engine`: the plug-in that carries the values; empty: none.
+    /// Makes an exchange. `engine`: the plug-in that transfers the values; empty: none.
     collective_state(std::string name, index_t ranks, const std::string& engine = {});
-    /// Makes an exchange by a job, unless it is null.
+    /// Makes an exchange by a job, unless `job` is null.
     collective_state(std::string name, index_t ranks, const std::shared_ptr<rank_exchanges>& job, std::string engine);
 
     /// Throws invalid_argument unless there are 1 to 65536 ranks.
@@ -37,14 +37,14 @@ public:
     }
     std::string described() const override { return described_as(static_cast<index_t>(values_.size()), engine_); }
 
-    /// Gives the value of a rank, which owns its elements. Returns true if it is the last one: the result is in `out`; otherwise completes
-    /// `wait` later. An older run of the same rank that still waits ends with `aborted`. Throws invalid_argument for a number of no rank.
-    /// If two ranks do not make the same exchange, all ranks of it get an invalid_argument that names both.
+    /// Contributes the value of a rank, which must own its elements. Returns true for the last rank, with the result in `out`; otherwise
+    /// completes `wait` later. An older waiting run of the same rank ends with `aborted`. Throws invalid_argument for an invalid rank. If
+    /// two ranks request different exchanges, all ranks of the exchange fail with an invalid_argument that names both.
     bool exchange(index_t rank, any_array value, collective_call asked, async_context& wait, any_array* out);
 
 private:
     struct call : attempt {
-        std::int64_t number = 0; // of the exchange
+        std::int64_t number = 0; // number of the exchange
     };
     std::string described_kind() const override { return kind; }
     RILL_INLINE bool serve(attempt& a) override;
@@ -57,12 +57,12 @@ private:
     const std::string engine_;
     const bool is_by_job_;
     const std::weak_ptr<rank_exchanges> job_;
-    std::int64_t number_ = 0;            // of the current exchange
-    std::vector<any_array> values_;        // by rank; empty: not given yet
-    std::vector<collective_call> calls_;   // what the ranks that have given one ask
-    std::vector<std::exception_ptr> owed_; // by rank: the problem of an exchange that had failed before its turn
+    std::int64_t number_ = 0;            // number of the current exchange
+    std::vector<any_array> values_;        // by rank; empty: not contributed yet
+    std::vector<collective_call> calls_;   // by rank: the requests of the contributed values
+    std::vector<std::exception_ptr> owed_; // by rank: the error of an exchange that failed before its turn
     std::size_t given_ = 0, left_ = 0;
-    any_array result_; // of the exchange before, until all have it
+    any_array result_; // the result of the previous exchange, until all ranks have it
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -88,7 +88,7 @@ RILL_COLD void collective_state::check(index_t ranks) {
         throw invalid_argument("a collective has 1 to 65536 ranks, not " + std::to_string(ranks));
 }
 
-/// Returns the problem of a value that does not go with those of other ranks; null if it does.
+/// Returns the error of a value that is incompatible with other ranks' values; null if it is compatible.
 RILL_COLD std::exception_ptr collective_state::problem_of(const any_array& value, const collective_call& asked,
                                                           std::size_t rank) const {
     for (std::size_t r = 0; r < values_.size(); ++r) {

@@ -15,21 +15,21 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class resource_store;
 
-/// State by container, name and kind: variables, queues, locks, tables, counters of random ops. It knows no graph: an equal graph that is
-/// loaded again finds its state here. A resource stays until its container is reset. Several threads may use a set at once.
+/// State by container, name and kind: variables, queues, locks, tables, counters of random ops. It is independent of graphs: an equal
+/// graph that is loaded again finds its state here. A resource stays until its container is reset. Thread-safe.
 class container_set {
 public:
-    /// Makes an empty set that keeps its state in `memory`, which outlives it. Handles of its resources carry `incarnation`: a task draws
-    /// its own, a local session has that of the process.
+    /// Makes an empty set that keeps its state in `memory`, which outlives it. Handles of its resources contain `incarnation`. A task
+    /// draws its own incarnation; a local session uses that of the process.
     explicit container_set(allocator& memory, std::uint32_t incarnation = process_incarnation());
     ~container_set();
 
-    /// Returns the set that the local sessions of this process share, for named containers and shared names.
+    /// Returns the set for named containers and shared names, which all local sessions of this process share.
     static container_set& of_process();
 
     allocator& memory() const noexcept { return memory_; }
     std::uint32_t incarnation() const noexcept { return incarnation_; }
-    /// Returns how many resources were ever made. While the number stays the same, a name that was not found is not there.
+    /// Returns the number of resources ever made. While it stays the same, a failed look-up of a name stays valid.
     std::uint64_t made() const noexcept;
 
     /// Returns the resource of a node, made by `make` if it is missing. The session of `user` ends when the container is reset. Throws
@@ -37,30 +37,31 @@ public:
     std::shared_ptr<resource> find(const resource_name& place, const std::string& node, const std::string& described,
                                    const std::function<std::shared_ptr<resource>(const std::string& name)>& make,
                                    const std::weak_ptr<resource_store>& user);
-    /// Returns the resource of a node, or null if there is none of this kind. Only a user of a resource ends with its container.
+    /// Returns the resource of a node, or null if there is none of this kind. A look-up alone does not tie a session to the container.
     std::shared_ptr<resource> known(const resource_name& place, const std::string& node, std::string_view kind,
                                     const std::weak_ptr<resource_store>& user);
 
-    /// A resource, or the saved state of one that is not made yet.
+    /// A resource, or saved state whose resource does not exist yet.
     struct entry {
         std::string container, name, kind;
         std::shared_ptr<resource> what;
         std::vector<named_array> waiting;
     };
-    /// Returns all resources, and the saved states that wait for theirs.
+    /// Returns all resources, and the saved states without a resource.
     std::vector<entry> entries() const;
-    /// Gives a resource its saved state: at once, or when `find` makes it. Throws invalid_argument if it does not fit an existing one.
+    /// Restores the saved state of a resource, at once or when `find` makes it. Throws invalid_argument if it does not fit an existing
+    /// resource.
     void restore(const saved_resource& saved);
-    /// Throws invalid_argument if the state does not fit an existing resource. One that is not made yet is checked when it is made.
+    /// Throws invalid_argument if the state does not fit an existing resource. A missing resource is checked when it is made.
     void check(const saved_resource& saved) const;
-    /// Returns the saved state that waits for a resource; none if there is none.
+    /// Returns the saved state that waits for a missing resource; empty if there is none.
     std::vector<named_array> waiting(const std::string& container, const std::string& name,
                                      std::string_view kind) const;
 
     /// Empties the named containers, or all if none is named. Waiters on their resources fail with `cancelled`. Sessions that use one of
     /// the containers end.
     void reset(const std::vector<std::string>& containers);
-    /// Drops all state, and leaves sessions and waiters alone.
+    /// Drops all state, without ending sessions or waiters.
     void clear() noexcept;
 
 private:

@@ -44,7 +44,7 @@ RILL_EXPORT RILL_COLD container_set& container_set::of_process() {
 
 RILL_INLINE std::uint64_t container_set::made() const noexcept { return state_->made.load(std::memory_order_acquire); }
 
-/// Maps all queue ops to one kind: two queues of one name but different order are then a conflict.
+/// Maps all queue ops to one kind: two queues with one name but different orders then conflict.
 RILL_COLD std::string kind_of(const std::string& described) {
     const std::string first = described.substr(0, described.find(' '));
     return first.ends_with("Queue") ? "Queue" : first;
@@ -110,7 +110,7 @@ RILL_COLD void container_set::restore(const saved_resource& saved) {
                 there = at->second;
         if (!there) state_->waiting[{saved.container, saved.name, saved.kind}] = saved.parts;
     }
-    if (there) there->restore_parts(saved.parts); // it may complete waiting steps: without the lock
+    if (there) there->restore_parts(saved.parts); // without the lock: it may complete waiting steps
 }
 
 RILL_COLD void container_set::check(const saved_resource& saved) const {

@@ -25,14 +25,14 @@ public:
     virtual void take_many(std::size_t n, std::vector<std::int32_t>& to) {
         for (; n > 0; --n) to.push_back(take());
     }
-    /// Puts a taken slot back; of several slots, the last taken one first. FIFO and priority orders give it out again before its equals.
+    /// Puts a taken slot back; several slots must be put back in reverse order. FIFO and priority orders return it before its equals.
     virtual void put_back(std::int32_t slot, std::int64_t priority) = 0;
-    /// Takes the slot that would leave last.
+    /// Takes the slot that is last in the order.
     virtual std::int32_t take_last() = 0;
     virtual std::size_t size() const = 0;
-    /// Returns the slots in the order in which `put` rebuilds this order.
+    /// Returns the slots in the order in which `put` calls rebuild this order.
     virtual std::vector<std::int32_t> slots() const = 0;
-    /// Returns how often a random order has drawn; 0 for others.
+    /// Returns the number of random draws; 0 for other orders.
     virtual std::uint64_t drawn() const { return 0; }
     virtual void set_drawn(std::uint64_t) {}
 };
@@ -40,7 +40,7 @@ public:
 std::unique_ptr<element_order> first_in_first_out();
 /// Returns a random order, drawn from a generator with this seed.
 std::unique_ptr<element_order> in_random_order(std::uint64_t seed);
-/// Returns an order by ascending priority number; equal ones leave in arrival order.
+/// Returns an order by ascending priority number; equal priorities leave in arrival order.
 std::unique_ptr<element_order> by_priority();
 
 }}} // namespace rill::RILL_ABI::detail

@@ -42,8 +42,8 @@ public:
     const std::vector<tensor_type>& components() const noexcept { return traits_.components; }
     allocator* memory() const noexcept override { return &slots_.memory(); }
 
-    // Each function returns true if it is done at once, with outputs in `out`; otherwise it completes `wait` later. Errors that are known
-    // at once are thrown.
+    // Each function returns true if it completes at once, with outputs in `out`; otherwise it completes `wait` later. Errors known at once
+    // are thrown.
     /// Enqueues one element, or the elements of a batch one by one as room appears.
     bool enqueue(std::vector<any_array> given, bool batch, async_context& wait);
     bool dequeue(async_context& wait, any_array* out);
@@ -53,9 +53,9 @@ public:
     bool close(bool cancel_pending_enqueues, async_context& wait);
     index_t size() const;
     bool is_closed() const;
-    /// "state": the numbers of elements and of random draws, and whether it is closed. "0", "1", …: the components, stacked in the order of
-    /// the elements; "0/0", "0/1", …: one by one, if their shapes differ. Waiting steps are not saved; what
-    /// they have taken already is saved as if they had not come.
+    /// Returns the state and the elements. "state": the numbers of elements and of random draws, and whether the queue is closed. "0", "1",
+    /// …: the components, stacked in the order of the elements; if shapes differ, "0/0", "0/1", …: one by one. Waiting steps are not saved.
+    /// Elements that they have taken already are saved as still in the queue.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
@@ -79,13 +79,13 @@ private:
     index_t available() const;
     void refuse_closed(const call& c) const;
     void check_element(std::span<const any_array> given, bool batch) const;
-    /// The contents of a queue, as saved_parts has saved them.
+    /// The contents of a queue, as saved by saved_parts.
     struct contents {
         std::vector<std::vector<any_array>> elements = {};
         std::uint64_t drawn = 0;
         bool is_closed = false;
     };
-    /// Returns the contents that parts describe. Throws invalid_argument if they are of another queue.
+    /// Parses saved parts into contents. Throws invalid_argument if they belong to another queue.
     contents contents_of(std::span<const named_array> parts) const;
 
     const queue_traits traits_;
@@ -202,7 +202,7 @@ RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
     std::vector<named_array> parts;
     const std::lock_guard lock(mutex_);
     auto slots = order_->slots();
-    for (const auto& a : line(1)) { // a batch that is not complete yet would go back to the front
+    for (const auto& a : line(1)) { // the elements of an incomplete batch would return to the front
         const auto& taken = static_cast<const call&>(*a).taken;
         slots.insert(slots.begin(), taken.begin(), taken.end());
     }
@@ -249,7 +249,7 @@ RILL_COLD element_queue::contents element_queue::contents_of(std::span<const nam
     if (!state || state->type() != tensor_type{dtype::int64, dims{3}}) refuse();
     const auto numbers = state->elements<std::int64_t>();
     const auto count = numbers[0];
-    constexpr std::int64_t most = 1 << 30, most_without_bytes = 1 << 20; // slots have numbers of 32 bits
+    constexpr std::int64_t most = 1 << 30, most_without_bytes = 1 << 20; // slot numbers have 32 bits
     if (count < 0 || count > most) refuse();
     contents found{.drawn = static_cast<std::uint64_t>(numbers[1]), .is_closed = numbers[2] != 0};
     for (std::int64_t k = 0; k < count; ++k) {

@@ -18,18 +18,18 @@
 #include <rill/resources/pipeline_memory.hpp>
 #include <rill/resources/pull_lock.hpp>
 
-// The interface between a dataset and the resource that iterates over it. It knows neither files nor transformations.
+// The interface between a dataset and the resource that iterates over it. It is independent of files and transformations.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Throws invalid_argument unless an element has so many components. One of a damaged checkpoint may have others.
+/// Throws invalid_argument unless an element has this many components. Elements of damaged checkpoints may have others.
 void require_component_count(const element_arrays& element, std::size_t expected);
 
-/// The state of an iterator: numbers, texts and arrays, which are read in the order in which they were written.
+/// The state of an iterator: numbers, texts and arrays, which are read in the order of writing.
 class iterator_archive {
 public:
     iterator_archive() = default;
-    /// Takes the parts that `parts` has returned. Throws invalid_argument for any others.
+    /// Makes an archive from the result of parts(). Throws invalid_argument for other parts.
     explicit iterator_archive(std::span<const named_array> parts);
 
     void put(std::int64_t number) { numbers_.push_back(number); }
@@ -38,9 +38,9 @@ public:
     /// Returns the parts of a saved resource: "numbers", "texts", and the arrays "0", "1", ….
     std::vector<named_array> parts() const;
 
-    // Each throws invalid_argument at the end of the archive.
+    // Each reader throws invalid_argument at the end of the archive.
     std::int64_t number();
-    /// Returns a count, from 0 to `most`.
+    /// Reads a count from 0 to `most`.
     std::size_t count(std::int64_t most = std::int64_t(1) << 40);
     std::string text();
     element_arrays element();
@@ -56,13 +56,13 @@ private:
 struct pull_context {
     rill::environment& environment;
     const step_context* step = nullptr;           // the step that waits, if it is on this thread
-    const std::atomic<bool>* abandoned = nullptr; // set once nobody wants the element any more
+    const std::atomic<bool>* abandoned = nullptr; // set once the element is no longer wanted
     const held_locks* locks = nullptr;            // null: no other thread saves the state meanwhile
 
     void throw_if_over() const;
     /// Returns true if `throw_if_over` would throw.
     bool is_over() const;
-    /// Calls a function that may block, without the locks: others may save the state meanwhile.
+    /// Calls a function that may block, without the locks, so that other threads may save the state meanwhile.
     template <class F> auto without_locks(const F& f) const {
         const struct released {
             const held_locks* locks;
@@ -76,46 +76,46 @@ struct pull_context {
         } here(locks);
         return f();
     }
-    /// Throws `cancelled` or `deadline_exceeded` if the element is not wanted any more. Loops that may not end call it between elements: it lets
-    /// others save the state.
+    /// Throws `cancelled` or `deadline_exceeded` if the element is no longer wanted. Loops that may not end call it between elements. It
+    /// also lets other threads save the state.
     void check() const {
         throw_if_over();
         if (locks && locks->are_awaited()) without_locks([] {});
     }
 };
 
-/// An iteration over a dataset. One thread at a time uses it. After an error the next call goes on behind the element that failed.
+/// An iteration over a dataset. Only one thread at a time may use it. After an error, the next call continues after the failed element.
 class element_iterator {
 public:
     virtual ~element_iterator() = default;
-    /// Gives the next element. Returns false at the end, and from then on.
+    /// Produces the next element. Returns false at the end and ever after.
     virtual bool next(element_arrays& to, const pull_context& context) = 0;
-    /// Returns true if `next` does not wait for another thread or the outside.
+    /// Returns true if `next` would not wait for another thread or external events.
     virtual bool is_ready() { return true; }
-    /// Writes the state. The caller holds the lock of the iteration, but `next` may be in a function that it calls without the lock.
+    /// Writes the state. The caller holds the lock of the iteration, but `next` may be inside a call that releases it.
     virtual void save(iterator_archive& to) = 0;
-    /// Takes the state that `save` has written. It is called before the first `next`.
+    /// Restores the state that `save` has written. It is called before the first `next`.
     virtual void restore(iterator_archive& from, const pull_context& context) = 0;
 };
 
-/// The drawn seeds of a pipeline beside those of the run that goes on: one of each, in the order of the pipeline.
+/// Pairs of seeds, in the order of the pipeline: the drawn one, and the one of the saved run that replaces it.
 struct seed_table {
     std::vector<std::uint64_t> drawn, saved;
 };
 
-/// The beginning of an iteration.
+/// The request to begin an iteration.
 struct iterate_request {
     std::uint64_t epoch = 0;                           // differs between the rounds of a repetition
     std::span<const any_array> inputs = {};            // the values of the tensors that the dataset is made of
     std::uint64_t iteration = 0;                       // differs between the iterations of an iterator
-    std::shared_ptr<const seed_table> seeds = {};      // of an iteration that is restored
+    std::shared_ptr<const seed_table> seeds = {};      // seeds of a restored iteration
     std::shared_ptr<pipeline_memory> memory = nullptr; // null: no limit
 
-    /// Returns the seed to use for one that the pipeline has drawn.
+    /// Returns the seed to use in place of one drawn by the pipeline.
     std::uint64_t seed_of(std::uint64_t drawn) const;
 };
 
-/// A dataset: the description of a pipeline, which any number of iterators may read. It does not change.
+/// A dataset: an immutable description of a pipeline, which any number of iterators may read.
 class element_source {
 public:
     virtual ~element_source() = default;
@@ -123,9 +123,9 @@ public:
     virtual const std::vector<tensor_type>& components() const = 0;
     /// Returns the pipeline as text. A saved state fits a pipeline with the same text.
     virtual std::string described() const = 0;
-    /// Returns the names of the components, or none.
+    /// Returns the names of the components; empty if unnamed.
     virtual std::vector<std::string> names() const { return {}; }
-    /// Returns true if an iterator may wait for another thread or the outside.
+    /// Returns true if an iterator may wait for another thread or external events.
     virtual bool may_wait() const { return false; }
     /// Returns the seeds that the program drew for this pipeline, in its order. A saved state contains them.
     virtual std::vector<std::uint64_t> seeds() const { return {}; }

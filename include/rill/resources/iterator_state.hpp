@@ -12,8 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// An iterator of a graph. A step pulls its element itself where that takes no waiting. Otherwise a task pulls, and the step waits in a line.
-/// An element that a step has stopped waiting for goes to the next one.
+/// An iterator of a graph. A step pulls its element itself if it need not wait. Otherwise a task pulls, and the step waits in a line. An
+/// element whose step has stopped waiting goes to the next step.
 class RILL_EXPORT iterator_state final : public resource {
 public:
     static constexpr auto kind = "iterator";
@@ -28,14 +28,14 @@ public:
     const std::vector<tensor_type>& components() const noexcept { return components_; }
     std::string named() const { return "iterator '" + name_ + "'"; }
 
-    /// Begins an iteration. The first one goes on from a restored state if there is one. Throws invalid_argument if the components or the
-    /// restored state do not fit, and changes nothing then.
+    /// Begins an iteration. The first one continues from a restored state if there is one. Throws invalid_argument if the components or the
+    /// restored state do not fit, and then changes nothing.
     void initialize(element_source_ptr source, std::vector<any_array> inputs);
-    /// Gives the next element: in `out` at once, or completes `wait` later. Throws out_of_range at the end, failed_precondition before
+    /// Returns the next element in `out`, or completes `wait` later. Throws out_of_range at the end, failed_precondition before
     /// `initialize`.
     void get_next(async_context& wait, const step_context* step, any_array* out);
-    /// Returns the pipeline's text and the state of its iterators. An element that is being pulled counts as not given yet. Throws
-    /// deadline_exceeded if the pipeline stays in one call for 30 s, such as the read of a file.
+    /// Returns the pipeline's text and the state of its iterators. An element that is being pulled counts as not delivered yet. Throws
+    /// deadline_exceeded if the pipeline stays in one call for 30 s, such as a file read.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
@@ -50,10 +50,10 @@ private:
     struct iteration {
         const element_source_ptr source;
         const std::vector<any_array> inputs;
-        std::uint64_t number = 0; // of earlier ones
+        std::uint64_t number = 0; // number of earlier iterations
         std::shared_ptr<const seed_table> seeds;
         std::unique_ptr<element_iterator> iterator;
-        std::atomic<bool> abandoned{false}; // nobody wants the element that is being pulled
+        std::atomic<bool> abandoned{false}; // the element that is being pulled is no longer wanted
         pull_lock lock; // held by the thread that pulls, and by the one that saves; taken before mutex_
         const held_locks locks{lock};
 
@@ -64,7 +64,7 @@ private:
 
     std::shared_ptr<iteration> make_iteration(element_source_ptr source, std::vector<any_array> inputs) const;
     void replace_iteration(std::shared_ptr<iteration>& by);
-    /// Begins an iteration where the saved one stood, and returns the elements that were pulled for steps which gave up.
+    /// Begins an iteration at a saved position. Returns the elements that were pulled for steps that gave up.
     std::deque<pulled_element> restore_into(iteration& to, std::span<const named_array> parts) const;
     element_arrays checked(element_arrays element) const;
     std::exception_ptr end_of_input() const;
@@ -126,7 +126,7 @@ RILL_COLD std::deque<pulled_element> iterator_state::restore_into(iteration& to,
 
 RILL_COLD void iterator_state::initialize(element_source_ptr source, std::vector<any_array> inputs) {
     auto fresh = make_iteration(std::move(source), std::move(inputs));
-    std::deque<pulled_element> kept; // the old ones are destroyed without the lock, as is the old iteration
+    std::deque<pulled_element> kept; // the old elements and the old iteration are destroyed without the lock
     std::unique_lock lock(mutex_);
     if (restored_.empty()) { // a function of the program may make the first elements: it is called without the lock
         fresh->number = begun_++;
@@ -143,7 +143,7 @@ RILL_COLD void iterator_state::initialize(element_source_ptr source, std::vector
     replace_iteration(fresh);
 }
 
-/// Swaps in another iteration. A pull of the old one ends, as far as it asks.
+/// Replaces the iteration. A pull of the old one ends at its next check.
 RILL_COLD void iterator_state::replace_iteration(std::shared_ptr<iteration>& by) {
     if (iteration_) iteration_->abandoned = true;
     iteration_.swap(by);
@@ -240,14 +240,14 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
                 got = pull(*of->iterator, {env, nullptr, &of->abandoned, &of->locks});
                 if (!got.problem && !got.is_end) got.arrays = checked(std::move(got.arrays));
             } catch (const cancelled&) {
-                has_element = false; // nobody wanted it
+                has_element = false; // no step wanted it
             } catch (...) {
                 got.problem = std::current_exception();
             }
             lock.lock();
         }
         is_pulling_ = false;
-        if (!has_element || of != iteration_) { // of an iteration that was replaced: it is destroyed without the lock
+        if (!has_element || of != iteration_) { // its iteration was replaced: destroy the element without the lock
             lock.unlock();
             if (pulling) pulling.unlock();
             of = nullptr;
@@ -290,11 +290,11 @@ RILL_COLD std::vector<named_array> iterator_state::saved_parts() const {
             to.put(static_cast<std::int64_t>(iterate_request{.seeds = of->seeds}.seed_of(seed)));
         {
             const std::lock_guard lock(mutex_);
-            if (of != iteration_) continue; // it was replaced meanwhile
+            if (of != iteration_) continue; // the iteration was replaced meanwhile
             to.put(static_cast<std::int64_t>(kept_.size()));
             for (const auto& k : kept_) save_pulled(to, k);
         }
-        try { // a stage may wait for its input: steps that give up need the mutex meanwhile
+        try { // no mutex here: a stage may wait for its input, and steps that give up need the mutex
             of->iterator->save(to);
         } catch (const deadline_exceeded& late) {
             throw deadline_exceeded(named() + " can't be saved: " + late.what());

@@ -31,7 +31,7 @@ private:
 
     bool held_ = false;
     taker by_;
-    std::vector<std::pair<const cancellation*, cancellation::registration>> sessions_; // whose end this lock waits for
+    std::vector<std::pair<const cancellation*, cancellation::registration>> sessions_; // the end of each frees the lock
 };
 
 }}} // namespace rill::RILL_ABI::detail

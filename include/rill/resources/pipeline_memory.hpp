@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// An element of a dataset: one array for each component.
+/// An element of a dataset: one array per component.
 using element_arrays = std::vector<any_array>;
 
 /// The bytes of the elements that the stages of an iteration hold, and their limit.
@@ -22,17 +22,17 @@ public:
         : limit_(limit), outer_(std::move(outer)) {}
     pipeline_memory(const pipeline_memory&) = delete;
 
-    /// Counts bytes of a stage. Throws resource_exhausted, with the stage's name, if they exceed the limit.
+    /// Adds bytes of a stage. Throws resource_exhausted, with the stage's name, if they exceed the limit.
     void add(std::size_t bytes, const std::string& stage);
     void remove(std::size_t bytes) noexcept;
 
 private:
     const std::size_t limit_;
-    const std::shared_ptr<pipeline_memory> outer_; // of a pipeline that this one is a part of
+    const std::shared_ptr<pipeline_memory> outer_; // memory of the enclosing pipeline
     std::atomic<std::size_t> held_{0};
 };
 
-/// The bytes that one stage holds. Its destructor gives them back. Without a limit nothing is counted.
+/// The bytes that one stage holds. Its destructor releases them. Without a limit nothing is counted.
 class held_bytes {
 public:
     held_bytes(std::shared_ptr<pipeline_memory> memory, std::string stage)
@@ -51,7 +51,7 @@ public:
     void remove(const element_arrays& element) {
         if (memory_) remove_bytes(bytes_of(element));
     }
-    /// Throws resource_exhausted if so many bytes more do not fit.
+    /// Throws resource_exhausted if `bytes` more bytes do not fit.
     void require(std::size_t bytes);
     void clear() {
         if (memory_) remove_bytes(bytes_);

@@ -10,14 +10,14 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A lock on the state of an iteration. The thread that pulls holds it. A stage releases it while it calls a function of the program or waits.
-/// A state that is saved under the lock is therefore the one before the element that is being pulled, or the one after it.
+/// A lock on the state of an iteration, held by the thread that pulls. A stage releases it while it calls a function of the program or
+/// waits. A state saved under the lock is therefore that before or after the element that is being pulled.
 class pull_lock {
 public:
-    /// Locks for a thread that pulls, once no other one waits to save.
+    /// Locks for a thread that pulls, after all threads that wait to save.
     void lock();
     void unlock();
-    /// Locks for a thread that saves. Waits no longer than `patience`, and returns false if the lock is still held then.
+    /// Locks for a thread that saves. Waits at most `patience`; returns false if the lock is still held then.
     bool lock_to_save(std::chrono::nanoseconds patience = std::chrono::seconds(30));
     /// Returns true if a thread waits to save.
     bool is_awaited() const { return savers_.load(std::memory_order_relaxed) > 0; }
@@ -81,7 +81,7 @@ RILL_INLINE void held_locks::release() const {
     if (outer) outer->release();
 }
 
-RILL_INLINE void held_locks::acquire() const { // in the order of those who save
+RILL_INLINE void held_locks::acquire() const { // in the same order as threads that save
     if (outer) outer->acquire();
     lock.lock();
 }

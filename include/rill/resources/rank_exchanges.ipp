@@ -15,12 +15,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The first message of a rank in an exchange, as bytes: what it asks, and the type of its value.
+/// The first message of a rank in an exchange, as bytes: its request, and the type of its value.
 struct exchange_head {
     std::int32_t kind = 0, type = 0, rank = 0, unused = 0;
     std::int64_t root = 0;
     std::array<std::int64_t, max_rank> extents{};
-    std::array<char, 160> tensor{}; // cut where it is longer
+    std::array<char, 160> tensor{}; // truncated if longer
 
     exchange_head() = default;
     exchange_head(const collective_call& call, const tensor_type& t)
@@ -51,7 +51,7 @@ public:
         : name(std::move(called)), tag(under), value_(std::move(given)), call_(std::move(asked)), done_(std::move(f)),
           head_(call_, value_.type()) {}
 
-    /// Goes on as far as messages have come. Returns true if anything has happened.
+    /// Advances as far as messages have arrived. Returns true if there was progress.
     bool advance(rank_messages& by) {
         const auto before = under_way_.size();
         std::erase_if(under_way_, [&](void* m) { return by.is_over(m); });
@@ -67,7 +67,7 @@ public:
     }
     bool is_over() const noexcept { return phase_ == phase::over; }
     bool has_messages() const noexcept { return !under_way_.empty(); }
-    /// Ends it with a problem. Its memory must stay while it has messages.
+    /// Ends the exchange with an error. Its memory must stay while messages are in flight.
     void fail(const std::exception_ptr& problem) { finish(problem, {}); }
 
     const std::string name;
@@ -77,7 +77,7 @@ private:
     enum class phase { begins, heads, values, sums, over };
     static constexpr std::size_t longest_message = std::size_t(1) << 30; // lengths are ints
 
-    /// Starts the messages of one block of memory.
+    /// Splits a block of memory into messages and starts each.
     template <class Start> void in_messages(std::size_t bytes, const Start& start) {
         for (std::size_t at = 0; at < bytes; at += longest_message)
             under_way_.push_back(start(at, static_cast<int>(std::min(longest_message, bytes - at))));
@@ -102,7 +102,7 @@ private:
     std::size_t bytes_of(index_t elements) const {
         return static_cast<std::size_t>(elements) * size_of(value_.dtype());
     }
-    /// Returns where the piece of a rank begins; that of the rank behind the last one is the end.
+    /// Returns the beginning of a rank's piece. The beginning for rank ranks() is the end.
     index_t piece(index_t r, const rank_messages& by) const { return r * value_.size() / by.ranks(); }
     const std::byte* at(index_t element) const { return static_cast<const std::byte*>(value_.data()) + bytes_of(element); }
     bool is_in_pieces() const { return call_.kind == collective_kind::all_reduce && value_.size() >= pieces_from; }
@@ -117,7 +117,7 @@ private:
         phase_ = phase::heads;
     }
 
-    /// Sends values, unless the heads disagree: each rank has the same heads, so that all of them find that out.
+    /// Sends the values unless the heads disagree. All ranks have the same heads and so detect a disagreement alike.
     void compare_heads(rank_messages& by) {
         for (std::size_t r = 1; r < heads_.size(); ++r) {
             const auto why = disagreement(static_cast<index_t>(r), heads_[r].call(), heads_[r].type_of_value(), 0,
@@ -160,7 +160,7 @@ private:
     void join_values(rank_messages& by) {
         try {
             sum_ = call_.join(values_);
-        } catch (...) { // the same in each rank
+        } catch (...) { // the same error in each rank
             return finish(std::current_exception(), {});
         }
         values_.clear();
@@ -235,7 +235,7 @@ RILL_COLD void rank_exchanges::give_up(const std::string& name) {
     given_up_.insert(name);
 }
 
-/// Takes the exchanges that wait to begin; blocks while there are none and none runs. Returns false at the end.
+/// Begins waiting exchanges. Blocks while there are none and none runs. Returns false at the end.
 RILL_COLD bool rank_exchanges::take_waiting() {
     std::unique_lock lock(mutex_);
     while (waiting_.empty() && running_.empty() && !stops_) changed_.wait(lock);
@@ -280,7 +280,7 @@ RILL_COLD void rank_exchanges::serve(const opener& open) {
     for (int idle = 0; take_waiting();) {
         try {
             if (!broken) idle = advance_all() ? 0 : idle + 1;
-        } catch (...) { // a message is lost: no exchange goes on
+        } catch (...) { // a message is lost: no exchange can continue
             broken = std::current_exception();
         }
         if (broken)
@@ -298,12 +298,12 @@ RILL_COLD void rank_exchanges::fail_all(const std::exception_ptr& problem) {
     for (auto& [tag, line] : running_)
         for (auto& e : line) {
             e->fail(problem);
-            if (e->has_messages()) (void)e.release(); // they may still come to its memory
+            if (e->has_messages()) (void)e.release(); // messages may still arrive in its memory
         }
     running_.clear();
 }
 
-/// The messages of a plug-in.
+/// The messages of a plug-in, behind the interface rank_messages.
 class plugin_messages final : public rank_messages {
 public:
     explicit plugin_messages(const rill_rank_plugin& by) : by_(by) {

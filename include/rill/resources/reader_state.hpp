@@ -15,13 +15,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The records of one file, as a reader needs them.
+/// The records of one file, behind the interface that a reader uses.
 class reader_file {
 public:
     virtual ~reader_file() = default;
     /// Reads the next record and its key. Returns false at the end.
     virtual bool next(std::string& key, std::string& value) = 0;
-    /// A place in the file: the bytes and the records that were read.
+    /// A position in the file: the numbers of bytes and records read.
     struct place {
         std::int64_t offset = 0, records = 0;
     };
@@ -30,13 +30,13 @@ public:
 };
 using file_opener = std::function<std::unique_ptr<reader_file>(const std::string& path)>;
 
-/// A reader: it takes names of files from a queue, and gives their records to the steps that wait in a line. The lock is not held while
-/// the queue is called.
+/// A reader: it takes file names from a queue, and serves their records to the steps that wait in a line. The lock is not held during calls
+/// of the queue.
 class RILL_EXPORT reader_state final : public resource {
 public:
     static constexpr auto kind = "reader";
 
-    /// `skips_errors`: damaged records are left out, and counted.
+    /// Makes a reader. `skips_errors`: damaged records are skipped and counted.
     reader_state(std::string name, std::string format, file_opener open, bool skips_errors = false)
         : name_(std::move(name)), format_(std::move(format)), open_(std::move(open)), skips_errors_(skips_errors) {}
 
@@ -44,18 +44,18 @@ public:
     std::string described() const override { return described_as(format_); }
     std::string named() const { return "reader '" + name_ + "'"; }
 
-    /// Gives at most n records of one file, as keys [k] and values [k]; of rank 0 if n is -1. They are in `out` at once, or complete `wait`
-    /// later. Throws out_of_range if the queue is closed and no file is left. `allowed` says which files may be opened; null: all.
+    /// Reads at most n records of one file, as keys [k] and values [k]; of rank 0 if n is -1. Returns them in `out`, or completes `wait`
+    /// later. Throws out_of_range if the queue is closed and no file is left. `allowed`: the files that may be opened; null: all.
     void read(const std::shared_ptr<element_queue>& files, index_t n, const file_access* allowed, async_context& wait,
               any_array* out);
-    /// Drops the file that is being read, and the counts.
+    /// Drops the current file and the counts.
     void reset();
     std::int64_t records_produced() const;
     std::int64_t work_units_completed() const;
     std::int64_t records_skipped() const;
-    /// Returns the path and the place in the file that is being read, and the counts.
+    /// Returns the path and position of the current file, and the counts.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
-    /// The next read opens the file, if its step may: a checkpoint gives no right to a file.
+    /// Restores the position. The next read opens the file, if its step may: a checkpoint grants no access to files.
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
     RILL_INLINE void abandon() noexcept override;
@@ -71,7 +71,8 @@ private:
         std::exception_ptr problem = {};
         std::vector<any_array> outputs = {};
     };
-    /// Asks the queue for a file. It calls no member of the reader: a vtable that is in a cycle of calls would be in every program.
+    /// A request to the queue for a file. It calls no member of the reader: a vtable in a cycle of calls would be linked into every
+    /// program.
     class question final : public async_context {
     public:
         question(reader_state& of, completion tell) : of_(of), tell_(std::move(tell)) {}
@@ -84,9 +85,9 @@ private:
 
     struct saved_place {
         std::string path = {};
-        std::span<const std::int64_t> numbers = {}; // of the parts
+        std::span<const std::int64_t> numbers = {}; // numbers in the parts
     };
-    /// Returns what saved_parts has saved. Throws invalid_argument if it is of something else.
+    /// Parses parts saved by saved_parts. Throws invalid_argument for parts of another kind.
     saved_place place_of(std::span<const named_array> parts) const;
     bool serve(index_t n, outcome& to);
     /// Reads the next record of the file. Returns false at its end.
@@ -104,11 +105,11 @@ private:
     std::deque<attempt_ptr> line_;
     std::unique_ptr<reader_file> file_;
     std::string path_;
-    std::optional<reader_file::place> restored_; // of `path_`, which the next read opens
-    bool is_asking_ = false;                     // the queue owes a file
-    std::exception_ptr no_file_;                 // its answer was an error
-    std::exception_ptr later_;                   // the error of the record behind those of a read_up_to
-    std::function<bool()> withdraw_;             // the question
+    std::optional<reader_file::place> restored_; // position in `path_`, which the next read opens
+    bool is_asking_ = false;                     // a request to the queue is pending
+    std::exception_ptr no_file_;                 // the queue's answer was an error
+    std::exception_ptr later_;                   // the error of the record after those of a read_up_to
+    std::function<bool()> withdraw_;             // withdraws the request
     const file_access* allowed_ = nullptr;       // the files that the task may open; null: all
     std::int64_t records_ = 0, files_ = 0, skipped_ = 0;
 };
@@ -164,7 +165,7 @@ RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
             to.problem = std::current_exception();
             return true;
         }
-        later_ = std::current_exception(); // the records before it come first
+        later_ = std::current_exception(); // deliver the records before it first
     }
     records_ += static_cast<std::int64_t>(values.size());
     for (auto* const all : {&keys, &values}) {
@@ -196,7 +197,7 @@ RILL_INLINE void reader_state::read(const std::shared_ptr<element_queue>& files,
     serve_line(lock);
 }
 
-/// Serves the line as far as the file goes, and asks for the next file.
+/// Serves the line from the current file, and requests the next file.
 RILL_INLINE void reader_state::serve_line(std::unique_lock<std::mutex>& lock) {
     while (!line_.empty()) {
         const auto first = line_.front();
@@ -228,10 +229,10 @@ RILL_INLINE void reader_state::serve_line(std::unique_lock<std::mutex>& lock) {
             problem = std::current_exception();
         }
         lock.lock();
-        if (!is_there && !problem) return; // take_file goes on
+        if (!is_there && !problem) return; // take_file continues
         accept_file(std::move(problem), {std::move(name)});
     }
-    no_file_ = nullptr; // an error is for those who waited
+    no_file_ = nullptr; // only the steps that waited get the error
 }
 
 RILL_INLINE void reader_state::open_file(const std::string& path) {
@@ -239,7 +240,7 @@ RILL_INLINE void reader_state::open_file(const std::string& path) {
     file_ = open_(path);
 }
 
-/// Opens the file that the queue has given, under the lock.
+/// Opens the file that the queue has delivered, under the lock.
 RILL_INLINE void reader_state::accept_file(std::exception_ptr problem, const std::vector<any_array>& name) {
     is_asking_ = false;
     withdraw_ = nullptr;
@@ -266,11 +267,11 @@ RILL_INLINE bool reader_state::give_up(const attempt_ptr& a) {
     if (!line_.empty() || !withdraw_) return waited;
     const auto withdraw = std::exchange(withdraw_, nullptr);
     lock.unlock();
-    const bool is_withdrawn = withdraw(); // else the file comes, and stays for the next step
+    const bool is_withdrawn = withdraw(); // otherwise the file arrives and stays for the next step
     lock.lock();
     if (!is_withdrawn) return waited;
     is_asking_ = false;
-    serve_line(lock); // a step that came meanwhile asks anew
+    serve_line(lock); // a step that arrived meanwhile sends a new request
     return waited;
 }
 
@@ -341,10 +342,10 @@ RILL_COLD void reader_state::abandon() noexcept {
         told.swap(line_);
         withdraw.swap(withdraw_);
     }
-    if (withdraw && withdraw()) { // a file that nobody reads stays in the queue
+    if (withdraw && withdraw()) { // an unread file stays in the queue
         const std::lock_guard lock(mutex_);
         is_asking_ = false;
-        told.insert(told.end(), line_.begin(), line_.end()); // they came meanwhile, and nobody asks for them
+        told.insert(told.end(), line_.begin(), line_.end()); // new arrivals have no pending request
         line_.clear();
     }
     for (const auto& a : told)

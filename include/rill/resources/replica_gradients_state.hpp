@@ -14,16 +14,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The attributes of the node that keeps the gradients of a variable.
+/// The attributes of the node that stores a variable's gradients.
 struct replica_gradients_traits {
-    tensor_type type;             // of the variable
-    dtype ids = dtype::invalid;   // of the row numbers, if the gradients are rows; invalid: they are dense
-    bool adds_at_arrival = false; // keeps one sum instead of the gradients of each replica
+    tensor_type type;             // type of the variable
+    dtype ids = dtype::invalid;   // dtype of the row numbers of sparse gradients; invalid: dense gradients
+    bool adds_at_arrival = false; // stores one sum instead of each replica's gradients
 
     bool is_rows() const { return ids != dtype::invalid; }
 };
 
-/// The gradients of a variable that replicas have computed in a round. A take removes those of a round, in the order that it is given.
+/// The gradients of a variable that replicas have computed in a round. A take removes those of one round, in a given order.
 class RILL_EXPORT replica_gradients_state final : public resource {
 public:
     static constexpr auto kind = "replica_gradients";
@@ -36,18 +36,18 @@ public:
     }
     std::string described() const override { return described_as(traits_); }
 
-    /// The gradients of one run of a replica, or the sum of `count` such.
+    /// The gradients of one run of a replica, or the sum of `count` such gradients.
     struct gradients {
         std::int64_t step = 0, id = 0;
-        any_array values = {}, ids = {}; // `ids`: of the rows; empty: dense
+        any_array values = {}, ids = {}; // `ids`: row numbers; empty: dense
         index_t count = 1;
     };
     /// A function that adds n elements of `gradient` to `sum`.
     using adder = void (*)(const void* gradient, void* sum, index_t n);
 
-    /// Copies and keeps gradients, in place of those of the same id. Drops them if they are of a round that was taken.
+    /// Stores a copy of gradients, replacing those with the same id. Drops gradients of a round that was already taken.
     void put(const gradients& g, adder add);
-    /// Removes and returns the gradients of the round `step`: those of `ids`, in this order, or the sum. Throws `aborted` if some are missing.
+    /// Removes and returns the gradients of round `step`: those of `ids` in this order, or the sum. Throws `aborted` if some are missing.
     std::vector<gradients> take(std::int64_t step, std::span<const std::int64_t> ids);
 
 private:
@@ -74,7 +74,7 @@ RILL_INLINE void replica_gradients_state::put(const gradients& g, adder add) {
         throw invalid_argument(std::string(kind) + " '" + name_ + "': gradients are " + to_string(traits_.type) +
                                (traits_.is_rows() ? ", by rows" : "") + ", not " + to_string(g.values.type()));
     const std::lock_guard lock(mutex_);
-    if (!round_state::in_one_life(g.step, step_)) { // the task that counts the rounds was started again
+    if (!round_state::in_one_life(g.step, step_)) { // the task that counts the rounds was restarted
         kept_.clear();
         step_ = g.step;
     }

@@ -40,7 +40,7 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
     const std::lock_guard lock(mutex_);
     auto& found = variables_[n];
     if (!found.is_bound) found = {find_variable(n, space), true};
-    if (found.state->space() != space) refuse_memory(*n, *found.state, space); // others have made it
+    if (found.state->space() != space) refuse_memory(*n, *found.state, space); // another session has made it
     return found.state;
 }
 
@@ -73,7 +73,7 @@ RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const n
     const std::lock_guard lock(mutex_);
     auto& found = variables_[n];
     if (found.state) return found.state;
-    const std::uint64_t made = own_->made() + container_set::of_process().made(); // before the look-up
+    const std::uint64_t made = own_->made() + container_set::of_process().made(); // read before the look-up
     if (found.missed_at == made) return nullptr;
     const auto place = n->op->resource_place();
     const auto there = std::dynamic_pointer_cast<variable_state>(
@@ -131,7 +131,7 @@ RILL_COLD std::vector<saved_resource> resource_store::saved_resources() {
     if (of_task_) return all;
     std::vector<container_set::entry> shared;
     {
-        std::set<const resource*> seen; // several nodes may name one
+        std::set<const resource*> seen; // several nodes may name one resource
         const std::lock_guard lock(mutex_);
         for (const auto& [n, found] : resources_)
             if (found.what && !found.place.is_private() && seen.insert(found.what.get()).second)

@@ -14,18 +14,18 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The attributes of the node that makes a round.
+/// The attributes of the node that creates a round.
 struct round_traits {
-    index_t aggregate = 1, total = 1; // gradients that make a step, and replicas that compute them
-    bool by_replica = true;           // gradients are added in order of replica, otherwise in order of arrival
+    index_t aggregate = 1, total = 1; // gradients per step, and replicas that compute them
+    bool by_replica = true;           // sums are in order of replica, otherwise in order of arrival
 
     /// Throws invalid_argument unless 1 <= aggregate <= total.
     void check() const;
 };
 
-/// The rounds of synchronous training. In a round each replica computes gradients and arrives. Once `aggregate` replicas have arrived, one of
-/// their steps becomes the leader: it updates the variables and ends the round. The others wait until then. No thread and no queue takes
-/// part: if the leader's step fails, the next waiting step leads.
+/// The rounds of synchronous training. In a round each replica computes gradients and arrives. Once `aggregate` replicas have arrived, one
+/// of their steps becomes the leader: it updates the variables and ends the round. The other steps wait until then. No extra thread or
+/// queue is needed: if the leader's step fails, the next waiting step leads.
 class RILL_EXPORT round_state final : public waited_resource {
 public:
     static constexpr auto kind = "sync_round";
@@ -41,57 +41,57 @@ public:
     }
     std::string described() const override { return described_as(traits_); }
 
-    /// A replica. One without a number is known by its session, and `order` is its place in sums.
+    /// A replica. A replica without a number is identified by its session; `order` is its position in sums.
     struct member {
         index_t number = -1;
         index_t order = 0;
         const cancellation* session = nullptr;
     };
-    /// The gradients of one run of a replica. Sums by replica add them in order of `id`.
+    /// The gradients of one run of a replica. Sums by replica are in order of `id`.
     struct contribution {
         std::int64_t step = 0, id = 0;
     };
 
-    /// Returns the round that was current when the replica's last run ended, so that its gradients are no newer than the variables that they
-    /// are of. Its upper bits tell the life of the task that keeps the round: a task that is started again begins with round 0. Throws
-    /// invalid_argument for a number of no replica.
+    /// Returns the round that was current when the replica's last run ended. The gradients are thus no newer than the variables that they
+    /// were computed from. The upper bits identify the life of the task that keeps the round: a restarted task begins with round 0. Throws
+    /// invalid_argument for an invalid replica number.
     contribution begin(const member& by);
-    /// Returns the round without the bits that tell the life of its task.
+    /// Returns the round number without the bits that identify the life of its task.
     static std::int64_t round_of(std::int64_t step) { return step & ((std::int64_t(1) << round_bits) - 1); }
-    /// Returns whether two rounds are of one life of a task.
+    /// Returns true if two rounds belong to one life of a task.
     static bool in_one_life(std::int64_t a, std::int64_t b) { return a >> round_bits == b >> round_bits; }
-    /// Arrives with gradients, and waits until the round is over or this step leads it. Returns true if done at once; otherwise it completes
-    /// `wait` later. Outputs: true for the leader, and the ids that it aggregates. Stale gradients do not wait. Throws out_of_range
-    /// if so many replicas have left that no round can be complete. An older run of the same replica that still waits ends with `aborted`.
+    /// Arrives with gradients, and waits until the round is over or this step leads it. Returns true if done at once; otherwise it
+    /// completes `wait` later. Outputs: true for the leader, and the ids that it aggregates. Stale gradients do not wait. Throws
+    /// out_of_range if too many replicas have left to complete a round. An older waiting run of the same replica ends with `aborted`.
     bool arrive(const contribution& c, const step_context* step, async_context& wait, any_array* out);
-    /// Ends a replica's run. The run that leads ends the round.
+    /// Ends a replica's run. The leader's run ends the round.
     void end(std::int64_t step, bool leads, const member& by);
-    /// Notes that a replica has come to its end. A later begin() of it takes that back. Returns the number of replicas that are left.
+    /// Marks a replica as finished; a later begin() reverts this. Returns the number of replicas that are left.
     std::int64_t leave(const member& by);
-    /// Begins a new round, in which no gradient of an earlier one counts, once no step leads. `closes`: no step leads until the next reset, so
+    /// Begins a new round once no step leads. It discards gradients of earlier rounds. `closes`: no step leads until the next reset, so
     /// that variables can be restored. Returns true if done at once; otherwise it completes `wait` later. Output: the number of the round.
     bool reset(bool closes, async_context& wait, any_array* out);
-    /// Returns the number of runs whose gradients were not used.
+    /// Returns the number of runs with unused gradients.
     std::int64_t dropped() const;
-    /// Returns the current round and those whom it waits for, as text: "round 7 has the gradients of 1 of 3 replicas; replicas 1 and 2 have not
-    /// arrived".
+    /// Returns the current round and the replicas that it waits for, as text: "round 7 has the gradients of 1 of 3 replicas; replicas 1 and
+    /// 2 have not arrived".
     std::string awaited() const;
 
 private:
     static constexpr int round_bits = 40, life_bits = 22;
-    static constexpr int id_bits = 40; // of an id, for the runs of replicas without a number
+    static constexpr int id_bits = 40; // bits of an id for runs of replicas without a number
     using key = std::pair<index_t, const cancellation*>;
     struct call : attempt {
         contribution what = {};
-        bool closes = false; // of a reset
+        bool closes = false; // only for resets
     };
 
     static key key_of(const member& by) {
         return by.number >= 0 ? key{by.number, nullptr} : key{index_t(-1), by.session};
     }
-    static constexpr std::size_t line_of_resets = 0; // before those of arrivals: a reset goes first
-    /// Each arrival waits in a line of its own: one whose round is over must not wait for the others. Runs of dead replicas have lines, too,
-    /// until their tasks are found dead.
+    static constexpr std::size_t line_of_resets = 0; // before the lines of arrivals: a reset goes first
+    /// Returns the number of lines. Each arrival waits in its own line, so that arrivals of a finished round need not wait for others. Runs
+    /// of dead replicas also keep lines until their tasks are found dead.
     static std::size_t lines_for(const round_traits& t) { return static_cast<std::size_t>(1 + 4 * t.total); }
     std::size_t free_line();
     void begin_anew(call& c);
@@ -103,13 +103,13 @@ private:
     std::vector<std::int64_t> aggregated() const;
 
     const round_traits traits_;
-    std::vector<bool> in_use_;          // the lines
-    std::int64_t step_ = 0, first_ = 0; // the current round, and that in which unknown replicas begin
+    std::vector<bool> in_use_;          // per line
+    std::int64_t step_ = 0, first_ = 0; // the current round, and the first round of unknown replicas
     std::vector<std::int64_t> arrived_; // ids in this round, in order of arrival
     std::map<key, std::int64_t> known_; // the round that was current when the replica's last run ended
     std::set<key> left_;
     bool is_led_ = false, is_closed_ = false;
-    std::shared_ptr<holding> leader_; // of the step that leads
+    std::shared_ptr<holding> leader_; // the leading step
     std::int64_t runs_ = 0, dropped_ = 0;
 };
 
@@ -123,7 +123,7 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void round_traits::check() const {
-    constexpr index_t most = 1 << 20; // each has its lines
+    constexpr index_t most = 1 << 20; // each replica has lines
     if (aggregate < 1 || total < aggregate || total > most)
         throw invalid_argument("replicas_to_aggregate is " + std::to_string(aggregate) + " and total_replicas is " +
                                std::to_string(total) +
@@ -157,7 +157,7 @@ RILL_INLINE bool round_state::arrive(const contribution& given, const step_conte
             [&](const attempt& a) { return static_cast<const call&>(a).what.id == c.id; },
             std::make_exception_ptr(aborted(named() + ": a later run is replica " + std::to_string(c.id >> id_bits) +
                                             ", too; each replica needs a number of its own")));
-        if (!detail::contains(arrived_, c.id)) arrived_.push_back(c.id); // a run that failed may come again
+        if (!detail::contains(arrived_, c.id)) arrived_.push_back(c.id); // a failed run may arrive again
     });
     wait.describe([weak = weak_from_this()] {
         const auto self = std::static_pointer_cast<round_state>(weak.lock());
@@ -180,7 +180,7 @@ RILL_COLD std::string round_state::awaited() const {
         else if (!left_.contains({k, nullptr}))
             missing.push_back(std::to_string(k));
     }
-    if (numbered < arrived_.size() || missing.empty()) return text; // they have no numbers
+    if (numbered < arrived_.size() || missing.empty()) return text; // they are unnumbered
     std::string names = missing[0];
     constexpr std::size_t most = 16;
     for (std::size_t i = 1; i < missing.size() && i < most; ++i)

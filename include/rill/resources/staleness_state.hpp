@@ -12,15 +12,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The attributes of the node that makes a clock.
+/// The attributes of the node that creates a clock.
 struct staleness_traits {
-    index_t bound = 0, workers = 1; // steps that a worker may be ahead of the slowest one
+    index_t bound = 0, workers = 1; // maximum lead over the slowest worker, in steps
 
-    /// Throws invalid_argument unless the bound is 0 or more and there is a worker.
+    /// Throws invalid_argument unless `bound` is at least 0 and `workers` at least 1.
     void check() const;
 };
 
-/// The clocks of workers that train asynchronously. A worker that is more than `bound` steps ahead of the slowest one waits for it.
+/// The clocks of asynchronous training workers. A worker more than `bound` steps ahead of the slowest one waits for it.
 class RILL_EXPORT staleness_state final : public waited_resource {
 public:
     static constexpr auto kind = "staleness_clock";
@@ -35,17 +35,17 @@ public:
     std::string described() const override { return described_as(traits_); }
 
     /// Counts a step of a worker, and waits while it is too far ahead. Returns true if done at once; otherwise it completes `wait` later. A
-    /// worker without a number (below 0) is known by its session; another session may take its place when that has ended. Throws
-    /// invalid_argument for a number of no worker, failed_precondition if there is one worker too many.
+    /// worker without a number (below 0) is identified by its session; another session may take its place after that session has ended.
+    /// Throws invalid_argument for an invalid worker number, failed_precondition if there are too many workers.
     bool advance(index_t number, const std::shared_ptr<cancellation>& session, async_context& wait);
-    /// Notes that a worker has come to its end: nobody waits for it until it counts another step. Returns the number of workers that are left.
+    /// Marks a worker as finished: no worker waits for it until it counts another step. Returns the number of workers that are left.
     std::int64_t leave(index_t number, const std::shared_ptr<cancellation>& session);
 
 private:
     struct worker {
         std::int64_t clock = 0;
         bool has_left = false;
-        std::weak_ptr<cancellation> session = {}; // of a worker without a number
+        std::weak_ptr<cancellation> session = {}; // session of an unnumbered worker
     };
 
     std::string described_kind() const override { return kind; }
@@ -66,7 +66,7 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void staleness_traits::check() const {
-    constexpr index_t most = 1 << 20; // each has its line
+    constexpr index_t most = 1 << 20; // each worker has a line
     if (bound < 0 || workers < 1 || workers > most)
         throw invalid_argument("the bound is " + std::to_string(bound) + " steps and there are " +
                                std::to_string(workers) +

@@ -41,7 +41,7 @@ public:
     index_t size() const;
     /// Returns all keys and their values in insertion order. A removal changes the order: the last entry moves into the gap.
     std::pair<any_array, any_array> entries() const;
-    /// "keys" and "values"; none of a table that a file fills.
+    /// Returns "keys" and "values"; nothing for a table that is filled from a file.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;

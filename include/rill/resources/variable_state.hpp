@@ -17,33 +17,33 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The ways in which a write treats the elements of a variable.
 enum class variable_write : std::uint8_t {
-    elements,   // changes some elements, where they are
-    replaces,   // writes every element, at an address that may differ from that of the old ones
+    elements,   // changes some elements in place
+    replaces,   // writes every element, possibly at another address than the old elements
     initialises // as `replaces`, also if there is no old value
 };
 
 /// The value of a variable. A reader holds one whole version, which never changes while it is held. Writers take turns.
 ///
-/// If nobody else holds the value, a write changes it in place, under the lock that readers take briefly. If somebody holds it, the
-/// way of the write decides:
+/// If the value has no other holder, a write changes it in place, under the lock that readers take briefly. Otherwise the kind of the
+/// write decides:
 ///
 /// - A write that replaces every element reads the old block and writes a spare one; the two are then swapped. It copies nothing, and
-///   readers do not wait for it. A reader may meet a write in place, and then waits for it. The next writes of a large value use spare
-///   blocks, even if nobody holds the value. After `remembered` writes that met no reader, writes are in place again, and the spare
-///   blocks go.
-/// - A write of some elements copies the value first. Readers of slices (`slice_reader`) are no holders in this sense: they last as long
-///   as one kernel. Such a write waits for them, and they wait for it.
+///   readers do not wait for it. A reader may still meet a write in place and wait for it. The next writes of a large value then use
+///   spare blocks, even if the value has no holder. After `remembered` writes without readers, writes are in place again, and the spare
+///   blocks are freed.
+/// - A write of some elements copies the value first. Readers of slices (`slice_reader`) do not count as holders: they last only for one
+///   kernel. Such a write waits for them, and they wait for it.
 ///
 /// A variable with in-place updates has one version only. Its writers take no lock: a concurrent reader may see some elements before and
 /// some after a write.
 class variable_state : public resource {
 public:
-    /// The value lies in a memory (null: the host's); `memory` is the allocator of its blocks.
+    /// Makes a variable in a memory (null: the host's); `memory` is the allocator of its blocks.
     variable_state(const tensor_type& type, allocator& memory, const memory_space* space, bool in_place = false)
         : type_(type), memory_(memory), space_(space), in_place_(in_place), large_(type.bytes() > small_bytes) {}
 
-    /// The most bytes of a small value. Frames hold the versions of small variables from step to step. Writes of a small value are too
-    /// short for readers to notice.
+    /// The maximum size of a small value, in bytes. Frames hold the versions of small variables from step to step. Writes of small
+    /// values are too short to delay readers noticeably.
     static constexpr std::size_t small_bytes = 4096;
 
     const tensor_type& type() const noexcept { return type_; }
@@ -57,11 +57,11 @@ public:
                (in_place ? ", updated in place" : "");
     }
 
-    /// Takes one part, a value of the variable's type.
+    /// Restores a value from one part, which must have the variable's type.
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
 
-    /// Writes a whole value, outside of any step.
+    /// Writes a whole value outside of a step.
     void begin_with(const any_array& value);
     /// Returns the current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;
@@ -99,12 +99,12 @@ public:
         }
         /// Returns false if the variable has no value and the write needs one.
         bool ready() const noexcept { return to_; }
-        /// Returns the address of the old elements: `data()`, unless the write replaces them beside the old ones.
+        /// Returns the address of the old elements. It equals `data()` unless the write uses a spare block.
         const void* was() const noexcept { return was_; }
         void* data() const noexcept { return to_; }
         /// Returns true if the write makes a new version; false if it changes the current one in place.
         bool is_new() const noexcept { return beside_; }
-        /// Makes the new version visible. Without a commit the old version stays, unless the op failed half way in place.
+        /// Publishes the new version. Without a commit the old version stays, unless the op failed during a write in place.
         void commit() noexcept {
             if (beside_) publish();
         }
@@ -118,18 +118,18 @@ public:
 
         variable_state& v_;
         std::shared_ptr<element_block>& mine_;
-        std::unique_lock<std::mutex> lock_; // of v.small_; held by a write in place
+        std::unique_lock<std::mutex> lock_; // locks v.small_ during a write in place
         const void* was_ = nullptr;
         void* to_ = nullptr;
-        bool has_turn_ = false; // it holds v.write_mutex_
-        bool beside_ = false;   // it writes a spare block
-        bool keeps_ = true;     // of a write beside the value
+        bool has_turn_ = false; // holds v.write_mutex_
+        bool beside_ = false;   // writes a spare block
+        bool keeps_ = true;     // for a write to a spare block: `mine` keeps the new version
         variable_write how_{};  // the same
     };
 
 private:
     static constexpr int remembered = 1000;
-    static constexpr std::size_t most_spares = 8; // a write that finds all of them held drops the oldest
+    static constexpr std::size_t most_spares = 8; // if all are held, a write drops the oldest
 
     enum class writing : std::uint8_t {
         in_place, // no writer, or one that holds small_
@@ -155,7 +155,7 @@ private:
                             variable_write how);
     /// Orders the reads since the last write before the next one, in place.
     void follow_readers(const void* own);
-    /// Moves a spare block that nobody holds, or a new one, to the end of `spares_`.
+    /// Moves an unheld spare block, or a new one, to the end of `spares_`.
     element_block& make_spare();
 
     const tensor_type type_;
@@ -163,7 +163,7 @@ private:
     const memory_space* const space_; // the memory of the value; null: the host's
     const bool in_place_, large_;
 
-    std::mutex write_mutex_;                      // of a writer that finds the value disturbed; taken before small_
+    std::mutex write_mutex_;                      // for writers that can't write in place at once; locked before small_
     mutable std::mutex small_;                    // held to take or swap pointers, and by a write in place
     mutable std::condition_variable slices_read_; // signals the last end of a reader of slices, and the end of `waits`
     std::shared_ptr<element_block> value_;        // changes under both locks
@@ -171,7 +171,7 @@ private:
     vector<std::shared_ptr<element_block>> spares_;     // under write_mutex_: blocks of old versions, held or free
     mutable const void* last_reader_ = nullptr;         // under small_: the reader since the last write; this: several
     mutable std::atomic<int> awaited_{0};               // writes left that expect a reader
-    mutable std::atomic<int> slice_readers_{0};         // of any version
+    mutable std::atomic<int> slice_readers_{0};         // readers of slices of any version
     std::atomic<writing> writing_{writing::in_place};   // changes under small_
 };
 

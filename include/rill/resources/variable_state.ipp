@@ -20,7 +20,7 @@ inline void follow_former_holders(const std::shared_ptr<element_block>& block) {
 RILL_INLINE std::unique_lock<std::mutex> variable_state::lock_to_read() const {
     std::unique_lock lock(small_, std::try_to_lock);
     if (!lock.owns_lock()) {
-        note_reader(); // before the lock: writers that wait for it too then let this reader pass
+        note_reader(); // before the lock: writers that wait for the lock then let this reader pass
         lock.lock();
     }
     if (writing_.load(std::memory_order_relaxed) != writing::in_place) {
@@ -37,7 +37,7 @@ RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
 }
 
 RILL_INLINE void variable_state::read(std::shared_ptr<element_block>& mine) const {
-    mine.reset(); // may free an old version: not under the lock
+    mine.reset(); // not under the lock: it may free an old version
     const auto lock = lock_to_read();
     last_reader_ = !last_reader_ || last_reader_ == &mine ? static_cast<const void*>(&mine) : this;
     mine = value_;
@@ -126,7 +126,7 @@ RILL_COLD bool variable_state::may_write_in_place(std::unique_lock<std::mutex>& 
     return false;
 }
 
-/// Finds the block to write, without small_: nobody else changes `value_` or `spares_` now.
+/// Chooses the block to write, without small_: no other thread changes `value_` or `spares_` now.
 RILL_COLD void variable_state::writer::begin_beside(variable_write how, bool keeps) {
     how_ = how;
     keeps_ = keeps;
@@ -173,7 +173,7 @@ RILL_COLD void variable_state::writer::publish() noexcept {
 }
 
 RILL_COLD void variable_state::writer::end_turn() noexcept {
-    if (beside_) { // it was not committed
+    if (beside_) { // not committed
         const std::lock_guard lock(v_.small_);
         v_.writing_.store(writing::in_place, std::memory_order_relaxed);
     }

@@ -37,7 +37,7 @@ protected:
         std::vector<any_array> outputs = {};
         std::exception_ptr problem = {};
         completion tell = {};
-        bool over = false; // it has left its line; its completion follows
+        bool over = false; // has left its line; its completion follows
     };
     using attempt_ptr = std::shared_ptr<attempt>;
 
@@ -50,9 +50,9 @@ protected:
     virtual void joined(index_t /*waiting*/) {}
     /// Returns an attempt that can wait in a line. Overrides copy the data that the step may free before.
     virtual attempt_ptr kept(attempt& a) { return std::make_shared<attempt>(std::move(a)); }
-    /// Returns the amount that an attempt has obtained so far; called when the attempt fails or is withdrawn.
+    /// Releases the amount that a failed or withdrawn attempt has obtained.
     virtual void undo(attempt& /*a*/) {}
-    /// Returns the amount that a failed step holds.
+    /// Releases the amount that a failed step holds.
     virtual void give_back(holding& /*of*/) {}
 
     /// Returns true if the attempt is done at once, with its outputs in `out`; throws its error. Otherwise the attempt waits and completes

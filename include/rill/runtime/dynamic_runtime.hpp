@@ -15,9 +15,9 @@
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/region_kernel.hpp>
 
-// The control-flow runtime runs dynamic nodes: region ops, control-flow primitives, async ops, and ops whose run decides their output
-// shapes. It is half of the runtime. Plans call it through a table that is registered when a graph gets its first dynamic node. So
-// header-only programs without such nodes do not compile it.
+// The control-flow runtime runs dynamic nodes: region ops, control-flow primitives, async ops, and ops with data-dependent output
+// shapes. It is half of the runtime. Plans call it through a table that is registered when a graph gets its first dynamic node.
+// Header-only programs without such nodes thus do not compile it.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -34,15 +34,15 @@ class resource_store;
 /// Entry points of the control-flow runtime. A table, so that programs without control flow do not link it.
 struct dynamic_runtime {
     // plans
-    /// Returns a graph with functional ops in place of a run's control-flow primitives; null if the run has none.
+    /// Returns a graph with functional ops in place of a run's control-flow primitives; null if there are none.
     std::shared_ptr<const functionalized_graph> (*functionalize)(const plan_key& key, const flow_ops& ops,
                                                                  bool regions);
     owned<const dataflow_plan> (*make_dataflow_plan)(const plan_key& key, const session_options& options,
                                                      const std::shared_ptr<resource_store>& resources,
                                                      const std::shared_ptr<placement>& where);
-    /// Returns true if the subgraph has dynamic nodes: it then runs in stages.
+    /// Returns true if the subgraph has dynamic nodes and therefore runs in stages.
     bool (*needs_stages)(const subgraph& g);
-    /// Returns true if a static segment may turn out to have dynamic nodes when it is bound.
+    /// Returns true if binding may show that a static segment has dynamic nodes.
     bool (*may_need_stages)(const subgraph& g);
     owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
                                                  const std::shared_ptr<resource_store>& resources,
@@ -59,7 +59,8 @@ struct dynamic_runtime {
                                const kernel_args& args);
     // runs
     owned<step_executor> (*begin)(const staged_plan& plan, std::span<const any_array> feeds);
-    /// Begins a step; `resume` makes it go on after drive has returned false. Without it drive blocks its thread.
+    /// Begins a step. `resume` is called when the step can continue after drive has returned false. Without `resume`, drive blocks
+    /// its thread.
     void (*start)(step_executor& run, const step_context& context, std::function<void()> resume);
     /// Runs a step until it ends (true) or waits (false).
     bool (*drive)(step_executor& run);

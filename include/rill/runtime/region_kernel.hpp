@@ -36,11 +36,12 @@ struct body_plans {
     }
 };
 
-/// A run of a node's bodies, one after another. The caller runs each body that it asks for, and may do other work in between.
+/// A run of a node's bodies, one after another. The caller runs each requested body, and may do other work in between.
 class region_driver {
 public:
     virtual ~region_driver() = default;
-    /// Returns the plan to run next, and its feeds; null at the end. `given`: the results of the last plan; at the end the node's outputs.
+    /// Returns the plan to run next, and its feeds; null at the end. `given`: the results of the last plan, and at the end the node's
+    /// outputs.
     virtual plan* next(std::vector<any_array>& given, std::vector<any_array>& feeds) = 0;
     /// Returns the number of completed iterations of a loop; -1 for other region ops.
     virtual std::int64_t iterations() const = 0;
@@ -58,7 +59,7 @@ public:
                                                const step_context* context) const = 0;
 };
 
-/// A region kernel for a step of a static segment. The state of a run is in its memory, one per frame.
+/// A region kernel for a step of a static segment. The state of a run is in its memory object, one per frame.
 class static_region_kernel : public region_kernel {
 public:
     struct memory {
@@ -69,8 +70,8 @@ public:
     virtual std::int64_t run(memory& own, const kernel_args& args) const = 0;
 };
 
-/// A bound node with bodies. Without a kernel the node binds dynamically: runs of its bodies give different extents, or its bodies do. The
-/// plan then runs it in stages.
+/// A bound node with bodies. Without a kernel the node binds dynamically: its bodies bind dynamically, or runs of them have different
+/// extents. The plan then runs it in stages.
 struct region_binding {
     std::vector<tensor_type> outputs = {};
     std::shared_ptr<const region_kernel> step = {};

@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns a tensor list: arrays of different extents as one value between stages. A loop whose iterations differ keeps values for its
-/// gradient in it. Only scans read it. Its type has unknown extents beyond the first, as no other array has.
+/// Returns a tensor list: arrays of different extents as one value between stages. A loop whose iterations differ in shape keeps
+/// values for its gradient in it. Only scans read it. Only its type has unknown extents after the first.
 any_array make_tensor_list(dtype type, std::vector<any_array> slices);
 
 /// Returns the arrays of a tensor list; null for other arrays.

@@ -72,9 +72,9 @@ public:
         };
     }
 
-    /// Starts a run and returns: step.start(xs, ys, [](std::exception_ptr problem, auto values) { ... }). A run that waits holds no thread.
-    /// The callback is called once, on a thread of the session's environment, with a problem or with the values that a call returns. It must
-    /// not throw. Values that are lent are copied. Throws if a value does not fit its input, and `cancelled` if the session is closed.
+    /// Starts a run and returns: step.start(xs, ys, [](std::exception_ptr problem, auto values) { ... }). A waiting run blocks no thread.
+    /// The callback is called once, on a thread of the session's environment, with an error or with the fetched values. It must not throw.
+    /// Borrowed values are copied. Throws if a value does not fit its input, and `cancelled` if the session is closed.
     template <class... A> void start(A&&... values_and_callback) const {
         constexpr bool complete = sizeof...(A) == sizeof...(Inputs) + 1;
         static_assert(complete, "callable::start: one value for each input is expected, then a callback");
@@ -155,7 +155,7 @@ private:
 
     template <class... X> using number_rooms = std::array<detail::number_room, sizeof...(X)>;
 
-    /// Returns the feeds of a call, which lends them `rooms` for its numbers.
+    /// Returns the feeds of a call; numbers are borrowed from `rooms`.
     template <std::size_t... I, class... X>
     std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, number_rooms<X...>& rooms,
                                                X&&... values) const {

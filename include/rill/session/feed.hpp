@@ -5,9 +5,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A value for an edge of the graph. It owns or shares the value, so it may be stored, as in a std::vector<feed_value>.
+/// A value for an edge of the graph. It owns or shares the value, so it may be stored, for instance in a std::vector<feed_value>.
 struct feed_value {
-    any_tensor edge;       // empty: the feed is by name
+    any_tensor edge;       // null: the feed is by name
     std::string edge_name; // "layer/x:0"
     any_array value;
 };
@@ -75,10 +75,10 @@ namespace detail {
 
 void check_feed(const endpoint& e, const tensor_type& given, const dims& promised = dims::unknown());
 
-/// Throws invalid_argument if the elements of a user's array can't be counted: its extents may be anything.
+/// Throws invalid_argument if the number of elements of a user's array overflows.
 void check_countable(const endpoint& e, const any_array& given);
 
-/// Room for a fed number on the stack of a call, which lends it to its run.
+/// Stack space in a call for a fed number, which the run borrows.
 struct number_room {
     alignas(16) std::byte bytes[16];
 };
@@ -97,7 +97,8 @@ any_array host_value_for(const endpoint& e, const dims& wanted, X&& x, number_ro
     }
 }
 
-/// Returns the array for an edge, checked against its node's type and its handle's extents. With `room`, it borrows a number from there.
+/// Returns the array for an edge, checked against its node's type and its handle's extents. With `room`, the array borrows a number from
+/// there.
 template <class E, class X>
 any_array checked_feed(const E& edge, X&& x, const std::source_location& where = {}, number_room* room = nullptr) {
     const endpoint& e = edge.end();

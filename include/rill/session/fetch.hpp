@@ -17,7 +17,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An operation: a node without a value, or whose value is not wanted.
+/// An operation: a node that has no value, or whose value is not fetched.
 template <class X>
 concept operation_like = std::is_base_of_v<operation, X>;
 
@@ -254,7 +254,7 @@ struct run_end {
     template <node_handle H> run_end(const H& h) : at(handle_output(h)) {}
 };
 
-/// Returns the key of a run that is cut: nodes without outputs are targets. Registers what cuts it.
+/// Returns the key of a partitioned run; nodes without outputs are targets. Registers the partitioning code.
 inline plan_key key_to_cut(const std::vector<run_end>& fetches, const std::vector<run_end>& feeds) {
     register_partitioned_runs();
     plan_key key;

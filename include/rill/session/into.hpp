@@ -83,9 +83,9 @@ template <class Array, class Tensor> inline constexpr bool is_room_for = true;
 template <class Array, typed_operand X>
 inline constexpr bool is_room_for<Array, X> = std::is_same_v<host_element<Array>, value_type_of<X>>;
 
-/// Fetches into an existing array: s.run(into(y, array), …). The array is a dense row-major xtensor (of fixed shape too), a std::vector or
-/// std::span (flat), or a number for rank 0. Nothing is allocated if the size fits already. The same run must not be fed with the array. If
-/// the run fails, the elements are unspecified.
+/// Fetches into an existing array: s.run(into(y, array), …). The array is a dense row-major xtensor (dynamic or fixed), a flat std::vector
+/// or std::span, or a number for rank 0. Nothing is allocated if the size fits already. The same run must not be fed with the array. If the
+/// run fails, the elements are unspecified.
 template <graph_operand X, class A> into_fetch<X, A> into(const X& what, A& array) {
     static_assert(is_room_for<A, X>, "into: the array's element type differs from the tensor's");
     static_assert(detail::has_its_elements<A>, "into: a std::vector<bool> holds bits; take an xtensor of bool");

@@ -14,7 +14,7 @@ struct local_session_state;
 /// A session in this process.
 class local_session_core final : public session_core {
 public:
-    /// `task`: see make_session_core.
+    /// Opens the session; `task`: see make_session_core.
     local_session_core(const rill::graph& g, const session_options& options,
                        std::shared_ptr<container_set> task = nullptr);
     RILL_INLINE ~local_session_core() override;
@@ -37,9 +37,9 @@ public:
     RILL_INLINE void check_variable(const node* variable, const any_array& value) const override;
     RILL_INLINE void check_resource(const saved_resource& saved) const override;
 
-    /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
+    /// Binds a variable to a state that may be shared. Call it before a plan with this variable is bound.
     void share(const node* variable, const std::shared_ptr<variable_state>& value);
-    /// Returns the state of a variable; null before its first use.
+    /// Returns the state of a variable, or null before its first use.
     std::shared_ptr<variable_state> shared(const node* variable);
 
 private:

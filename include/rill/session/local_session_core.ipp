@@ -102,7 +102,7 @@ RILL_COLD local_session_core::local_session_core(const rill::graph& g, const ses
 
 RILL_COLD local_session_core::~local_session_core() {
     const std::lock_guard lock(state_->mutex);
-    state_->runs.clear(); // which hold the state
+    state_->runs.clear(); // the runs hold the state
 }
 
 RILL_COLD std::shared_ptr<local_session_core>

@@ -22,7 +22,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// An LRU cache of prepared runs: a session with ever new fetches must not grow. Callables hold their own runs.
+/// An LRU cache of prepared runs, so that a session with ever new fetches does not grow. Callables hold their own runs.
 class run_cache {
 public:
     std::shared_ptr<prepared_run> find(const plan_key& key);
@@ -62,12 +62,12 @@ struct local_session_state {
     }
     [[noreturn]] void refuse_closed(const plan_key* asked) const;
     step_context context_of(const run_options& how) const;
-    /// Returns the request of a step that is started. A step that fails because the session closes was cancelled, as a blocking run is.
+    /// Returns the request of a started step. If the session closes meanwhile, the step fails with `cancelled`, like a blocking run.
     static posted_step::request request_of(const std::shared_ptr<local_session_state>& session, const run_options& how,
                                            completion done);
 
     const std::shared_ptr<resource_store> resources;
-    const std::shared_ptr<placement> where; // of the nodes of all plans
+    const std::shared_ptr<placement> where; // placement of the nodes of all plans
     const step_context context;             // the base context of every step
     std::mutex mutex;
     run_cache runs;
@@ -75,11 +75,11 @@ struct local_session_state {
     std::source_location closed_at; // set before the resources end
 };
 
-/// Makes a run in parts; returns null if all its nodes run on one device.
+/// A function that makes a partitioned run. It returns null if all nodes run on one device.
 using partitioned_run_maker = std::shared_ptr<prepared_run> (*)(const plan_key& key, const session_options& options,
                                                                 std::shared_ptr<local_session_state> session);
 
-/// Null before register_partitioned_runs.
+/// The registered maker of partitioned runs; null before register_partitioned_runs.
 RILL_EXPORT inline std::atomic<partitioned_run_maker> make_partitioned_run{nullptr};
 
 }}} // namespace rill::RILL_ABI::detail

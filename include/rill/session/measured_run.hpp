@@ -13,8 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A run of a session whose placer learns. It records what the nodes take in traced steps, and traces one step in 64 itself. Sessions that do
-/// not learn have their runs without it.
+/// A run of a session whose placer learns. It records node times from traced steps, and traces one step in 64 itself. Sessions that do not
+/// learn use plain runs.
 class measured_run final : public prepared_run, public std::enable_shared_from_this<measured_run> {
 public:
     measured_run(std::shared_ptr<prepared_run> of, rill::graph g, std::shared_ptr<local_session_state> session);
@@ -29,7 +29,7 @@ public:
 private:
     static constexpr std::uint64_t period = 64;
 
-    /// Counts a step. Returns true if it is to be traced: never the first one, which binds kernels.
+    /// Counts a step. Returns true if the step should be traced; never for the first step, which binds kernels.
     bool is_next_traced() noexcept { return steps_.fetch_add(1, std::memory_order_relaxed) % period == period - 1; }
     void record(const step_trace& step) noexcept;
 

@@ -47,7 +47,7 @@ RILL_COLD void measured_run::start(std::vector<any_array> feeds, const run_optio
 RILL_COLD void measured_run::record(const step_trace& step) noexcept {
     try {
         record_costs(*session_->where->costs(), step, graph_.state(), *session_->where);
-    } catch (...) { // out of memory: the step has ended well all the same
+    } catch (...) { // out of memory: the step itself has succeeded
     }
 }
 

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class partitioned_plan;
 
-/// A run in parts of a session in this process (session_options::partition_devices).
+/// A partitioned run of a session in this process (session_options::partition_devices).
 class partitioned_run final : public prepared_run, public std::enable_shared_from_this<partitioned_run> {
 public:
     partitioned_run(std::unique_ptr<partitioned_plan> of, std::shared_ptr<local_session_state> session);

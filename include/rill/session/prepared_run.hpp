@@ -22,7 +22,7 @@ struct session_device {
     std::size_t memory = 0; // bytes; 0: unknown
 };
 
-/// A part of a run, as a graph of its own.
+/// A part of a run, as a graph.
 struct run_part {
     rill::graph graph;
     std::string device; // "/job:localhost/replica:0/task:0/device:cpu:0"
@@ -39,12 +39,12 @@ struct execution_state;
 class step_result {
 public:
     explicit step_result(plan& p) noexcept;
-    /// The result of a step that has ended, with these values.
+    /// Makes the result of a finished step from its values.
     explicit step_result(std::vector<any_array> values);
     step_result(step_result&&) noexcept;
     ~step_result();
 
-    /// Takes a frame for these feeds. It borrows their memory.
+    /// Acquires a frame for these feeds and borrows their memory.
     void begin(std::span<const any_array> feeds);
     void run(std::span<const fetch_place> places, const step_context& context);
 
@@ -67,13 +67,13 @@ public:
     /// Runs a step; the fetched values are borrowed from the result. `places` has one entry for each fetch, or none.
     virtual step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places = {},
                             const run_options* how = nullptr) = 0;
-    /// Starts a step and returns. The step keeps the feeds, which own their elements. At its end it calls `done` once, on a thread of the
-    /// environment: with the fetched values in order, or with an error. A trace in `how` must live until then.
+    /// Starts a step and returns. The step keeps the feeds, which must own their elements. At its end it calls `done` once, on a thread of
+    /// the environment, with the fetched values or an error. A trace in `how` must live until then.
     virtual void start(std::vector<any_array> feeds, const run_options& how, completion done) = 0;
     virtual std::string memory_report() = 0;
-    /// Frees what no running step uses, when the session closes.
+    /// Frees unused memory when the session closes.
     virtual void close() noexcept {}
-    /// Returns the parts of a run that is cut; none if it runs as a whole.
+    /// Returns the parts of a partitioned run; empty for other runs.
     virtual std::vector<run_part> parts() const { return {}; }
 };
 

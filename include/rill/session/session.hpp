@@ -37,7 +37,7 @@ finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds
 /// Returns the core of a session.
 const std::shared_ptr<session_core>& core_of(const session& s);
 
-/// Opens a session whose state a container set holds, as those of a cluster's task do.
+/// Opens a session whose state is held by a container set, as in a task of a cluster.
 session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task);
 
 } // namespace detail
@@ -45,8 +45,8 @@ session open_session(const graph& g, const session_options& options, std::shared
 class coordinator; // train/coordinator.hpp
 class coordinated_thread;
 
-/// A session runs parts of a graph and keeps the values of its variables. Several threads may use it at once. Several sessions on one graph
-/// are independent. The graph may grow meanwhile.
+/// A session runs parts of a graph and keeps the values of its variables. It is thread-safe. Several sessions on one graph are independent.
+/// The graph may grow between and during runs.
 class session {
 public:
     /// Opens a session on the current graph (see graph_scope), or on a given one.
@@ -69,9 +69,9 @@ public:
     void close(const std::source_location& where = std::source_location::current()) noexcept { core_->close(where); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
-    /// Empties the named containers (all if none is named) and closes the sessions that use them: in this process, or in all tasks of a
-    /// server's cluster (`target`), which may ask for the client's keys (`security`). Throws unavailable or deadline_exceeded if a task does
-    /// not answer in time.
+    /// Empties the named containers (all if none is named) and closes the sessions that use them. It acts in this process, or in all tasks
+    /// of a server's cluster (`target`). A server may require the client's keys (`security`). Throws unavailable or deadline_exceeded if a
+    /// task does not answer in time.
     static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {},
                       std::chrono::nanoseconds timeout = std::chrono::seconds(30),
                       const credentials_option& security = {}) {
@@ -81,13 +81,13 @@ public:
     /// Returns the graph with the values of its variables in this session: see with_values.
     valued_graph variable_values() const;
 
-    /// Returns a text with the memory of the variables and of one step of each plan, beside the least that any layout needs.
+    /// Returns a report of the memory of variables and of one step of each plan, with its lower bound.
     std::string memory_report() const { return core_->memory_report(); }
     /// Returns the devices on which the session can place nodes.
     std::vector<session_device> devices() const { return core_->devices(); }
 
-    /// Returns the parts into which a run would be cut between its devices; the session's own graph if it is one part:
-    /// for (auto& p : s.partition({train}, {x, y})) write_dot(p.graph, p.device + ".dot").
+    /// Returns the parts of a run between its devices, or the session's graph if there is one part. Example: for (auto& p :
+    /// s.partition({train}, {x, y})) write_dot(p.graph, p.device + ".dot").
     std::vector<run_part> partition(const std::vector<detail::run_end>& fetches,
                                     const std::vector<detail::run_end>& feeds = {}) const {
         return core_->partition(detail::key_to_cut(fetches, feeds));
@@ -221,7 +221,7 @@ private:
     std::shared_ptr<detail::session_core> core_;
 };
 
-/// Returns a session's graph with the values of all variables that have one, for export: export_graph(with_values(s), "model.rill"). It
+/// Returns a session's graph with the values of all initialized variables, for export: export_graph(with_values(s), "model.rill"). It
 /// includes slots of optimizers. All values come from one step.
 inline valued_graph with_values(const session& s) { return s.variable_values(); }
 

@@ -19,16 +19,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class container_set;
 
-/// The untyped core of a session, shared with its callables: of this process, or of a cluster.
+/// The untyped core of a session in this process or of a cluster. Callables share it.
 class session_core {
 public:
     explicit session_core(const rill::graph& g) : graph_(g) {}
     virtual ~session_core() = default;
 
     const rill::graph& graph() const noexcept { return graph_; }
-    /// Keeps where the session was opened, for errors.
+    /// Stores the source location where the session was opened, for errors.
     void set_opened_at(const std::source_location& where) noexcept { opened_at_ = where; }
-    /// Returns the prepared run of a key, made on first use. Throws invalid_argument for nodes of another graph, and for a feed given twice.
+    /// Returns the prepared run of a key, made on first use. Throws invalid_argument for nodes of another graph, and for duplicate feeds.
     virtual std::shared_ptr<prepared_run> find_run(const plan_key& key) = 0;
     /// Closes the session: later runs throw `cancelled`. Memory is freed once no run uses it.
     virtual void close(const std::source_location& where = {}) noexcept = 0;
@@ -37,27 +37,28 @@ public:
     virtual bool first_time(const std::string& what) = 0;
     /// Returns the devices on which the session can place nodes.
     virtual std::vector<session_device> devices() const = 0;
-    /// Returns the parts of a run, cut between devices; one that is the whole run if all of it runs on one device. The program must have
+    /// Returns the parts of a run, cut between devices. There is a single part if the whole run is on one device. The program must have
     /// called register_partitioned_runs.
     RILL_INLINE virtual std::vector<run_part> partition(const plan_key& key);
     /// Returns true if a variable has a value in this session.
     virtual bool has_value(const node* variable) const = 0;
 
-    // The interface of savers. A session of a cluster reads and restores variables by runs.
-    /// Returns the value of a variable in the host's memory, shared with the variable where that is possible; empty if it has none.
+    // The interface of savers. Cluster sessions read and restore variables by runs.
+    /// Returns the value of a variable in host memory, shared with the variable if possible; an empty array if it has no value.
     virtual any_array variable_value(const node* variable) const;
-    /// Gives a variable a value, in place of its initializer or of what it holds.
+    /// Sets the value of a variable, in place of its initializer or its current value.
     virtual void restore_variable(const node* variable, const any_array& value);
     /// Returns the state of queues, tables and random counters.
     virtual std::vector<saved_resource> saved_resources() const;
     virtual void restore_resource(const saved_resource& saved);
-    /// Lets no other session of a cluster run steps in the tasks of variables, until let_others_in(): this one gives them their values. Steps of
-    /// others that run there end with `aborted`, and so do later ones of what they have prepared before. A local session does nothing.
+    /// Excludes other sessions from the tasks of these variables until let_others_in(), while this session restores them. Running steps of
+    /// other sessions in these tasks end with `aborted`. So do later steps of runs that they have already prepared. Local sessions do
+    /// nothing.
     virtual void keep_others_out(std::span<const node* const> /*variables*/) {}
     virtual void let_others_in() {}
-    /// Throws invalid_argument if the value does not fit the variable that is there, and changes nothing.
+    /// Throws invalid_argument if the value does not fit the existing variable. Changes nothing.
     virtual void check_variable(const node* variable, const any_array& value) const;
-    /// Throws what restore_resource would throw, and changes nothing.
+    /// Throws the errors of restore_resource, but changes nothing.
     virtual void check_resource(const saved_resource& saved) const;
 
     /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
@@ -66,7 +67,8 @@ public:
     endpoint fetched(const std::string& name) const;
 
 protected:
-    /// Throws invalid_argument for nodes of another graph or of a body, and for a feed given twice; failed_precondition for null handles.
+    /// Throws invalid_argument for nodes of another graph or of a body, and for duplicate feeds. Throws failed_precondition for null
+    /// handles.
     void check_key(const plan_key& key) const;
 
 private:
@@ -77,12 +79,12 @@ private:
     std::source_location opened_at_ = {};
 };
 
-/// Opens a session: in this process, or on the server of options.target. `task`: the container set of a cluster's task, which then holds all state of the session. Null: a local
-/// session, with a set of its own for private state.
+/// Opens a session in this process, or on the server of options.target. `task`: the container set of a cluster task, which then holds all
+/// state of the session. Null: a local session with its own set for private state.
 std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
                                                 std::shared_ptr<container_set> task = nullptr);
 
-/// How sessions of servers are opened and their containers reset. <rill/distributed.hpp> registers it.
+/// The functions that open remote sessions and reset their containers. <rill/distributed.hpp> registers them.
 struct remote_sessions {
     std::shared_ptr<session_core> (*open)(const graph& g, const session_options& options);
     void (*reset)(const std::string& target, const std::vector<std::string>& containers,
@@ -90,7 +92,7 @@ struct remote_sessions {
 };
 RILL_EXPORT inline std::atomic<const remote_sessions*> registered_remote_sessions{nullptr};
 
-/// Throws unimplemented, naming the header, if none are registered.
+/// Returns the registered functions. Throws unimplemented, with the name of the header, if there are none.
 const remote_sessions& remote_sessions_for(const std::string& target);
 
 void reset_containers(const std::string& target, const std::vector<std::string>& containers,

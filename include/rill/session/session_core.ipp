@@ -76,7 +76,7 @@ RILL_COLD endpoint session_core::named(const std::string& name) const {
 }
 
 RILL_COLD void session_core::check_key(const plan_key& key) const {
-    // a null handle has no place: one of the other nodes, or of the session, leads to the call
+    // a null handle has no location: name another node, or the session, to locate the call
     const auto refuse_null = [&](const char* list, std::size_t i, std::size_t count) {
         std::string text = "run: " + std::string(list) + " " + std::to_string(i + 1) + " of " + std::to_string(count) +
                            " is a null handle";

@@ -26,7 +26,7 @@ inline std::string shape_bytes(const dims& shape) {
     wire_writer to;
     for (int i = 0; i < shape.rank; ++i) {
         wire_writer axis;
-        axis.field(1, static_cast<std::uint64_t>(shape[i])); // an unknown extent is -1 there too
+        axis.field(1, static_cast<std::uint64_t>(shape[i])); // TensorFlow's value for an unknown extent is -1, too
         to.field(2, axis.out);
     }
     if (!shape.known_rank()) to.field(3, std::uint64_t(1));
@@ -72,7 +72,8 @@ RILL_COLD std::string graph_def_bytes(const graph& g) {
     return std::move(graph_def.out);
 }
 
-/// Returns the name of the device of an entry: that of its task and of what its node requests, otherwise the first CPU.
+/// Returns the name of the device of an entry: its task and the device that its node requests, by default the first
+/// CPU.
 inline std::string traced_device(const step_trace::entry& e, const node* n) {
     device_name found{"localhost", 0, 0, "cpu", 0};
     if (n) found = merge(found, parse_device(requested_device(*n)));
@@ -145,7 +146,7 @@ struct event_writer::state {
         auto& files = options.files ? *options.files : file_system::real();
         detail::make_directories(files, directory);
         const double time = now();
-        char name[80]; // the number at the end is drawn: two writers never share a file
+        char name[80]; // the number at the end is random: two writers never share a file
         std::snprintf(name, sizeof name, "events.out.tfevents.%010lld.rill.%08llx", static_cast<long long>(time),
                       static_cast<unsigned long long>(detail::random_bits() & 0xffffffffu));
         path = detail::joined_path(directory, name);
@@ -166,7 +167,7 @@ struct event_writer::state {
         flushed = std::chrono::steady_clock::now();
         if (kept.empty()) return;
         const std::string bytes =
-            std::exchange(kept, {}); // dropped if it can't be written: a later call must not repeat half of it
+            std::exchange(kept, {}); // dropped on an error: a later call must not repeat half of it
         file->append(bytes);
     }
     void add(std::int64_t step, int field, std::string_view value) {

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Several summaries as one: merge_summaries({scalar_summary("loss", loss), histogram_summary("w", w)}).
+/// Merges several summaries into one: merge_summaries({scalar_summary("loss", loss), histogram_summary("w", w)}).
 template <class... Unused> // a template, so that only programs that call it have its kernels
 tensor<std::string> merge_summaries(const std::vector<any_tensor>& summaries,
                                     const std::source_location& where = std::source_location::current()) {
@@ -15,7 +15,8 @@ tensor<std::string> merge_summaries(const std::vector<any_tensor>& summaries,
     return {detail::unchecked, string_join(summaries, {}, where)};
 }
 
-/// All summaries of the current graph as one: log.add(s.run(merged_summaries()), step). Each call adds a node; keep what it gives.
+/// Merges all summaries of the current graph into one: log.add(s.run(merged_summaries()), step). Each call adds a node; keep the
+/// result.
 template <class... Unused>
 tensor<std::string> merged_summaries(const std::source_location& where = std::source_location::current()) {
     std::vector<any_tensor> all;

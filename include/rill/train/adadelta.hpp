@@ -38,8 +38,8 @@ struct adadelta_options {
     double epsilon = 1e-8;
 };
 
-/// Adadelta (Zeiler 2012): steps in the proportion of running means of past steps and gradients, both squared. Where the
-/// gradient is rows (of gather along axis 0), only these are touched.
+/// Adadelta (Zeiler 2012): scales steps by the ratio of running means of squared past steps and squared gradients. For a
+/// gradient by rows (of gather along axis 0), only these rows are updated.
 class adadelta : public optimizer<adadelta, adadelta_rule, adadelta_options> {
 public:
     static constexpr auto scope_name = "adadelta";

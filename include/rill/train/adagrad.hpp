@@ -24,11 +24,11 @@ struct adagrad_rule {
 
 struct adagrad_options {
     double learning_rate = 0.01;
-    double initial_accumulator_value = 0.1; // positive: nothing else keeps the first steps finite
+    double initial_accumulator_value = 0.1; // positive: it keeps the first steps finite
 };
 
-/// Adagrad (Duchi et al. 2011): steps over the root of the sum of all squared gradients. Where the gradient is rows (of gather
-/// along axis 0), only these are touched.
+/// Adagrad (Duchi et al. 2011): divides steps by the root of the sum of all squared gradients. For a gradient by rows (of
+/// gather along axis 0), only these rows are updated.
 class adagrad : public optimizer<adagrad, adagrad_rule, adagrad_options> {
 public:
     static constexpr auto scope_name = "adagrad";

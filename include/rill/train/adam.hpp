@@ -32,7 +32,7 @@ struct adam_rule {
     }
 };
 
-/// One step of Adam, of a table by those rows alone that have a gradient: the moments of others stay.
+/// One step of Adam that updates only the rows of a table that have a gradient: the moments of other rows stay.
 struct lazy_adam_rule : adam_rule {
     static constexpr auto name = "ApplyLazyAdam";
     static constexpr bool by_rows = true;
@@ -41,11 +41,11 @@ struct lazy_adam_rule : adam_rule {
 
 namespace detail {
 
-/// What Adam and its kin take: the powers of beta1 and beta2, as variables of the optimizer, and the rate.
+/// Returns the numbers of Adam and its variants: the powers of beta1 and beta2, as variables of the optimizer, and the rate.
 template <class T> update_numbers adam_numbers(double beta1, double beta2, const endpoint& rate) {
     const variable<T> power1("beta1_power", static_cast<T>(beta1), {.trainable = false});
     const variable<T> power2("beta2_power", static_cast<T>(beta2), {.trainable = false});
-    // within the step the updates read the powers as they were at its start, whatever the order
+    // within the step the updates read the powers as they were at its start, in any order
     return {{power1.end(), power2.end(), rate}, [=](std::vector<operation>& last) {
                 last.emplace_back(power1.assign(power1 * static_cast<T>(beta1)).node());
                 last.emplace_back(power2.assign(power2 * static_cast<T>(beta2)).node());
@@ -61,9 +61,10 @@ struct adam_options {
     bool lazy = false;
 };
 
-/// Adam (Kingma and Ba 2014): steps scaled by running means of the gradient and of its square. Each variable gets the
-/// slots m and v; the powers of beta1 and beta2 are variables of the optimizer. Of a table, every row makes a step, as in
-/// TensorFlow: m and v of all of them fade. With `lazy`, as in its LazyAdam, only rows that have a gradient do: a step costs these.
+/// Adam (Kingma and Ba 2014): steps scaled by running means of the gradient and of its square. Each variable gets the slots m and
+/// v. The powers of beta1 and beta2 are variables of the optimizer. By default every row of a table makes a step, as in TensorFlow:
+/// m and v of all rows decay. With `lazy`, as in TensorFlow's LazyAdam, only rows that have a gradient make a step, which costs
+/// less.
 class adam : public optimizer<adam, adam_rule, adam_options> {
 public:
     static constexpr auto scope_name = "adam";

@@ -25,7 +25,7 @@ struct adamw_rule : adam_rule {
     }
 };
 
-/// One step of AdamW, of a table by those rows alone that have a gradient: others do not decay.
+/// One step of AdamW that updates only the rows of a table that have a gradient: other rows do not decay.
 struct lazy_adamw_rule : adamw_rule {
     static constexpr auto name = "ApplyLazyAdamW";
     static constexpr bool by_rows = true;
@@ -40,9 +40,8 @@ struct adamw_options {
     bool lazy = false; // of a table, only rows that have a gradient make a step
 };
 
-/// Adam with weights that decay beside the gradient, not through it (Loshchilov and Hutter 2019): each step first takes
-/// learning_rate * weight_decay of every weight away. (TensorFlow's contrib took weight_decay alone; its Keras, as here, the
-/// product.)
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019): each step first subtracts learning_rate * weight_decay of
+/// every weight. (TensorFlow's contrib subtracts weight_decay alone. Its Keras subtracts the product, as here.)
 class adamw : public optimizer<adamw, adamw_rule, adamw_options> {
 public:
     static constexpr auto scope_name = "adamw";

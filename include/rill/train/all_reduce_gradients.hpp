@@ -16,11 +16,11 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The bytes of gradients that cross together.
+/// The maximal size of a bundle of gradients that one all-reduce transfers, in bytes.
 inline constexpr index_t most_bundled = index_t(4) << 20;
 
-/// Returns the numbers of the pairs that have a gradient, in bundles that cross together: dense ones of one type and of known shapes, up to
-/// most_bundled. Each of the others is a bundle of its own.
+/// Returns the indices of the pairs that have a gradient, in bundles that one all-reduce transfers. A bundle holds dense gradients of one
+/// type and of known shapes, up to most_bundled bytes. Each other gradient is a bundle of its own.
 std::vector<std::vector<std::size_t>> gradient_bundles(const std::vector<gradient_and_variable>& pairs);
 /// Returns the name under which ranks compare a bundle: "gradient of 'w'", "gradients of 'w' and 3 more".
 std::string name_of_bundle(const std::vector<gradient_and_variable>& pairs, const std::vector<std::size_t>& bundle);
@@ -51,13 +51,14 @@ std::vector<any_tensor> summed_bundle(const std::vector<gradient_and_variable>& 
 
 } // namespace detail
 
-/// all_reduce_gradients(optimizer.compute_gradients(loss), group): the pairs with the means of their gradients over the ranks of a group, for
-/// apply_gradients. Ranks that begin with equal variables keep equal ones, without a parameter server. Small gradients cross together.
-/// Gradients by rows stay so: the rows of all ranks. Gradients are float32 or float64.
+/// Returns the pairs with the means of their gradients over the ranks of a group, for apply_gradients:
+/// all_reduce_gradients(optimizer.compute_gradients(loss), group). Ranks that begin with equal variables keep equal ones, without a
+/// parameter server. Small gradients are transferred together. Gradients by rows stay by rows: the result has the rows of all ranks.
+/// Gradients are float32 or float64.
 template <std::same_as<gradient_and_variable> Pair>
 std::vector<Pair> all_reduce_gradients(const std::vector<Pair>& pairs, const collective_group& group,
                                        const std::source_location& where = std::source_location::current()) {
-    using untyped = decltype(Pair::gradient); // a type of the template: calls are compiled where this function is called
+    using untyped = decltype(Pair::gradient); // dependent: calls are compiled where this function is called
     const auto ranks = static_cast<float>(group.ranks());
     std::vector<Pair> means(pairs.size());
     for (const auto& bundle : detail::gradient_bundles(pairs)) {

@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_COLD std::vector<std::vector<std::size_t>> gradient_bundles(const std::vector<gradient_and_variable>& pairs) {
     struct open_bundle {
         std::size_t number = 0;
-        index_t bytes = most_bundled; // full: the first gradient begins one
+        index_t bytes = most_bundled; // a full bundle: the first gradient begins a new one
     };
     open_bundle singles, doubles;
     std::vector<std::vector<std::size_t>> all;

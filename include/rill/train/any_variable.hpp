@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The dtypes that an initializer makes first values of.
+/// True if an initializer can make values of a dtype.
 template <class I, class T> inline constexpr bool initializes = is_real_floating<T>;
 template <class T> inline constexpr bool initializes<constant_initializer, T> = has_zero_and_one<T>;
 
@@ -34,9 +34,9 @@ public:
     any_initializer(N number) : any_initializer(constant_initializer(static_cast<double>(number))) {} // NOLINT
 
     explicit operator bool() const { return bool(make_); }
-    /// Whether it makes first values of that dtype.
+    /// Returns true if the initializer makes values of a dtype.
     bool makes(dtype type) const { return (dtypes_ & bit(type)) != 0; }
-    /// The node of a variable's first value.
+    /// Adds the node of a variable's initial value.
     endpoint operator()(dtype type, const dims& shape) const { return make_(type, shape); }
 
 private:
@@ -54,8 +54,9 @@ private:
     std::uint32_t dtypes_ = 0;
 };
 
-/// A variable whose dtype and shape only run time knows: any_variable("w", dtype::float32, dims{in, out}, glorot_uniform()).
-/// assign(w, value) and its kin write to it. Random initializers are of floating variables: invalid_argument for others.
+/// Creates a variable whose dtype and shape are known only at run time: any_variable("w", dtype::float32, dims{in, out},
+/// glorot_uniform()). assign(w, value) and the other assignments write to it. Throws invalid_argument for a random
+/// initializer of a variable that is not floating.
 any_tensor any_variable(const std::string& name, dtype type, const dims& shape, const any_initializer& initializer,
                         const variable_options& options = {},
                         const std::source_location& where = std::source_location::current());

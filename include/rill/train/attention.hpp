@@ -13,18 +13,18 @@
 #include <rill/ops/nn/softmax.hpp>
 #include <rill/train/recurrent.hpp>
 
-// Attention over the states of an encoder, memory [batch, time, width]: called with a query [batch, n], it returns the context [batch, width],
-// a mean of the memory, and its weights, the alignments [batch, time]. Variables have TensorFlow's names.
+// Attention over the states of an encoder, memory [batch, time, width]. It is called with a query [batch, n]. It returns the context
+// [batch, width], a weighted mean of the memory, and the weights, the alignments [batch, time]. Variables have TensorFlow's names.
 
 namespace rill { inline namespace RILL_ABI {
 
 struct attention_options {
-    sequence_lengths lengths = {}; // of the memory; steps behind an end have the weight 0
-    bool scaled = false; // scores times a variable: attention_g. Bahdanau's are normalized besides, with attention_b
+    sequence_lengths lengths = {}; // of the memory; steps after the end have weight 0
+    bool scaled = false; // multiplies scores by attention_g; also normalizes Bahdanau's, with attention_b
     any_initializer kernel_initializer = {};
 };
 
-/// The memory of an attention is [batch, time, width], with a known width.
+/// True for the memory of an attention: [batch, time, width], with a known width.
 template <class E> inline constexpr bool is_attention_memory = E::rank == 3 && rules::extent_along(E::value, 2) != dyn;
 
 namespace detail {
@@ -70,7 +70,7 @@ private:
 
 } // namespace detail
 
-/// The attention that luong_attention makes.
+/// The attention object that luong_attention returns.
 template <index_t Units, index_t Width, class T> class luong_attention_of {
 public:
     static constexpr index_t units = Units, width = Width;
@@ -96,8 +96,8 @@ private:
     tensor<T> scale_;
 };
 
-/// auto attention = luong_attention<128>("attention", states, {.lengths = n}); auto [context, alignments] = attention(query): Luong's
-/// multiplicative attention. The score of a step is query . (state memory_layer/kernel); queries are [batch, 128].
+/// Returns Luong's multiplicative attention: auto attention = luong_attention<128>("attention", states, {.lengths = n}); auto [context,
+/// alignments] = attention(query). The score of a step is query . (state memory_layer/kernel). Queries are [batch, 128].
 template <index_t Units, typed_operand M>
 auto luong_attention(const std::string& name, const M& memory, const attention_options& o = {},
                      const std::source_location& where = std::source_location::current()) {
@@ -106,7 +106,7 @@ auto luong_attention(const std::string& name, const M& memory, const attention_o
     return luong_attention_of<Units, extents_of<M>::value[2], value_type_of<M>>(variable_scope(name), memory, o, where);
 }
 
-/// The attention that bahdanau_attention makes.
+/// The attention object that bahdanau_attention returns.
 template <index_t Units, index_t Query, index_t Width, class T> class bahdanau_attention_of {
 public:
     static constexpr index_t units = Units, width = Width;
@@ -145,8 +145,8 @@ private:
     tensor<T, Units> direction_, offset_; // null unless scaled
 };
 
-/// bahdanau_attention<64, 128>("attention", states, {.lengths = n}): Bahdanau's additive attention with 64 units, for queries [batch, 128]. The
-/// score of a step is attention_v . tanh(state memory_layer/kernel + query query_layer/kernel).
+/// Returns Bahdanau's additive attention with 64 units, for queries [batch, 128]: bahdanau_attention<64, 128>("attention", states,
+/// {.lengths = n}). The score of a step is attention_v . tanh(state memory_layer/kernel + query query_layer/kernel).
 template <index_t Units, index_t Query, typed_operand M>
 auto bahdanau_attention(const std::string& name, const M& memory, const attention_options& o = {},
                         const std::source_location& where = std::source_location::current()) {
@@ -156,9 +156,9 @@ auto bahdanau_attention(const std::string& name, const M& memory, const attentio
                                                                                           o, where);
 }
 
-/// attention_cell<128>("decoder", cell, attention): a cell that attends. Its input is joined with the last attention [batch, Size]; the cell's output
-/// is the query; the output, and the next attention, is [output, context] attention_layer/kernel. The state is std::tuple(state of the cell, attention).
-/// The cell takes inputs of this width and Size.
+/// A cell with attention: attention_cell<128>("decoder", cell, attention). Its input is concatenated with the last attention [batch, Size].
+/// The inner cell's output is the query. The output is [output, context] attention_layer/kernel, which is also the next attention. The
+/// state is std::tuple(state of the cell, attention). The inner cell takes inputs of the input's width plus Size.
 template <index_t Size, class C, class A>
 class attention_cell_of : public detail::cell_states<attention_cell_of<Size, C, A>> {
 public:
@@ -189,14 +189,14 @@ public:
         const tensor attended = matmul(concat<1>(output, context, where), kernel_, where);
         return std::pair(attended, std::tuple(next, attended));
     }
-    /// The state with f(h) in place of each h of the cell.
+    /// Returns the state with f(h) in place of each h of the cell.
     template <class F, class S, class P> auto with_hidden(const F& f, const std::tuple<S, P>& state) const {
         return std::tuple(cell_.with_hidden(f, std::get<0>(state)), std::get<1>(state));
     }
     template <class B> auto zeros_of(const B& batch, const std::source_location& where) const {
         return std::tuple(cell_.zeros_of(batch, where), detail::zero_rows<value_type, Size>(Size, batch, where));
     }
-    /// The first state of a decoder: the cell's, beside an attention of zeros.
+    /// Returns the first state of a decoder: the state of the inner cell and an attention of zeros.
     template <class S>
     auto state_of(const S& cell_state, const std::source_location& where = std::source_location::current()) const {
         const detail::handle_type<S> all = cell_state;

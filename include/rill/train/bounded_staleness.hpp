@@ -17,18 +17,18 @@ namespace rill { inline namespace RILL_ABI {
 
 struct bounded_staleness_options {
     int bound = 0;   // steps that a worker may be ahead of the slowest one
-    int workers = 1; // those that train together
+    int workers = 1; // the workers that train together
     replica_index worker = {};
 };
 
 namespace detail {
 
-/// Throws invalid_argument for a bound below 0, or no workers.
+/// Throws invalid_argument for a bound below 0 or fewer than one worker.
 staleness_traits checked_staleness(const bounded_staleness_options& how, const std::source_location& where);
 
 } // namespace detail
 
-/// An optimizer whose workers stay near each other: see bounded_staleness.
+/// An optimizer that limits how far its workers drift apart: see bounded_staleness.
 template <class Optimizer>
 class bounded_staleness_optimizer : public detail::minimizer<bounded_staleness_optimizer<Optimizer>> {
 public:
@@ -40,7 +40,7 @@ public:
     /// ahead. Every worker runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
     operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
-        const endpoint numbered_by = detail::seal(loss); // before nodes are put beside the counter: it tells who trains
+        const endpoint numbered_by = detail::seal(loss); // before other nodes: its device tells the worker
         const auto pairs = detail::gradients_of(loss, how, where);
         const operation updated = [&] {
             if constexpr (typed_operand<Loss>)
@@ -59,7 +59,7 @@ public:
                          number = how_.worker.of(numbered_by, clock_.workers, "bounded_staleness", where);
         const any_tensor left = apply_node(clock_leave_op{}, where, handle, number);
         *leave_ = left;
-        if (!how_.worker.is_tensor()) // otherwise who runs it must feed the number
+        if (!how_.worker.is_tensor()) // otherwise the caller of the step feeds the number
             current_graph().add_to_collection(collections::replica_leaves, left.end());
         const detail::control_scope after({updated.node()});
         return operation(apply_node(clock_advance_op{}, where, handle, number).node());
@@ -84,7 +84,7 @@ private:
 ///
 ///     const operation train = bounded_staleness(adam(), {.bound = 3, .workers = 2}).minimize(loss, global_step);
 ///
-/// Throws invalid_argument for a bound below 0, or no workers.
+/// Throws invalid_argument for a bound below 0 or fewer than one worker.
 template <class Optimizer>
 bounded_staleness_optimizer<Optimizer>
 bounded_staleness(const Optimizer& inner, const bounded_staleness_options& how,

@@ -15,8 +15,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// stacked_cells(lstm_cell<64, 128>("layer0"), lstm_cell<128, 128>("layer1")): cells one above the other. The output of each is the input of
-/// the next; the state is a tuple of theirs.
+/// A stack of cells: stacked_cells(lstm_cell<64, 128>("layer0"), lstm_cell<128, 128>("layer1")). The output of each cell is the input of
+/// the next. The state is a tuple of the cells' states.
 template <class... C> class stacked_cells : public detail::cell_states<stacked_cells<C...>> {
     using first = std::tuple_element_t<0, std::tuple<C...>>;
     using last = std::tuple_element_t<sizeof...(C) - 1, std::tuple<C...>>;
@@ -38,7 +38,7 @@ public:
                       "stacked_cells: the state must be a tuple with a state for each cell");
         return from<0>(x, states, where);
     }
-    /// The states with f(h) in place of each h.
+    /// Returns the states with f(h) in place of each h.
     template <class F, class... S> auto with_hidden(const F& f, const std::tuple<S...>& states) const {
         return [&]<std::size_t... I>(std::index_sequence<I...>) { // braces: f is called in order
             return std::tuple<decltype(std::get<I>(cells_).with_hidden(f, std::get<I>(states)))...>{
@@ -66,13 +66,13 @@ private:
 
 struct dropout_cell_options {
     double input_rate = 0, output_rate = 0, state_rate = 0; // shares that are dropped, in [0, 1)
-    bool variational = false; // one draw for all steps and examples of a run, not one each
-    any_tensor training = {}; // a bool of rank 0; false: nothing is dropped
+    bool variational = false; // one draw for all steps and examples of a run, instead of one for each
+    any_tensor training = {}; // a bool of rank 0; false: no dropout
     std::uint64_t seed = 0;   // 0: derived from the graph's seed and the nodes' names
 };
 
-/// dropout_cell(cell, {.output_rate = 0.5}): drops elements of the input, the output and the state of a cell. Of an lstm_cell's state it drops h
-/// and keeps c, as TensorFlow does (whose keep_prob is 1 - rate).
+/// A cell with dropout: dropout_cell(cell, {.output_rate = 0.5}) drops elements of the input, the output and the state of a cell. Of an
+/// lstm_cell's state it drops h and keeps c, as TensorFlow does (whose keep_prob is 1 - rate).
 template <class C> class dropout_cell : public detail::cell_states<dropout_cell<C>> {
 public:
     using value_type = typename C::value_type;
@@ -118,7 +118,7 @@ public:
             next);
         return std::pair(dropped(output, options_.output_rate, output_noise_, 1, where), kept);
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class S> auto with_hidden(const F& f, const S& state) const {
         return cell_.with_hidden(f, state);
     }
@@ -129,7 +129,7 @@ public:
 private:
     std::uint64_t seed_of(std::uint64_t part) const { return options_.seed == 0 ? 0 : options_.seed + part; }
 
-    /// x by its own draw or, if there is one, by the noise [1, n].
+    /// Returns x with dropped elements. The noise [1, n] selects them if there is one, else a draw of this call.
     template <typed_operand X>
     auto dropped(const X& x, double rate, const any_tensor& noise, std::uint64_t part,
                  const std::source_location& where) const {
@@ -154,7 +154,7 @@ private:
 
 namespace detail {
 
-/// Throws invalid_argument unless a cell's outputs are as wide as its inputs.
+/// Throws invalid_argument if the widths of a cell's inputs and outputs differ.
 inline void check_residual(index_t inputs, index_t outputs, const std::source_location& where) {
     if (inputs != outputs)
         throw invalid_argument("residual_cell: the cell has " + std::to_string(inputs) + " inputs and " +
@@ -163,7 +163,8 @@ inline void check_residual(index_t inputs, index_t outputs, const std::source_lo
 
 } // namespace detail
 
-/// residual_cell(cell): adds its input to the output of a cell. Errors: outputs that are not as wide as the inputs.
+/// A cell with a residual connection: residual_cell(cell) adds its input to the output of a cell. Errors: outputs whose width differs from
+/// the inputs'.
 template <class C> class residual_cell : public detail::cell_states<residual_cell<C>> {
 public:
     using value_type = typename C::value_type;
@@ -187,7 +188,7 @@ public:
         const auto [output, next] = cell_(in, state, where);
         return std::pair(sealed(in + output), next);
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class S> auto with_hidden(const F& f, const S& state) const {
         return cell_.with_hidden(f, state);
     }
@@ -199,7 +200,8 @@ private:
     C cell_;
 };
 
-/// A cell whose nodes, those of its zero_state too, are on a device: device_cell(cell, "/cpu:1"). Variables stay where they were made.
+/// A cell whose nodes, including those of its zero_state, are on a device: device_cell(cell, "/cpu:1"). Variables stay where they were
+/// made.
 template <class C> class device_cell : public detail::cell_states<device_cell<C>> {
 public:
     using value_type = typename C::value_type;
@@ -217,7 +219,7 @@ public:
         const device_scope on(device_, where);
         return cell_(x, state, where);
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class S> auto with_hidden(const F& f, const S& state) const {
         return cell_.with_hidden(f, state);
     }
@@ -252,7 +254,7 @@ public:
         const auto [output, next] = cell_(x, state, where);
         return std::pair(sealed(activation_(matmul(output, kernel, where) + bias)), next);
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class S> auto with_hidden(const F& f, const S& state) const {
         return cell_.with_hidden(f, state);
     }

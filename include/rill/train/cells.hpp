@@ -11,15 +11,15 @@
 #include <rill/ops/nn/clip.hpp>
 #include <rill/train/layers.hpp>
 
-// Cells of recurrent networks: objects with variables, called with an input [batch, inputs] and a state. They return the output [batch, outputs]
-// and the next state. train/recurrent.hpp runs them over sequences, train/cell_wrappers.hpp combines them. Variables have TensorFlow's names and
-// layout, so that its checkpoints fit.
+// Cells of recurrent networks: objects with variables, called with an input [batch, inputs] and a state. They return the output [batch,
+// outputs] and the next state. train/recurrent.hpp runs them over sequences. train/cell_wrappers.hpp combines them. Variables have
+// TensorFlow's names and layout, so that its checkpoints can be restored.
 
 namespace rill { inline namespace RILL_ABI {
 
 struct cell_options {
     any_initializer kernel_initializer = {}; // none: the scope's, or glorot_uniform
-    any_initializer bias_initializer = {};   // none: zeros; of the gates of a gru_cell, ones
+    any_initializer bias_initializer = {};   // none: zeros; ones for the gates of a gru_cell
 };
 
 struct lstm_options {
@@ -31,7 +31,7 @@ struct lstm_options {
     any_initializer bias_initializer = {};
 };
 
-/// A cell takes rows of so many inputs.
+/// True if E is an input of a cell: [batch, Inputs].
 template <class E, index_t In>
 inline constexpr bool is_cell_input = E::rank == 2 && rules::extents_compatible(rules::extent_along(E::value, 1), In);
 
@@ -40,7 +40,7 @@ namespace detail {
 constexpr index_t sum_of_extents(index_t a, index_t b) { return a == dyn || b == dyn ? dyn : a + b; }
 constexpr index_t times_extent(index_t count, index_t n) { return n == dyn ? dyn : count * n; }
 
-/// Zeros [batch, units], of a batch that is a number, a std::integral_constant, or a tensor of rank 0.
+/// Returns zeros [batch, units]. The batch is a number, a std::integral_constant, or a tensor of rank 0.
 template <class T, index_t Units, class B>
 auto zero_rows(index_t units, const B& batch, const std::source_location& where) {
     if constexpr (!extent_argument<B>)
@@ -54,13 +54,13 @@ auto zero_rows(index_t units, const B& batch, const std::source_location& where)
 /// Base of the cells: the forms of zero_state.
 template <class Cell> class cell_states {
 public:
-    /// zero_state<32>(): zeros for a batch whose size is known when compiling.
+    /// Returns zeros for a batch whose size is known at compile time: zero_state<32>().
     template <index_t Batch>
     auto zero_state(const std::source_location& where = std::source_location::current()) const {
         static_assert(Batch >= 0, "zero_state: the size of the batch is negative");
         return self().zeros_of(std::integral_constant<index_t, Batch>{}, where);
     }
-    /// zero_state(batch): of a number, or of a tensor of rank 0, such as shape(x)(0).
+    /// Returns zeros for a batch size that is a number or a tensor of rank 0, such as shape(x)(0): zero_state(batch).
     template <class B>
         requires(host_integer<B> || typed_operand<B>)
     auto zero_state(const B& batch, const std::source_location& where = std::source_location::current()) const {
@@ -71,7 +71,7 @@ private:
     const Cell& self() const { return static_cast<const Cell&>(*this); }
 };
 
-/// The input of a cell as a typed tensor.
+/// Returns the input of a cell as a typed tensor.
 template <class T, index_t In, graph_operand X> auto cell_input(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         static_assert(is_cell_input<extents_of<X>, In>, "cell: the input must be [batch, inputs]");
@@ -82,14 +82,14 @@ template <class T, index_t In, graph_operand X> auto cell_input(const X& x, cons
     }
 }
 
-/// A variable of a cell in the open variable_scope, made or found.
+/// Returns a variable of a cell from the open variable_scope, by get_variable.
 template <class T, index_t... D>
 variable<T, D...> cell_variable(const char* name, const dims& shape, const any_initializer& first, double otherwise,
                                 const std::source_location& where) {
     const any_initializer chosen = first ? first : any_initializer(otherwise);
     return get_variable<T, D...>(name, shape, layer_initializer{chosen}, {}, where);
 }
-/// The kernel of a cell: without an initializer, the scope's.
+/// Returns the kernel of a cell. Without an initializer it gets the scope's.
 template <class T, index_t... D>
 variable<T, D...> cell_kernel(const char* name, const dims& shape, const any_initializer& first,
                               const std::source_location& where) {
@@ -102,7 +102,7 @@ template <class F> auto in_variable_scope(const char* name, const F& f) {
     return f();
 }
 
-/// x within [-most, most]; 0: x itself.
+/// Clips x to [-most, most]; returns x itself if most is 0.
 template <class X> auto clipped(const X& x, double most) {
     using T = value_type_of<X>;
     const auto all = sealed(x);
@@ -111,8 +111,9 @@ template <class X> auto clipped(const X& x, double most) {
 
 } // namespace detail
 
-/// rnn_cell<64, 128> cell("rnn"): h' = tanh([x, h] kernel + bias), which is the output, too. The state is h [batch, units].
-/// rnn_cell<dyn, dyn>("rnn", inputs, units) has sizes that only run time knows. Variables: kernel [inputs + units, units], bias [units].
+/// A basic recurrent cell: rnn_cell<64, 128> cell("rnn"). h' = tanh([x, h] kernel + bias), which is also the output. The state is h [batch,
+/// units]. rnn_cell<dyn, dyn>("rnn", inputs, units) has sizes that are known only at run time. Variables: kernel [inputs + units, units],
+/// bias [units].
 template <index_t In, index_t Units, class T = float, class A = std::remove_const_t<decltype(activation::tanh)>>
 class rnn_cell : public detail::cell_states<rnn_cell<In, Units, T, A>> {
 public:
@@ -139,7 +140,7 @@ public:
         const tensor next = A()(matmul(concat<1>(in, state, where), kernel, where) + bias);
         return std::pair(next, next);
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class S> static auto with_hidden(const F& f, const S& state) { return f(state); }
     template <class B> auto zeros_of(const B& batch, const std::source_location& where) const {
         return detail::zero_rows<T, Units>(output_size(), batch, where);
@@ -155,11 +156,12 @@ private:
           bias(detail::cell_variable<T, Units>("bias", {units}, o.bias_initializer, 0, where)) {}
 };
 
-/// lstm_cell<64, 128> cell("lstm"): the state is std::tuple(c, h) of [batch, units] each. Of the gates i, j, f, o in [x, h] kernel + bias:
-///     c' = c sigmoid(f + forget_bias) + sigmoid(i) tanh(j),   h' = tanh(c') sigmoid(o), which is the output, too.
-/// With a Projection P > 0, h' is that times projection_kernel, [batch, P]. lstm_cell<dyn, dyn>("lstm", inputs, units) has sizes that only run
-/// time knows. Variables: kernel [inputs + units or P, 4 units], bias [4 units], projection/kernel [units, P]; with peepholes w_f_diag,
-/// w_i_diag and w_o_diag [units].
+/// A long short-term memory cell: lstm_cell<64, 128> cell("lstm"). The state is std::tuple(c, h) of [batch, units] each. The gates i, j, f,
+/// o are the parts of [x, h] kernel + bias:
+///     c' = c sigmoid(f + forget_bias) + sigmoid(i) tanh(j),   h' = tanh(c') sigmoid(o), which is also the output.
+/// With a Projection P > 0, h' is multiplied by projection_kernel and is [batch, P]. lstm_cell<dyn, dyn>("lstm", inputs, units) has sizes
+/// that are known only at run time. Variables: kernel [inputs + units or P, 4 units], bias [4 units], projection/kernel [units, P]; with
+/// peepholes w_f_diag, w_i_diag and w_o_diag [units].
 template <index_t In, index_t Units, class T = float, index_t Projection = 0>
 class lstm_cell : public detail::cell_states<lstm_cell<In, Units, T, Projection>> {
     static constexpr bool projects = Projection > 0;
@@ -209,7 +211,7 @@ public:
             return std::pair(next_h, std::tuple(next_c, next_h));
         }
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class C, class H> static auto with_hidden(const F& f, const std::tuple<C, H>& state) {
         return std::tuple(std::get<0>(state), f(std::get<1>(state)));
     }
@@ -248,9 +250,9 @@ private:
     lstm_options options_;
 };
 
-/// gru_cell<64, 128> cell("gru"): of the gates r, u = sigmoid([x, h] gates/kernel + gates/bias),
-///     h' = u h + (1 - u) tanh([x, r h] candidate/kernel + candidate/bias), which is the output, too. The state is h [batch, units].
-/// gru_cell<dyn, dyn>("gru", inputs, units) has sizes that only run time knows.
+/// A gated recurrent unit: gru_cell<64, 128> cell("gru"). The gates are r, u = sigmoid([x, h] gates/kernel + gates/bias),
+///     h' = u h + (1 - u) tanh([x, r h] candidate/kernel + candidate/bias), which is also the output. The state is h [batch, units].
+/// gru_cell<dyn, dyn>("gru", inputs, units) has sizes that are known only at run time.
 template <index_t In, index_t Units, class T = float>
 class gru_cell : public detail::cell_states<gru_cell<In, Units, T>> {
     static constexpr index_t rows = detail::sum_of_extents(In, Units), gates = detail::times_extent(2, Units);
@@ -284,7 +286,7 @@ public:
         const tensor next = u * h + (1 - u) * candidate;
         return std::pair(next, next);
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class S> static auto with_hidden(const F& f, const S& state) { return f(state); }
     template <class B> auto zeros_of(const B& batch, const std::source_location& where) const {
         return detail::zero_rows<T, Units>(output_size(), batch, where);

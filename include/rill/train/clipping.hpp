@@ -21,7 +21,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// TensorFlow's name of clip(x, low, high).
+/// Limits x to [low, high]: TensorFlow's name of clip(x, low, high).
 template <class X, class A, class B>
     requires(graph_operand<X> && (graph_operand<A> || literal<A>) && (graph_operand<B> || literal<B>))
 auto clip_by_value(const X& x, const A& low, const B& high) {
@@ -30,11 +30,11 @@ auto clip_by_value(const X& x, const A& low, const B& high) {
 
 namespace detail {
 
-/// x times a scale of the widened type, in the type of x.
+/// Returns x, multiplied by a scale of the widened type, in the type of x.
 template <class X, class S> auto scaled(const X& x, const S& scale) { return narrowed(x, widened(x) * scale); }
 
-/// What shortens a vector of this norm to one of clip_norm: 1 where it is as short, and where the norm is 0. Neither 0 / 0 nor inf / inf
-/// comes up, in gradients either.
+/// Returns the factor that limits a vector of this norm to clip_norm. It is 1 if the norm is at most clip_norm or 0. Avoids 0 / 0 and
+/// inf / inf, also in gradients.
 template <class S, class N> auto clip_scale(const S& norm, const N& clip_norm) {
     const auto shortened = [&] {
         if constexpr (literal<N>)
@@ -47,7 +47,7 @@ template <class S, class N> auto clip_scale(const S& norm, const N& clip_norm) {
 
 } // namespace detail
 
-/// x, scaled down to an l2 norm of clip_norm where it is longer: clip_by_norm(x, 5.f), or of each row, clip_by_norm<1>(x, 5.f).
+/// Scales x down to an l2 norm of clip_norm if its norm is larger: clip_by_norm(x, 5.f), or each row, clip_by_norm<1>(x, 5.f).
 /// Shape: that of x. Gradient: that of the formula; where the norm is 0, g.
 template <int... Axes, graph_operand X, class N>
     requires(graph_operand<N> || literal<N>)
@@ -62,7 +62,7 @@ auto clip_by_norm(const X& x, const N& clip_norm) {
     }();
     return detail::scaled(x, detail::clip_scale(norm, clip_norm));
 }
-/// Along axes known at run time only: clip_by_norm(x, 5.f, 1), clip_by_norm(x, 5.f, {0, 1}).
+/// Takes axes that are known only at run time: clip_by_norm(x, 5.f, 1), clip_by_norm(x, 5.f, {0, 1}).
 template <graph_operand X, class N, runtime_axes A = axis_list>
     requires(graph_operand<N> || literal<N>)
 auto clip_by_norm(const X& x, const N& clip_norm, const A& axes,
@@ -76,9 +76,9 @@ auto clip_by_norm(const X& x, const N& clip_norm, const A& axes,
 
 namespace detail {
 
-/// What norms and scales are taken of: the slices of a gradient that is rows, else the tensor itself.
+/// Returns the tensor that norms and scales apply to: the slices of a gradient by rows, else the tensor itself.
 endpoint values_of_gradient(const endpoint& e);
-/// The gradient with other values.
+/// Returns the gradient with other values.
 endpoint with_values(const endpoint& gradient, const endpoint& values);
 
 template <class N> endpoint scaled_gradient(const any_tensor& gradient, const N& scale) {
@@ -86,11 +86,11 @@ template <class N> endpoint scaled_gradient(const any_tensor& gradient, const N&
     return with_values(gradient, sealed(scaled(values, scale)).end());
 }
 
-/// Of all of them; refuses none at all.
+/// Returns the tensors that count for the norm. Throws invalid_argument if all are null.
 std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors, const std::source_location& where);
 std::vector<any_tensor> gradients_of(const std::vector<gradient_and_variable>& pairs);
 
-/// The norm of tensors, none of them null, in the type of widened elements.
+/// Returns the l2 norm of tensors, none of them null, in the widened element type.
 template <class T> T wide_global_norm(const std::vector<T>& tensors, const std::source_location& where) {
     require_kernel_for<l2_norm_op, T>();
     endpoint_list parts;
@@ -106,8 +106,8 @@ template <class T> T wide_global_norm(const std::vector<T>& tensors, const std::
 
 } // namespace detail
 
-/// The l2 norm of tensors as if they were one long vector; null ones don't count. Of a gradient that is rows (of gather along axis
-/// 0), that of its slices, as in TensorFlow: where an id comes twice, they are not added first.
+/// Returns the l2 norm of tensors as if they were one long vector. Null tensors don't count. The norm of a gradient by rows (of gather
+/// along axis 0) is that of its slices, as in TensorFlow. Slices with equal ids are not added first.
 template <std::same_as<any_tensor> T =
               any_tensor> // its operations depend on it: only programs that call it have their kernels
 T global_norm(const std::vector<T>& tensors, const std::source_location& where = std::source_location::current()) {
@@ -120,18 +120,18 @@ T global_norm(const std::vector<gradient_and_variable>& pairs,
     return global_norm<T>(detail::gradients_of(pairs), where);
 }
 
-/// What clip_by_global_norm gives: auto [tensors, norm] = ….
+/// The result of clip_by_global_norm: auto [tensors, norm] = ….
 struct clipped_tensors {
     std::vector<any_tensor> tensors;
-    any_tensor norm; // before
+    any_tensor norm; // the norm before clipping
 };
 struct clipped_gradients {
     std::vector<gradient_and_variable> gradients;
-    any_tensor norm; // before
+    any_tensor norm; // the norm before clipping
 };
 
-/// Tensors, all scaled by clip_norm / global_norm where that is less than 1; not numbers where the norm is not finite. Rows stay
-/// rows, null tensors null. A norm that is known already may be given.
+/// Scales all tensors by clip_norm / global_norm if that is less than 1. The results are NaN if the norm is not finite. Gradients by
+/// rows stay by rows, null tensors stay null. A norm that is already known may be given.
 template <class N, std::same_as<any_tensor> T = any_tensor>
     requires(graph_operand<N> || literal<N>)
 clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip_norm,
@@ -151,7 +151,8 @@ clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip
         if (t) t = detail::scaled_gradient(t, scale);
     return all;
 }
-/// auto [clipped, norm] = clip_by_global_norm(optimizer.compute_gradients(loss), 5.f); optimizer.apply_gradients(clipped).
+/// Clips the gradients of pairs: auto [clipped, norm] = clip_by_global_norm(optimizer.compute_gradients(loss), 5.f);
+/// optimizer.apply_gradients(clipped).
 template <class N>
     requires(graph_operand<N> || literal<N>)
 clipped_gradients clip_by_global_norm(const std::vector<gradient_and_variable>& pairs, const N& clip_norm,

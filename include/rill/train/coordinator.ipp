@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI {
 struct coordinator::state {
     explicit state(environment& e) : env(e), changed(e.make_signal()) {}
 
-    /// Waits until `holds`, or that time. The caller holds the lock.
+    /// Waits until `holds` returns true, or until a time. The caller holds the lock.
     template <class F> void wait(std::unique_lock<std::mutex>& lock, environment::time_point until, const F& holds) {
         while (!holds() && env.now() < until) changed->wait(lock, until);
     }
@@ -67,7 +67,7 @@ RILL_COLD coordinator::coordinator(environment& environment) : state_(detail::ma
 
 RILL_COLD bool coordinator::should_stop() const noexcept { return state_->stop; }
 
-/// Whether an error says no more than that there is nothing left to read.
+/// Returns true if an error only reports the end of the input.
 inline bool is_the_end(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);

@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The last extent of a layer's input, [.., in]; throws if it is not known.
+/// Returns the last extent of a layer's input, [.., in]; throws if it is unknown.
 index_t dense_inputs(const tensor_type& x, const std::source_location& where);
 
 template <int Rank> inline constexpr bool is_dense_input = Rank >= 2;
@@ -25,7 +25,7 @@ template <class X> index_t dense_inputs_of(const X& x, const std::source_locatio
     return dense_inputs(type_of(seal(x)), where);
 }
 
-/// The layer, of units that are known when it is made.
+/// Adds the layer, with a number of units that is known at graph construction.
 template <index_t In, index_t Out, class X, class Kernel, class Bias>
 auto add_dense(const std::string& name, const X& x, index_t in, index_t units, const Kernel& kernel, const Bias& bias,
                const std::source_location& where) {
@@ -45,10 +45,10 @@ auto add_dense(const std::string& name, const X& x, index_t in, index_t units, c
 
 } // namespace detail
 
-/// A fully connected layer: x w + b with the variables name/kernel [In, Out] and name/bias [Out], which get_variable makes or
-/// finds: a variable_scope says whether a second layer of that name shares them. Unless given, their first values are the
-/// scope's initializer (glorot_uniform if it has none) and zeros. x is [.., In], of two dimensions or more. The result is an expression, so an
-/// activation around it joins its pass.
+/// Adds a fully connected layer: x w + b with the variables name/kernel [In, Out] and name/bias [Out]. get_variable makes or finds them: a
+/// variable_scope says whether a second layer of that name shares them. By default kernel gets the scope's initializer (glorot_uniform if
+/// it has none) and bias gets zeros. x is [.., In], of two dimensions or more. The result is an expression, so that an activation fuses
+/// with it.
 template <index_t In, index_t Out, typed_operand X, class Kernel = detail::default_initializer,
           class Bias = constant_initializer>
 auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const Bias& bias = zeros(),
@@ -60,7 +60,7 @@ auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const
                       "dense: the input's last extent differs from In");
     return detail::add_dense<In, Out>(name, x, In, Out, kernel, bias, where);
 }
-/// The same with as many inputs as x has: dense<128>("hidden", x). Throws invalid_argument if nobody knows how many.
+/// Adds a layer whose number of inputs is the last extent of x: dense<128>("hidden", x). Throws invalid_argument if that is unknown.
 template <index_t Out, graph_operand X, class Kernel = detail::default_initializer, class Bias = constant_initializer>
 auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const Bias& bias = zeros(),
            const std::source_location& where = std::source_location::current()) {
@@ -70,7 +70,7 @@ auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const
     else
         return detail::add_dense<dyn, Out>(name, x, in, Out, kernel, bias, where);
 }
-/// Of units that only run time knows: dense("hidden", x, units).
+/// Takes a number of units that is known only at run time: dense("hidden", x, units).
 template <graph_operand X, class Kernel = detail::default_initializer, class Bias = constant_initializer>
 auto dense(const std::string& name, const X& x, index_t units, const Kernel& kernel = {}, const Bias& bias = zeros(),
            const std::source_location& where = std::source_location::current()) {

@@ -17,12 +17,12 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The values behind the variables of private graphs, by name: what one graph trains, another one sees.
+/// The values of the variables of private graphs, by name: all these graphs share them.
 class eager_states {
 public:
     /// Adds the node of a variable to the current graph.
     endpoint add(const eager_state& v);
-    /// A session in which each variable of a graph has the value that its name has; new ones get their first.
+    /// Returns a session in which each variable of a graph has the value of its name. New variables get their initial value.
     std::shared_ptr<local_session_core> session_of(const graph& g);
 
 private:
@@ -36,7 +36,7 @@ template <class Optimizer, class... V> struct eager_training {
     std::mutex mutex = {};
     eager_states states = {};
 
-    /// Calls f with the variables as tensors of a new graph. All of it stays on the host, where their values are.
+    /// Calls f with the variables as tensors of a new graph. All nodes run on the host, where the values are.
     template <class F> auto in_a_graph(const F& f) {
         const std::lock_guard lock(mutex);
         const graph home;
@@ -52,7 +52,7 @@ template <class Optimizer, class... V> struct eager_training {
     }
 };
 
-/// Runs an update by gradients that are fed.
+/// Runs an update with gradients that are fed.
 template <class Optimizer, class... V> auto trace_update(eager_training<Optimizer, V...>& t) {
     return t.in_a_graph([&](const graph& home, const auto& variables) {
         const std::tuple<decltype(input_for<V>())...> inputs{input_for<V>()...};
@@ -101,7 +101,7 @@ template <class Gradients, class Variables> inline constexpr bool a_gradient_for
 template <class... G, class... V>
 inline constexpr bool a_gradient_for_each<given_gradients<G...>, eager_variables<V...>> = sizeof...(G) == sizeof...(V);
 
-/// What eager_optimizer::minimize gives: a call makes one step, and returns the loss as it was before.
+/// The result of eager_optimizer::minimize: a call makes one step, and returns the loss before the step.
 template <class F, class Optimizer, class... V> class eager_step {
 public:
     eager_step(std::shared_ptr<detail::eager_training<Optimizer, V...>> training, F f)
@@ -125,7 +125,7 @@ private:
 template <class... V>
 inline constexpr bool are_eager_variables = sizeof...(V) > 0 && (detail::is_eager_variable<V> && ...);
 
-/// Refused: what is to be trained has no value of its own.
+/// The refused case: a variable to train has no value of its own.
 template <class Optimizer, class... V> class eager_optimizer {
 public:
     explicit eager_optimizer(const Optimizer&, const V&...) {
@@ -134,8 +134,8 @@ public:
     }
 };
 
-/// Training without a session: eager_optimizer train(adam(0.01f), w, b), of any optimizer and eager variables. Its slots and numbers
-/// are its own, and go on through all its steps, however they are made. Copies are the same optimizer.
+/// Training without a session, by any optimizer and eager variables: eager_optimizer train(adam(0.01f), w, b). It owns its slots and
+/// counters, which all its steps share, whichever function makes them. Copies are the same optimizer.
 template <class Optimizer, class... V>
     requires are_eager_variables<V...>
 class eager_optimizer<Optimizer, V...> {
@@ -144,15 +144,16 @@ public:
         : training_(new detail::eager_training<Optimizer, V...>{optimizer, {variables...}}),
           update_(detail::trace_update(*training_)) {}
 
-    /// One step by gradients that are there, one for each variable: auto [loss, dw, db] = f(w, b, x);  train.apply(dw, db).
+    /// Makes one step with given gradients, one for each variable: auto [loss, dw, db] = f(w, b, x);  train.apply(dw, db).
     template <class... G> void apply(const G&... gradients) const {
         static_assert(a_gradient_for_each<given_gradients<G...>, eager_variables<V...>>,
                       "eager_optimizer: a gradient for each variable is expected");
         if constexpr (sizeof...(G) == sizeof...(V)) update_(gradients...);
     }
 
-    /// auto step = train.minimize([](auto w, auto b, auto x, auto y) { return reduce_mean(square(w * x + b - y)); });
-    /// float loss = step(xs, ys): a function of the variables and of data, prepared once per list of types of data.
+    /// Returns a function of the variables and of data that makes one step. It is traced once for each list of data types.
+    ///     auto step = train.minimize([](auto w, auto b, auto x, auto y) { return reduce_mean(square(w * x + b - y)); });
+    ///     float loss = step(xs, ys);
     template <class F> auto minimize(F f) const { return eager_step<F, Optimizer, V...>(training_, std::move(f)); }
 
 private:

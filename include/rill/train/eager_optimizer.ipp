@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD endpoint eager_states::add(const eager_state& v) {
     const endpoint made = add_variable(v.state()->type(), v.name(), {.collections = {}}, {});
-    values_[made.from->name] = v.state(); // made anew for each graph, in the same order: under the same name
+    values_[made.from->name] = v.state(); // each graph makes it in the same order, hence under the same name
     return made;
 }
 

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// With p = -learning_rate_power and n' = n + g^2: linear += g - (n'^p - n^p) / rate * variable; where |linear| > l1,
-/// variable = (l1 sign(linear) - linear) / (n'^p / rate + 2 l2), else 0; n, the slot accum, = n'.
+/// With p = -learning_rate_power and n' = n + g^2: linear += g - (n'^p - n^p) / rate * variable. If |linear| > l1, variable
+/// = (l1 sign(linear) - linear) / (n'^p / rate + 2 l2), else 0. n, the slot accum, = n'.
 struct ftrl_rule {
     using compiled_types = types::floats;
     static constexpr auto name = "ApplyFtrl";
@@ -38,13 +38,13 @@ struct ftrl_rule {
 
 struct ftrl_options {
     double learning_rate = 0.001;
-    double learning_rate_power = -0.5;      // not positive
-    double initial_accumulator_value = 0.1; // not negative
+    double learning_rate_power = -0.5;      // zero or negative
+    double initial_accumulator_value = 0.1; // zero or positive
     double l1_regularization_strength = 0, l2_regularization_strength = 0;
 };
 
-/// Follow the regularized leader, by coordinate (McMahan et al. 2013): l1 makes weights zero. Where the gradient is rows (of
-/// gather along axis 0), only these are touched.
+/// Follow the regularized leader, by coordinate (McMahan et al. 2013): l1 sets weights to zero. For a gradient by rows (of
+/// gather along axis 0), only these rows are updated.
 class ftrl : public optimizer<ftrl, ftrl_rule, ftrl_options> {
 public:
     static constexpr auto scope_name = "ftrl";

@@ -8,21 +8,22 @@
 
 #include <rill/train/any_variable.hpp>
 
-// Variables by name: made by the first who asks, shared with those who ask again.
+// Variables by name: the first call with a name makes the variable, later calls return it.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What get_variable does where a variable of that name is there, or is not.
+/// The ways in which get_variable treats an existing variable of that name.
 enum class reuse {
-    never,    // it makes a new one; one that is there is an error
-    always,   // it gives the one that is there; none is an error
-    automatic // it gives the one that is there, or makes it
+    never,    // makes a new variable; an existing one is an error
+    always,   // returns the existing variable; a missing one is an error
+    automatic // returns the existing variable, or makes it
 };
 
 struct variable_scope_options {
-    /// Inside a scope that says `always` or `automatic`, `never` means what that scope says.
+    /// The sharing of variables. Inside a scope that says `always` or `automatic`, `never` means that scope's value.
     rill::reuse reuse = rill::reuse::never;
-    /// Of floating variables that get_variable is given no other for; glorot_uniform() if no scope says one.
+    /// The initializer of floating variables for which get_variable is given none. Without a value the outer scope's, else
+    /// glorot_uniform().
     any_initializer initializer = {};
 };
 
@@ -33,32 +34,32 @@ struct variables_in_scope {
     rill::reuse reuse = rill::reuse::never;
     any_initializer initializer;
     std::shared_ptr<std::map<std::string, int>>
-        layers; // the layers without a name that were called in the scope, by label
+        layers; // the number of layers without a name that were called in the scope, by label
 };
 
 std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
                                                           const variable_scope_options& options);
 
-/// The variable that get_variable finds, or the name of the one that it is to make.
+/// The variable that get_variable finds, or the name of the variable that it makes.
 struct asked_variable {
-    std::unique_lock<std::recursive_mutex> alone; // nobody makes it meanwhile; an initializer may ask for others
+    std::unique_lock<std::recursive_mutex> alone; // one maker at a time; initializers may ask for variables
     endpoint found;
     std::string name;
 };
-/// Extents that are dyn go with any.
+/// Finds a variable. An extent of dyn matches every extent.
 RILL_EXPORT asked_variable ask_for_variable(const std::string& name, const tensor_type& type,
                                             const std::source_location& where);
 
-/// Names are taken as they are.
+/// A scope in which nodes get exactly the names that they are given.
 class names_as_given : scoped<std::string> {
 public:
     names_as_given() : scoped(scopes().prefix, {}) {}
 };
 
-/// The scopes' initializer.
+/// Returns the initializer of the innermost variable_scope that has one.
 const any_initializer& initializer_in_scope();
 
-/// glorot_uniform for floating elements, zeros for others, unless a scope says otherwise.
+/// The initializer unless a scope says otherwise: glorot_uniform for floating elements, zeros for others.
 struct default_initializer {
     template <class T> endpoint initial_value(const dims& shape) const {
         if constexpr (is_real_floating<T>) {
@@ -74,8 +75,8 @@ struct default_initializer {
 
 template <class T> inline constexpr bool initializes<detail::default_initializer, T> = has_zero_and_one<T>;
 
-/// Names of get_variable begin with "name/" in this scope, exactly; those of other nodes too, with a suffix where it is opened
-/// again. Says whether variables are shared, and how they begin.
+/// A scope in which names of get_variable begin with exactly "name/". Names of other nodes do too, with a suffix if the scope is opened
+/// again. It decides whether variables are shared, and their initializer.
 class variable_scope : detail::scoped<std::shared_ptr<const detail::variables_in_scope>> {
 public:
     explicit variable_scope(const std::string& name, const variable_scope_options& options = {})
@@ -85,9 +86,9 @@ private:
     name_scope names_;
 };
 
-/// get_variable<float, 64, 128>("kernel"): the variable of that name in the variable_scopes of this thread, made if it is not
-/// there; reuse says more. The first value may be an initializer, a number or a tensor; it is looked at when the variable is made. Throws
-/// already_exists or not_found, and invalid_argument if it is there with another dtype or shape.
+/// Returns the variable of that name in the variable_scopes of this thread: get_variable<float, 64, 128>("kernel"). Makes it if it does
+/// not exist, as `reuse` describes. The initial value may be an initializer, a number or a tensor. It is used only when the variable is
+/// made. Throws already_exists or not_found, and invalid_argument if the variable exists with another dtype or shape.
 template <class T, index_t... D, class I = detail::default_initializer>
     requires(!std::is_same_v<I, dims>)
 variable<T, D...> get_variable(const std::string& name, const I& initializer = {}, const variable_options& options = {},
@@ -95,13 +96,13 @@ variable<T, D...> get_variable(const std::string& name, const I& initializer = {
     constexpr const dims& shape = extents<D...>::value;
     const auto asked = detail::ask_for_variable(name, {dtype_of<T>, shape}, where);
     if (asked.found) return variable<T, D...>(detail::unchecked, any_tensor(asked.found));
-    const detail::names_as_given exact; // whatever name_scopes are open
+    const detail::names_as_given exact; // independent of the open name_scopes
     if constexpr (shape.complete() || !variable_initializer<I>)
         return variable<T, D...>(asked.name, initializer, options, where);
-    else // whoever makes it says more
+    else // to make the variable, its dims must be complete
         return variable<T, D...>(asked.name, shape, initializer, options, where);
 }
-/// Of dims that only run time knows: get_variable<float, dyn, dyn>("kernel", dims{in, out}).
+/// Takes dims that are known only at run time: get_variable<float, dyn, dyn>("kernel", dims{in, out}).
 template <class T, index_t... D, class I = detail::default_initializer>
 variable<T, D...> get_variable(const std::string& name, const dims& shape, const I& initializer = {},
                                const variable_options& options = {},
@@ -112,7 +113,7 @@ variable<T, D...> get_variable(const std::string& name, const dims& shape, const
     const detail::names_as_given exact;
     return variable<T, D...>(asked.name, shape, initializer, options, where);
 }
-/// Of a dtype and dims that only run time knows: get_variable("kernel", dtype::float32, dims{in, out}).
+/// Takes a dtype and dims that are known only at run time: get_variable("kernel", dtype::float32, dims{in, out}).
 any_tensor get_variable(const std::string& name, dtype type, const dims& shape,
                         const any_initializer& initializer = detail::default_initializer(),
                         const variable_options& options = {},

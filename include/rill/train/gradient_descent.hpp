@@ -23,7 +23,8 @@ struct gradient_descent_options {
     double learning_rate = 0.01;
 };
 
-/// variable -= learning_rate * gradient. Where the gradient is rows (of gather along axis 0), only these are touched.
+/// Gradient descent: variable -= learning_rate * gradient. For a gradient by rows (of gather along axis 0), only
+/// these rows are updated.
 class gradient_descent : public optimizer<gradient_descent, gradient_descent_rule, gradient_descent_options> {
 public:
     static constexpr auto scope_name = "gradient_descent";

@@ -30,11 +30,11 @@ public:
 
     explicit operator bool() const noexcept { return bool(as_); }
 
-    /// The number in a dtype: its own, float32 or float64.
+    /// Returns the number in a dtype: its own, float32 or float64.
     endpoint as(dtype type) const { return as_(type); }
 
 private:
-    std::function<endpoint(dtype)> as_; // so that only programs that have such a number have the conversions' kernels
+    std::function<endpoint(dtype)> as_; // so that other programs lack the kernels of the conversions
 };
 
 }} // namespace rill::RILL_ABI

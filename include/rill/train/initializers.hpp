@@ -16,10 +16,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-// First values of variables. An initializer has no shape: the variable has it. `initial_value<T>(shape)` adds the nodes.
+// Initial values of variables. An initializer has no shape; the variable has one. `initial_value<T>(shape)` adds the nodes.
 
-/// Every element is one number, or the elements are those of a list, in row-major order. Throws invalid_argument for a list of another
-/// number of elements than the variable has.
+/// An initializer with one number for every element, or with a list of the elements in row-major order. Throws invalid_argument if the
+/// list's length differs from the number of elements.
 class constant_initializer {
 public:
     explicit constant_initializer(double value) : values_{value}, is_list_(false) {}
@@ -106,8 +106,8 @@ struct variance_scaling_options {
     std::uint64_t seed = 0;
 };
 
-/// Random values whose variance is scale / n, n the number of inputs, outputs, or their mean (TensorFlow's
-/// variance_scaling; fans as there: the last two extents, times the product of the others).
+/// An initializer with random values of the variance scale / n. n is the number of inputs, of outputs, or their mean (TensorFlow's
+/// variance_scaling). Fans are TensorFlow's: the last two extents, times the product of the others.
 class variance_scaling {
 public:
     explicit variance_scaling(const variance_scaling_options& options = {}) : options_(options) {}
@@ -126,28 +126,28 @@ public:
             .initial_value<T>(shape);
     }
 
-    /// Inputs and outputs of a weight of this shape.
+    /// Returns the numbers of inputs and outputs of a weight of this shape.
     static std::pair<double, double> fans(const dims& shape);
 
 private:
     variance_scaling_options options_;
 };
 
-/// Glorot and Bengio 2010.
+/// Returns the uniform initializer of Glorot and Bengio 2010.
 inline variance_scaling glorot_uniform(std::uint64_t seed = 0) {
     return variance_scaling({1, variance_scaling_options::fan::average, true, seed});
 }
 inline variance_scaling glorot_normal(std::uint64_t seed = 0) {
     return variance_scaling({1, variance_scaling_options::fan::average, false, seed});
 }
-/// He et al. 2015: for relu.
+/// Returns the uniform initializer of He et al. 2015, for relu.
 inline variance_scaling he_uniform(std::uint64_t seed = 0) {
     return variance_scaling({2, variance_scaling_options::fan::in, true, seed});
 }
 inline variance_scaling he_normal(std::uint64_t seed = 0) {
     return variance_scaling({2, variance_scaling_options::fan::in, false, seed});
 }
-/// LeCun et al. 1998: the variance of what comes in is kept.
+/// Returns the uniform initializer of LeCun et al. 1998, which keeps the variance of the inputs.
 inline variance_scaling lecun_uniform(std::uint64_t seed = 0) {
     return variance_scaling({1, variance_scaling_options::fan::in, true, seed});
 }
@@ -155,8 +155,8 @@ inline variance_scaling lecun_normal(std::uint64_t seed = 0) {
     return variance_scaling({1, variance_scaling_options::fan::in, false, seed});
 }
 
-/// A random matrix with orthonormal columns, or rows if it has fewer of these, times gain (Saxe et al. 2013): Q of a matrix of
-/// normal numbers. All axes but the last count rows.
+/// An initializer with a random orthogonal matrix times gain (Saxe et al. 2013): Q of the QR decomposition of a matrix of normal
+/// numbers. The columns are orthonormal, or the rows if there are fewer rows. All axes but the last are flattened to rows.
 class orthogonal_initializer {
 public:
     orthogonal_initializer(double gain, std::uint64_t seed) : gain_(gain), seed_(seed) {}
@@ -174,7 +174,7 @@ private:
 
 inline orthogonal_initializer orthogonal(double gain = 1, std::uint64_t seed = 0) { return {gain, seed}; }
 
-/// gain on the diagonal of a matrix, else zeros.
+/// An initializer with gain on the diagonal of a matrix and zeros elsewhere.
 class identity_initializer {
 public:
     explicit identity_initializer(double gain) : gain_(gain) {}
@@ -193,7 +193,7 @@ private:
     double gain_;
 };
 
-/// (With a tensor, identity is the op.)
+/// Returns the initializer of the identity matrix. (With a tensor argument, identity is the op.)
 inline identity_initializer identity(double gain = 1) { return identity_initializer(gain); }
 
 }} // namespace rill::RILL_ABI

@@ -11,14 +11,14 @@ struct layer_norm_lstm_options {
     double forget_bias = 1;     // added to the forget gate
     double gain = 1, shift = 0; // first values of gamma and beta
     double dropout_rate = 0;    // the share of candidates j that is dropped, in [0, 1)
-    any_tensor training = {};   // a bool of rank 0; false: nothing is dropped
+    any_tensor training = {};   // a bool of rank 0; false: no dropout
     std::uint64_t seed = 0;     // 0: derived from the graph's seed and the nodes' names
     any_initializer kernel_initializer = {};
 };
 
 namespace detail {
 
-/// The normalisation of rows: each row has the mean 0 and the variance 1, then is multiplied by gamma and added to beta.
+/// Layer normalisation: each row is normalised to mean 0 and variance 1, multiplied by gamma and added to beta.
 template <class T, index_t Units> class row_normalization {
 public:
     row_normalization(const char* name, index_t units, const layer_norm_lstm_options& o,
@@ -41,10 +41,11 @@ private:
 } // namespace detail
 
 /// An LSTM without a bias whose gates and cell state are normalised (Ba et al. 2016): layer_norm_lstm_cell<64, 128> cell("lstm"). This is
-/// TensorFlow's LayerNormBasicLSTMCell. The gates i, j, f, o are [x, h] kernel. Each is normalised to a mean beta and a deviation gamma of its own.
-///     c' = norm(c sigmoid(f + forget_bias) + sigmoid(i) tanh(j)),   h' = tanh(c') sigmoid(o), which is the output, too.
-/// The state is std::tuple(c, h) of [batch, units] each. layer_norm_lstm_cell<dyn, dyn>("lstm", inputs, units) has sizes that only run time
-/// knows. Variables: kernel [inputs + units, 4 units]; gamma and beta [units] below input, transform, forget, output and state.
+/// TensorFlow's LayerNormBasicLSTMCell. The gates i, j, f, o are [x, h] kernel. Each is normalised to a mean beta and a deviation gamma of
+/// its own.
+///     c' = norm(c sigmoid(f + forget_bias) + sigmoid(i) tanh(j)),   h' = tanh(c') sigmoid(o), which is also the output.
+/// The state is std::tuple(c, h) of [batch, units] each. layer_norm_lstm_cell<dyn, dyn>("lstm", inputs, units) has sizes that are known
+/// only at run time. Variables: kernel [inputs + units, 4 units]; gamma and beta [units] below input, transform, forget, output and state.
 template <index_t In, index_t Units, class T = float>
 class layer_norm_lstm_cell : public detail::cell_states<layer_norm_lstm_cell<In, Units, T>> {
     static constexpr index_t rows = detail::sum_of_extents(In, Units), gates = detail::times_extent(4, Units);
@@ -79,7 +80,7 @@ public:
         const tensor next_h = tanh(next_c) * sigmoid(output_(o, where));
         return std::pair(next_h, std::tuple(next_c, next_h));
     }
-    /// The state with f(h) in place of h.
+    /// Returns the state with f(h) in place of h.
     template <class F, class C, class H> static auto with_hidden(const F& f, const std::tuple<C, H>& state) {
         return std::tuple(std::get<0>(state), f(std::get<1>(state)));
     }
@@ -101,7 +102,7 @@ private:
         if (options_.training) options_.training = tensor<bool>(options_.training, where);
     }
 
-    /// Returns the candidates of a step, some of them dropped.
+    /// Returns the candidates of a step, with dropout.
     template <class J> auto kept(const J& candidate, const std::source_location& where) const {
         const auto all = sealed(candidate);
         const auto with = [](const auto& y) {

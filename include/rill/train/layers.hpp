@@ -19,9 +19,9 @@
 #include <rill/train/dense.hpp>
 #include <rill/train/unnamed_layer.hpp>
 
-// Layers: objects that are called with a name and a typed tensor. Their variables are made by get_variable below that name, so that a
-// variable_scope says whether a second call shares them. Without a name they are "dense", "dense_1" and so on, counted anew in each
-// variable_scope that is opened. Results are sealed tensors; plans fuse activations with what they follow.
+// Layers: objects that are called with a name and a typed tensor. get_variable makes their variables below that name, so that a
+// variable_scope says whether a second call shares them. Default names are "dense", "dense_1" and so on, counted anew in each
+// variable_scope that is opened. Results are sealed tensors; plans fuse activations with their operands.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -50,7 +50,7 @@ struct layer_initializer {
     }
 };
 
-/// Returns the number of channels, the last extent; throws invalid_argument if it is not known when the layer is made.
+/// Returns the number of channels, the last extent; throws invalid_argument if it is unknown at graph construction.
 index_t known_channels(const char* layer, const tensor_type& x, const std::source_location& where);
 
 /// Adds a variable's cost to the regularization losses.
@@ -66,7 +66,7 @@ template <class W> void add_regularization(const W& w, const regularizer& by) {
         add(by.l2 * l2_loss(w));
 }
 
-/// The kernel of a layer, made or found. Only a new one is regularized.
+/// Makes or finds the kernel of a layer. Only a new kernel is regularized.
 template <class T, index_t... D>
 variable<T, D...> layer_kernel(const std::string& name, const dims& shape, const layer_options& o,
                                const std::source_location& where) {
@@ -77,7 +77,7 @@ variable<T, D...> layer_kernel(const std::string& name, const dims& shape, const
     return w;
 }
 
-/// The filter of a convolution with the window W: [size.., In, Out].
+/// Makes or finds the filter of a convolution with the window W: [size.., In, Out].
 template <class T, rill::window W, int Axes, index_t In, index_t Out>
 auto filter_of_layer(const std::string& name, index_t in, index_t out, const layer_options& o,
                      const std::source_location& where) {
@@ -113,7 +113,7 @@ auto finished_layer(const Y& y, const A& activation, const layer_options& o, con
 
 } // namespace detail
 
-/// dense<128>(activation::relu): x w + b over the last axis of a tensor with two dimensions or more.
+/// A fully connected layer: dense<128>(activation::relu). x w + b over the last axis of a tensor with two dimensions or more.
 template <index_t Units, class A> struct dense_layer : detail::unnamed_layer<dense_layer<Units, A>> {
     using detail::unnamed_layer<dense_layer>::operator();
     static constexpr auto label = "dense";
@@ -139,7 +139,8 @@ dense_layer<Units, A> dense(const A& activation = {}, const layer_options& optio
     return {{}, activation, options};
 }
 
-/// conv<32, window{.size = {5, 5}}>(activation::relu): a convolution of images with 1 to 3 axes, with a filter of the window's size.
+/// A convolution layer: conv<32, window{.size = {5, 5}}>(activation::relu). It takes images with 1 to 3 axes; the filter has the window's
+/// size.
 template <index_t Filters, window W, class A> struct conv_layer : detail::unnamed_layer<conv_layer<Filters, W, A>> {
     using detail::unnamed_layer<conv_layer>::operator();
     static constexpr auto label = "conv";
@@ -167,8 +168,8 @@ conv_layer<Filters, W, A> conv(const A& activation = {}, const layer_options& op
     return {{}, activation, options};
 }
 
-/// conv_transpose<16, window{.size = {5, 5}, .strides = {2, 2}, .padding = padding::same}>(): a transposed convolution of images [batch, height,
-/// width, channels].
+/// A transposed convolution layer, of images [batch, height, width, channels]: conv_transpose<16, window{.size = {5, 5}, .strides = {2, 2},
+/// .padding = padding::same}>().
 template <index_t Filters, window W, class A>
 struct conv_transpose_layer : detail::unnamed_layer<conv_transpose_layer<Filters, W, A>> {
     using detail::unnamed_layer<conv_transpose_layer>::operator();
@@ -194,7 +195,8 @@ conv_transpose_layer<Filters, W, A> conv_transpose(const A& activation = {}, con
     return {{}, activation, options};
 }
 
-/// separable_conv<64, window{.size = {3, 3}}>(): a depthwise convolution with Multiples filters of each channel, and one of single pixels.
+/// A separable convolution layer: separable_conv<64, window{.size = {3, 3}}>(). A depthwise convolution with Multiples filters for each
+/// channel comes first, then a pointwise one.
 template <index_t Filters, window W, index_t Multiples, class A>
 struct separable_conv_layer : detail::unnamed_layer<separable_conv_layer<Filters, W, Multiples, A>> {
     using detail::unnamed_layer<separable_conv_layer>::operator();
@@ -224,7 +226,7 @@ separable_conv_layer<Filters, W, Multiples, A> separable_conv(const A& activatio
     return {{}, activation, options};
 }
 
-/// max_pooling<window{.size = {2, 2}}>(): the layer of max_pool.
+/// The layer of max_pool: max_pooling<window{.size = {2, 2}}>().
 template <window W> struct max_pooling_layer : detail::unnamed_layer<max_pooling_layer<W>> {
     using detail::unnamed_layer<max_pooling_layer>::operator();
     static constexpr auto label = "max_pooling";
@@ -236,7 +238,7 @@ template <window W> struct max_pooling_layer : detail::unnamed_layer<max_pooling
 };
 template <window W> max_pooling_layer<W> max_pooling() { return {}; }
 
-/// average_pooling<window{.size = {2, 2}}>(): the layer of avg_pool.
+/// The layer of avg_pool: average_pooling<window{.size = {2, 2}}>().
 template <window W> struct average_pooling_layer : detail::unnamed_layer<average_pooling_layer<W>> {
     using detail::unnamed_layer<average_pooling_layer>::operator();
     static constexpr auto label = "average_pooling";
@@ -250,7 +252,7 @@ template <window W> average_pooling_layer<W> average_pooling() { return {}; }
 
 namespace rules {
 
-/// [batch, ..] to [batch, product of the others].
+/// Returns the shape [batch, product of the other extents] for [batch, ..].
 constexpr shape_result flatten(const dims& x) {
     if (!x.known_rank()) return {of_rank(2)};
     if (x.rank < 1) return {of_rank(2), "the tensor has no batch axis"};
@@ -261,7 +263,7 @@ constexpr shape_result flatten(const dims& x) {
 
 } // namespace rules
 
-/// flatten(x): [batch, ..] to [batch, product of the others]. At most one of both may be open when the node is made.
+/// Reshapes [batch, ..] to [batch, product of the other extents]. At most one of the two extents may be unknown at graph construction.
 template <typed_operand X>
 auto flatten(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(extents_of<X>::rank >= 1, "flatten: the tensor has no batch axis");
@@ -269,7 +271,7 @@ auto flatten(const X& x, const std::source_location& where = std::source_locatio
     return apply_node(reshape_op{rule(detail::operand_type(x).shape).shape}, rule, where, x);
 }
 
-/// flatten(): the layer.
+/// The layer of flatten: flatten().
 struct flatten_layer : detail::unnamed_layer<flatten_layer> {
     using detail::unnamed_layer<flatten_layer>::operator();
     static constexpr auto label = "flatten";
@@ -281,7 +283,7 @@ struct flatten_layer : detail::unnamed_layer<flatten_layer> {
 };
 inline flatten_layer flatten() { return {}; }
 
-/// dropout(0.5f, training): the layer of dropout; `training` is a bool or a bool tensor of rank 0.
+/// The layer of dropout: dropout(0.5f, training). `training` is a bool or a bool tensor of rank 0.
 template <class R, class Training> struct dropout_layer : detail::unnamed_layer<dropout_layer<R, Training>> {
     using detail::unnamed_layer<dropout_layer>::operator();
     static constexpr auto label = "dropout";
@@ -303,12 +305,13 @@ dropout_layer<R, Training> dropout(const R& rate, const Training& training, cons
 
 struct batch_normalization_options {
     double momentum = 0.99, epsilon = 1e-3;
-    bool center = true, scale = true; // with the variables beta and gamma
+    bool center = true, scale = true; // if there are the variables beta and gamma
 };
 
-/// batch_normalization(training): normalises each channel, the last axis. While training, by the mean and variance of the batch, which its update
-/// ops also add to moving averages; otherwise by these averages. The update ops are in collections::update_ops and run where a step asks for
-/// them: control_dependencies after(g.collection("update_ops")). Variables: gamma, beta, moving_mean, moving_variance.
+/// A layer that normalises each channel, the last axis: batch_normalization(training). While training it uses the mean and variance of the
+/// batch, and its update ops add them to moving averages. Otherwise it uses these averages. The update ops are in collections::update_ops.
+/// A step runs them on request: control_dependencies after(g.collection("update_ops")). Variables: gamma, beta, moving_mean,
+/// moving_variance.
 template <class Training>
 struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_layer<Training>> {
     using detail::unnamed_layer<batch_normalization_layer>::operator();
@@ -364,7 +367,7 @@ batch_normalization_layer<Training> batch_normalization(const Training& training
     return {{}, training, options};
 }
 
-/// embedding<1000, 64>(): rows of a table that ids choose, with the variable "embeddings" [Count, Width].
+/// A table whose rows are looked up by ids: embedding<1000, 64>(). Its variable is "embeddings" [Count, Width].
 template <index_t Count, index_t Width, class T>
 struct embedding_layer : detail::unnamed_layer<embedding_layer<Count, Width, T>> {
     using detail::unnamed_layer<embedding_layer>::operator();

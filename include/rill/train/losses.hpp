@@ -23,7 +23,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The ways in which a loss combines its elements: none keeps them; sum_by_nonzero_weights divides the sum by the number of weights that are
+/// The ways in which a loss reduces its elements. none keeps them. sum_by_nonzero_weights divides the sum by the number of weights that are
 /// not zero.
 enum class loss_reduction { none, sum, sum_over_batch_size, sum_by_nonzero_weights };
 
@@ -46,15 +46,15 @@ private:
 
 struct loss_options {
     loss_weights weights = {};
-    /// To one number. loss_reduction::none decides the type of the loss, so that it is a template argument:
+    /// The reduction to one number. loss_reduction::none changes the type of the loss, so that it is a template argument instead:
     /// losses::log_loss<loss_reduction::none>(labels, predictions).
     loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
-    double label_smoothing = 0; // of softmax_cross_entropy and sigmoid_cross_entropy: towards all classes alike
+    double label_smoothing = 0; // of softmax_cross_entropy and sigmoid_cross_entropy: towards uniform labels
 };
 
 namespace detail {
 
-/// Returns the weights as a tensor of an element type; throws invalid_argument if dtype or rank are others than the loss's.
+/// Returns the weights as a tensor of an element type; throws invalid_argument if dtype or rank differ from the loss's.
 any_tensor checked_weights(const char* loss, const any_tensor& weights, const tensor_type& elements,
                            const std::source_location& where);
 
@@ -76,7 +76,7 @@ auto reduced_loss(const char* name, const L& losses, const loss_options& o, cons
     const auto reduce = [&](const auto& weighted, const auto& present) {
         const auto total = sealed(reduce_sum(weighted, where));
         if (o.reduction == loss_reduction::sum) return total;
-        return sealed(total / maximum(present, 1)); // without elements, 0
+        return sealed(total / maximum(present, 1)); // 0 without elements
     };
     const auto count = [&] { return cast<T>(size<std::int64_t>(all, where)); };
     if (!o.weights.tensor()) {
@@ -102,7 +102,7 @@ auto reduced_loss(const char* name, const L& losses, const loss_options& o, cons
         return add(reduce(weights * all, count()));
 }
 
-/// Labels and predictions of one dtype and shape.
+/// Checks that labels and predictions have one dtype and shape.
 template <class A, class B> constexpr void check_loss_operands() {
     static_assert(typed_operand<A> && typed_operand<B>, "losses: labels and predictions are typed tensors");
     static_assert(dtypes_agree<rill::dtype_tag<A>, rill::dtype_tag<B>>,
@@ -118,14 +118,14 @@ any_tensor sum_of_losses(bool regularization, const std::source_location& where)
 
 namespace losses {
 
-/// Any losses with weights and a reduction: of [batch, ..] a number, or with loss_reduction::none the weighted losses.
+/// Applies weights and a reduction to losses [batch, ..]. Returns a number, or the weighted losses for loss_reduction::none.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand L>
 auto compute_weighted_loss(const L& elements, const loss_options& o = {},
                            const std::source_location& where = std::source_location::current()) {
     return detail::reduced_loss<R>("compute_weighted_loss", elements, o, where);
 }
 
-/// The squares of the differences.
+/// Returns the squares of the differences, weighted and reduced.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto mean_squared_error(const A& labels, const B& predictions, const loss_options& o = {},
                         const std::source_location& where = std::source_location::current()) {
@@ -133,7 +133,7 @@ auto mean_squared_error(const A& labels, const B& predictions, const loss_option
     return detail::reduced_loss<R>("mean_squared_error", squared_difference(predictions, labels), o, where);
 }
 
-/// The absolute differences.
+/// Returns the absolute differences, weighted and reduced.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto absolute_difference(const A& labels, const B& predictions, const loss_options& o = {},
                          const std::source_location& where = std::source_location::current()) {
@@ -141,7 +141,7 @@ auto absolute_difference(const A& labels, const B& predictions, const loss_optio
     return detail::reduced_loss<R>("absolute_difference", abs(predictions - labels), o, where);
 }
 
-/// The cross entropy of labels that are probabilities [batch, classes], and logits; one loss for each row.
+/// Returns the cross entropy of labels that are probabilities [batch, classes], and logits. Each row has one loss.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto softmax_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                            const std::source_location& where = std::source_location::current()) {
@@ -156,7 +156,7 @@ auto softmax_cross_entropy(const A& labels, const B& logits, const loss_options&
                                    where);
 }
 
-/// The cross entropy of labels that are classes, int or std::int64_t [batch], and logits [batch, classes].
+/// Returns the cross entropy of labels that are classes, int or std::int64_t [batch], and logits [batch, classes].
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto sparse_softmax_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                                   const std::source_location& where = std::source_location::current()) {
@@ -164,7 +164,7 @@ auto sparse_softmax_cross_entropy(const A& labels, const B& logits, const loss_o
                                    rill::sparse_softmax_cross_entropy(logits, labels, where), o, where);
 }
 
-/// The cross entropy of labels between 0 and 1, and logits; one loss for each element.
+/// Returns the cross entropy of labels between 0 and 1, and logits. Each element has one loss.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto sigmoid_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                            const std::source_location& where = std::source_location::current()) {
@@ -173,7 +173,7 @@ auto sigmoid_cross_entropy(const A& labels, const B& logits, const loss_options&
     return detail::reduced_loss<R>("sigmoid_cross_entropy", rill::sigmoid_cross_entropy(logits, smooth), o, where);
 }
 
-/// max(0, 1 - t x) of labels 0 and 1, which count as t = -1 and 1, and logits x.
+/// Returns the hinge loss max(0, 1 - t x) of logits x. Labels 0 and 1 count as t = -1 and 1.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto hinge_loss(const A& labels, const B& logits, const loss_options& o = {},
                 const std::source_location& where = std::source_location::current()) {
@@ -181,7 +181,7 @@ auto hinge_loss(const A& labels, const B& logits, const loss_options& o = {},
     return detail::reduced_loss<R>("hinge_loss", maximum(1 - (2 * labels - 1) * logits, 0), o, where);
 }
 
-/// -z log(p + epsilon) - (1 - z) log(1 - p + epsilon) of labels z and probabilities p.
+/// Returns the log loss -z log(p + epsilon) - (1 - z) log(1 - p + epsilon) of labels z and probabilities p.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto log_loss(const A& labels, const B& predictions, double epsilon = 1e-7, const loss_options& o = {},
               const std::source_location& where = std::source_location::current()) {
@@ -191,7 +191,7 @@ auto log_loss(const A& labels, const B& predictions, double epsilon = 1e-7, cons
                                    where);
 }
 
-/// e^2 / 2 where the error lies within delta, and delta |e| - delta^2 / 2 beyond it.
+/// Returns the Huber loss: e^2 / 2 for errors |e| <= delta, else delta |e| - delta^2 / 2.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto huber_loss(const A& labels, const B& predictions, double delta = 1, const loss_options& o = {},
                 const std::source_location& where = std::source_location::current()) {
@@ -201,7 +201,8 @@ auto huber_loss(const A& labels, const B& predictions, double delta = 1, const l
         "huber_loss", select(error <= delta, 0.5 * square(error), delta * (error - 0.5 * delta)), o, where);
 }
 
-/// 1 - the sum of products along an axis, of operands that are unit vectors there: cosine_distance<1>(labels, predictions).
+/// Returns 1 - the sum of products along an axis: cosine_distance<1>(labels, predictions). The operands must be unit vectors along that
+/// axis.
 template <int Axis, loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto cosine_distance(const A& labels, const B& predictions, const loss_options& o = {},
                      const std::source_location& where = std::source_location::current()) {
@@ -210,8 +211,8 @@ auto cosine_distance(const A& labels, const B& predictions, const loss_options& 
                                    where);
 }
 
-/// The mean squared difference between pairs of elements' errors in a row: for each row of [batch, n], the squares of (e_i - e_j) over all pairs
-/// i < j, over their number n (n - 1) / 2; the mean of the rows.
+/// Returns the mean squared difference between the errors of pairs of elements. The value of a row of [batch, n] is
+/// the mean of (e_i - e_j)^2 over its n (n - 1) / 2 pairs i < j. The result is the mean of the rows.
 template <typed_operand A, typed_operand B>
 auto mean_pairwise_squared_error(const A& labels, const B& predictions, const loss_options& o = {},
                                  const std::source_location& where = std::source_location::current()) {
@@ -228,7 +229,7 @@ auto mean_pairwise_squared_error(const A& labels, const B& predictions, const lo
                                                                         where);
 }
 
-/// The sum of collections::losses and, unless told otherwise, of the regularization losses of the current graph.
+/// Returns the sum of collections::losses and, by default, of the regularization losses of the current graph.
 template <element T = float>
 tensor<T> get_total_loss(bool add_regularization_losses = true,
                          const std::source_location& where = std::source_location::current()) {

@@ -23,19 +23,19 @@
 #include <rill/ops/math/squared_difference.hpp>
 #include <rill/ops/state/variable.hpp>
 
-// Metrics over many batches: auto [value, update] = metrics::accuracy(labels, predictions). Running `update` adds a batch and gives the value with
-// it; `value` reads what was added so far. The sums are local variables: local_variables_initializer() sets them to zero.
+// Metrics over many batches: auto [value, update] = metrics::accuracy(labels, predictions). Running `update` adds a batch and returns the
+// new value. `value` reads the value so far. The sums are local variables: local_variables_initializer() sets them to zero.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// A sum over batches: a local float variable of zeros.
+/// Makes a sum over batches: a local float variable of zeros.
 template <index_t... D> variable<float, D...> metric_variable(const char* name, const std::source_location& where) {
     return variable<float, D...>(name, 0.f, {.trainable = false, .local = true}, where);
 }
 
-/// (total / count, the same after adding a batch's total and count).
+/// Returns (total / count, the same after a batch's total and count are added).
 template <class Total, class Count>
 auto streaming_quotient(const char* metric, const Total& total, const Count& count, const std::source_location& where) {
     const name_scope scope(metric);
@@ -45,7 +45,7 @@ auto streaming_quotient(const char* metric, const Total& total, const Count& cou
     return std::tuple(quotient(sum, number), quotient(new_sum, new_number));
 }
 
-/// (sum, the same after adding a batch's): of one number, or of one for each threshold.
+/// Returns (sum, sum after a batch is added). It is one number, or one for each threshold.
 template <class X> auto streaming_sum(const char* name, const X& x, const std::source_location& where) {
     const auto added = sealed(x);
     using E = extents_of<decltype(added)>;
@@ -64,7 +64,7 @@ template <class A, class B> constexpr void check_metric_operands() {
                   "metrics: the shapes of labels and predictions differ");
 }
 
-/// The counts of bool labels against bool predictions, each as (sum, sum after a batch).
+/// The counts of a confusion matrix of bool labels and bool predictions. Each is (sum, sum after a batch).
 enum class confusion { true_positives, false_positives, true_negatives, false_negatives };
 template <class A, class B> auto confused(confusion what, const A& labels, const B& predictions) {
     const auto label = sealed(cast<bool>(labels)), predicted = sealed(cast<bool>(predictions));
@@ -73,7 +73,7 @@ template <class A, class B> auto confused(confusion what, const A& labels, const
     return sealed(count_of(logical_and(equal(label, truth), equal(predicted, said))));
 }
 
-/// The (value, update) of a / (a + b) over the counts.
+/// Returns the (value, update) of a / (a + b) for two counts.
 template <class A, class B>
 auto streaming_share(const char* metric, confusion a, confusion b, const A& labels, const B& predictions,
                      const std::source_location& where) {
@@ -82,7 +82,7 @@ auto streaming_share(const char* metric, confusion a, confusion b, const A& labe
     return streaming_quotient(metric, right, right + other, where);
 }
 
-/// The counts of classes [Classes, Classes]: rows are labels, columns predictions.
+/// Returns the confusion matrix [Classes, Classes]: rows are labels, columns predictions.
 template <index_t Classes, class A, class B>
 auto streaming_confusion(const A& labels, const B& predictions, const std::source_location& where) {
     const auto a = one_hot<Classes, float>(labels), b = one_hot<Classes, float>(predictions);
@@ -93,14 +93,14 @@ auto streaming_confusion(const A& labels, const B& predictions, const std::sourc
 
 namespace metrics {
 
-/// The mean of all elements.
+/// Returns the (value, update) of the mean of all elements.
 template <typed_operand X>
 auto mean(const X& values, const std::source_location& where = std::source_location::current()) {
     const auto x = sealed(detail::as_numbers(values));
     return detail::streaming_quotient("mean", reduce_sum(x, where), cast<float>(size(x, where)), where);
 }
 
-/// The share of predictions that equal their labels.
+/// Returns the (value, update) of the share of predictions that equal their labels.
 template <typed_operand A, typed_operand B>
 auto accuracy(const A& labels, const B& predictions,
               const std::source_location& where = std::source_location::current()) {
@@ -109,7 +109,7 @@ auto accuracy(const A& labels, const B& predictions,
     return detail::streaming_quotient("accuracy", reduce_sum(x, where), cast<float>(size(x, where)), where);
 }
 
-/// The mean of the squared differences.
+/// Returns the (value, update) of the mean of the squared differences.
 template <typed_operand A, typed_operand B>
 auto mean_squared_error(const A& labels, const B& predictions,
                         const std::source_location& where = std::source_location::current()) {
@@ -118,7 +118,7 @@ auto mean_squared_error(const A& labels, const B& predictions,
     return detail::streaming_quotient("mean_squared_error", reduce_sum(x, where), cast<float>(size(x, where)), where);
 }
 
-/// The root of the mean of the squared differences.
+/// Returns the (value, update) of the root of the mean of the squared differences.
 template <typed_operand A, typed_operand B>
 auto root_mean_squared_error(const A& labels, const B& predictions,
                              const std::source_location& where = std::source_location::current()) {
@@ -126,7 +126,8 @@ auto root_mean_squared_error(const A& labels, const B& predictions,
     return std::tuple(sealed(sqrt(value)), sealed(sqrt(update)));
 }
 
-/// The number of labels and predictions that are both true, and so on: numbers that are not zero are true.
+/// Returns the (value, update) of the number of elements whose label and prediction are both true. Numbers other than
+/// zero are true. The three functions after this one count the other cases.
 template <typed_operand A, typed_operand B>
 auto true_positives(const A& labels, const B& predictions,
                     const std::source_location& where = std::source_location::current()) {
@@ -156,14 +157,14 @@ auto false_negatives(const A& labels, const B& predictions,
                                  detail::confused(detail::confusion::false_negatives, labels, predictions), where);
 }
 
-/// The share of true labels among true predictions.
+/// Returns the (value, update) of the share of true labels among true predictions.
 template <typed_operand A, typed_operand B>
 auto precision(const A& labels, const B& predictions,
                const std::source_location& where = std::source_location::current()) {
     return detail::streaming_share("precision", detail::confusion::true_positives, detail::confusion::false_positives,
                                    labels, predictions, where);
 }
-/// The share of true predictions among true labels.
+/// Returns the (value, update) of the share of true predictions among true labels.
 template <typed_operand A, typed_operand B>
 auto recall(const A& labels, const B& predictions,
             const std::source_location& where = std::source_location::current()) {
@@ -171,7 +172,8 @@ auto recall(const A& labels, const B& predictions,
                                    labels, predictions, where);
 }
 
-/// The mean over classes of intersection over union: mean_iou<10>(labels, predictions), of classes [n]. Classes that never occur do not count.
+/// Returns the (value, update) of the mean over classes of intersection over union: mean_iou<10>(labels, predictions), of classes [n].
+/// Classes that never occur do not count.
 template <index_t Classes, typed_operand A, typed_operand B>
 auto mean_iou(const A& labels, const B& predictions,
               const std::source_location& where = std::source_location::current()) {
@@ -186,7 +188,8 @@ auto mean_iou(const A& labels, const B& predictions,
     return std::tuple(score(value), score(update));
 }
 
-/// The mean over classes of the share of their labels that are predicted: mean_per_class_accuracy<10>(labels, predictions), of classes [n].
+/// Returns the (value, update) of the mean over classes of the accuracy within each: mean_per_class_accuracy<10>(labels, predictions), of
+/// classes [n].
 template <index_t Classes, typed_operand A, typed_operand B>
 auto mean_per_class_accuracy(const A& labels, const B& predictions,
                              const std::source_location& where = std::source_location::current()) {
@@ -199,8 +202,8 @@ auto mean_per_class_accuracy(const A& labels, const B& predictions,
     return std::tuple(score(value), score(update));
 }
 
-/// The area under the curve of true positives over false positives, by trapezoids between Thresholds thresholds from 0 to 1: of labels that are
-/// true or false, and predictions between 0 and 1, both [n].
+/// Returns the (value, update) of the area under the ROC curve. It is the trapezoidal sum over Thresholds thresholds from 0 to 1. Labels
+/// are true or false, predictions lie between 0 and 1, both [n].
 template <index_t Thresholds = 200, typed_operand A, typed_operand B>
 auto auc(const A& labels, const B& predictions, const std::source_location& where = std::source_location::current()) {
     detail::check_metric_operands<A, B>();

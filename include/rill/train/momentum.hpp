@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// velocity = momentum * velocity + g; variable -= rate * velocity, or, looking ahead, rate * (g + momentum * velocity).
+/// velocity = momentum * velocity + g; variable -= rate * velocity, or, with Nesterov's look-ahead, rate * (g + momentum *
+/// velocity).
 struct momentum_rule {
     using compiled_types = types::floats;
     static constexpr auto name = "ApplyMomentum";
@@ -34,8 +35,8 @@ struct momentum_options {
     bool nesterov = false; // Sutskever et al. 2013
 };
 
-/// Gradient descent whose steps go on: velocity = momentum * velocity + gradient, variable -= learning_rate * velocity. Where the
-/// gradient is rows (of gather along axis 0), only these are touched, and only their velocities fade.
+/// Gradient descent with momentum: velocity = momentum * velocity + gradient, variable -= learning_rate * velocity. For a
+/// gradient by rows (of gather along axis 0), only these rows and their velocities are updated.
 class momentum : public optimizer<momentum, momentum_rule, momentum_options> {
 public:
     static constexpr auto scope_name = "momentum";

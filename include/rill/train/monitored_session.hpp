@@ -22,8 +22,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How a monitored session begins. What is not given is the usual: the initializers of all global variables, then those of local variables
-/// and tables.
+/// The start of a monitored session. By default it runs the initializers of all global variables, then those of local variables and tables.
 struct scaffold {
     std::optional<operation> init = {};               // run unless a checkpoint is restored
     std::function<void(const session&)> init_fn = {}; // called after `init`
@@ -38,43 +37,44 @@ struct monitored_session_options {
     std::string checkpoint_dir = {}; // empty: nothing is saved or restored
     std::chrono::nanoseconds save_every = std::chrono::minutes(10); // 0: only at the end
     std::string summary_dir = {};                                   // empty: no summaries
-    std::int64_t stop_at_step = 0;                                  // of the global step; 0: somebody else stops
+    std::int64_t stop_at_step = 0;                                  // of the global step; 0: no limit
     std::vector<hook_ptr> hooks = {};                               // called in this order, after the session's own
     std::chrono::nanoseconds chief_timeout = std::chrono::hours(2); // how long others wait for the chief
     std::int64_t save_steps = 0;                                    // also every so many steps
     std::int64_t summary_steps = 100;
-    std::int64_t log_steps = 100; // steps per second into the log; 0: not
+    std::int64_t log_steps = 100; // logs steps per second; 0: no log
     bool stop_at_signals = true;  // SIGINT and SIGTERM end the session after the step that runs
     rill::scaffold scaffold = {};
     session_options session = {};
 };
 
-/// A session that looks after itself: it restores the newest checkpoint or initialises, starts queue runners, saves, writes summaries, and
-/// ends by itself:
+/// A session that manages itself. It restores the newest checkpoint or initialises, starts queue runners, saves, writes summaries, and ends
+/// by itself:
 ///
 ///     monitored_session m({.checkpoint_dir = "run", .save_every = 600s, .summary_dir = "logs"});
 ///     while (!m.should_stop()) m.run(train);
 ///
-/// A run that ends with `aborted` or `unavailable` opens a new session, restores the last checkpoint and runs again. Other errors end it. Of
-/// the workers of a cluster (`target`) one is the chief. The others wait until the chief has initialised or restored the variables.
+/// A run that ends with `aborted` or `unavailable` opens a new session, restores the last checkpoint and runs again. Other errors end it.
+/// In a cluster (`target`) one worker is the chief. The others wait until the chief has initialised or restored the variables.
 class monitored_session {
 public:
-    /// Opens a session on the current graph. A template, so that programs without monitored sessions do not have the kernels of its nodes.
+    /// Opens a session on the current graph. It is a template, so that programs without monitored sessions do not have the kernels of its
+    /// nodes.
     template <std::same_as<monitored_session_options> Given = monitored_session_options>
     explicit monitored_session(const Given& options = {}) : monitored_session(options, prepare<>(options)) {}
     monitored_session(const monitored_session&) = delete;
-    /// Closes the session. What close() would throw goes to the log. Where an error ends the scope, nothing is saved.
+    /// Closes the session. Logs the error that close() would throw. If an error ends the scope, nothing is saved.
     ~monitored_session();
 
-    /// Returns true once a hook, a signal, request_stop, the end of the input or an error has asked for a stop.
+    /// Returns true once a stop was asked for: by a hook, a signal, request_stop, the end of the input or an error.
     bool should_stop() const;
     void request_stop();
-    /// Returns the global step; after the loss of a task, that of a new session.
+    /// Returns the global step. After the loss of a task this is the step of the new session.
     std::int64_t global_step() const;
     const rill::session& session() const;
 
-    /// Runs a step as session::run does, with what the hooks fetch. The end of the input (out_of_range) asks for a stop; it is thrown only if a
-    /// value was to be returned. Throws failed_precondition after a stop.
+    /// Runs a step as session::run does, and fetches the tensors of the hooks as well. The end of the input (out_of_range) asks for a stop.
+    /// It is thrown only if the call returns a value. Throws failed_precondition after a stop.
     template <class X, any_feed... F>
         requires is_fetchable<X>
     auto run(const X& what, F&&... feeds) {
@@ -138,7 +138,7 @@ private:
             return std::move(*value);
         }
     }
-    /// Runs the hooks around a step. Returns false at the end of the input, which is thrown unless `quiet`.
+    /// Runs the hooks around a step. At the end of the input it returns false if `quiet`, else it throws.
     bool run_with_hooks(const std::function<std::vector<any_array>(const std::vector<any_tensor>&)>& step, bool quiet);
 
     std::unique_ptr<state> state_;

@@ -16,13 +16,13 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The signals that have come, in this process.
+/// Returns the number of signals that this process has received.
 inline volatile std::sig_atomic_t& signals_seen() {
     static volatile std::sig_atomic_t seen = 0;
     return seen;
 }
 
-/// While it lives, SIGINT and SIGTERM are counted instead of ending the program.
+/// A guard that counts SIGINT and SIGTERM, so that they do not end the program.
 class signal_watch {
 public:
     explicit signal_watch(bool on) : on_(on), before_(signals_seen()) {
@@ -67,8 +67,8 @@ struct monitored_session::state {
         if (options.is_chief) {
             std::string restored;
             const auto core = detail::core_of(*current);
-            core->keep_others_out(detail::saved_variables(g)); // no gradient of the state before reaches that after
-            run_all(collections::round_closes); // workers on a server that lives may train: they wait until all is restored
+            core->keep_others_out(detail::saved_variables(g)); // drops gradients of the old state
+            run_all(collections::round_closes); // workers of surviving servers wait for the restore
             if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
             if (!restored.empty()) {
                 log_message(log_level::info, "monitored_session: restored '" + restored + "'");
@@ -76,7 +76,7 @@ struct monitored_session::state {
                 current->run(*how.init);
                 if (how.init_fn) how.init_fn(*current);
             }
-            if (log && (!restored.empty() || runs > 0)) log->start(step() + 1); // later steps come again
+            if (log && (!restored.empty() || runs > 0)) log->start(step() + 1); // steps after a restore run again
             run_all(collections::round_resets);
             core->let_others_in();
         } else {
@@ -97,7 +97,7 @@ struct monitored_session::state {
         }
         return names;
     }
-    /// Opens the session, again while a task does not answer. Throws deadline_exceeded with the last problem after chief_timeout.
+    /// Opens the session, and retries while a task does not answer. Throws deadline_exceeded with the last problem after chief_timeout.
     void open_in_time() {
         const auto end = env.now_plus(options.chief_timeout);
         for (;;) try {
@@ -131,7 +131,7 @@ struct monitored_session::state {
     void run_all(const char* collection) const {
         for (const auto& e : g.collection(collection)) current->run(any_tensor(e));
     }
-    /// Tells other replicas that this one has come to its end.
+    /// Tells other replicas that this one has ended.
     void leave() const {
         for (const auto& e : g.collection(collections::replica_leaves)) try {
                 current->run(any_tensor(e));
@@ -140,8 +140,8 @@ struct monitored_session::state {
             }
     }
     std::int64_t step() const { return detail::find_global_step(g) ? global_step_of(*current) : runs; }
-    /// Opens a new session after the loss of a task. Returns false for problems that a new session does not mend, such as one that has come
-    /// again and again for chief_timeout.
+    /// Opens a new session after the loss of a task. Returns false for problems that a new session does not solve. A problem that recurs
+    /// for chief_timeout is one of these.
     bool recovers_from(const error& problem) {
         if (closed || !is_of_lost_task(problem) || (options.checkpoint_dir.empty() && options.is_chief)) return false;
         if (losses++ == 0) {
@@ -154,7 +154,7 @@ struct monitored_session::state {
         open_in_time();
         return true;
     }
-    /// Returns the global step, in a new session if a task was lost meanwhile.
+    /// Returns the global step. Opens a new session if a task was lost meanwhile.
     std::int64_t step_or_recover() {
         for (;;) try {
                 return step();
@@ -174,7 +174,7 @@ struct monitored_session::state {
     const graph g;
     detail::signal_watch signals;
     std::vector<hook_ptr> hooks;
-    std::shared_ptr<event_writer> log; // null without summary_dir, and for those that are not the chief
+    std::shared_ptr<event_writer> log; // null without summary_dir, and for workers other than the chief
     std::unique_ptr<rill::session> current;
     coordinator all;
     std::vector<coordinated_thread> threads;
@@ -216,7 +216,7 @@ RILL_COLD monitored_session::monitored_session(const monitored_session_options& 
     for (const auto& h : s.hooks) h->begin();
     s.open_in_time();
     if (options.stop_at_step > 0 && s.step_or_recover() >= options.stop_at_step)
-        s.stop = true; // a run that had ended before
+        s.stop = true; // an earlier run had ended
 }
 
 RILL_COLD monitored_session::~monitored_session() {

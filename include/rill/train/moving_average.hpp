@@ -25,8 +25,8 @@ struct moving_average_rule {
     }
 };
 
-/// Running means of variables, each in a variable beside it: average = decay * average + (1 - decay) * variable, from the
-/// variable's first value on. Made after a training step, they follow what it leaves:
+/// Running means of variables, each in a variable beside it. It starts at the variable's initial value: average = decay *
+/// average + (1 - decay) * variable. Made after a training step, the means use the updated values:
 ///
 ///     exponential_moving_average ema(0.999);
 ///     const control_dependencies after(train);
@@ -34,12 +34,12 @@ struct moving_average_rule {
 class exponential_moving_average {
 public:
     explicit exponential_moving_average(double decay) : decay_(checked(decay)) {}
-    /// With the number of steps so far the means begin faster: the decay is (1 + n) / (10 + n) if that is less.
+    /// Uses the decay (1 + n) / (10 + n) after n steps if that is less, so that the means begin faster.
     template <graph_operand N>
     exponential_moving_average(double decay, const N& num_updates)
         : decay_(checked(decay)), share_(maximum(9. / (10. + cast<double>(num_updates)), 1 - decay)) {}
 
-    /// An operation that moves the means of the given variables, or of all trainable ones, towards their values.
+    /// Adds an operation that moves the means of the given variables, or of all trainable ones, towards their values.
     template <class... Unused> // a template, so that only programs that call it have its kernels
     operation apply(const std::vector<any_tensor>& variables = {},
                     const std::source_location& where = std::source_location::current()) {
@@ -48,12 +48,12 @@ public:
         return add_updates(variables, where);
     }
 
-    /// The mean of a variable, as a variable; not_found if `apply` did not get it.
+    /// Returns the mean of a variable, as a variable. Throws not_found if `apply` did not get the variable.
     any_tensor average(const any_tensor& variable) const;
     template <class T, index_t... D> tensor<T, D...> average(const variable<T, D...>& of) const {
         return {detail::unchecked, average(any_tensor(of))};
     }
-    /// "w/ExponentialMovingAverage": what it is called, in saved files too.
+    /// Returns the name of a mean, also in saved files: "w/ExponentialMovingAverage".
     static std::string average_name(const any_tensor& variable);
 
 private:

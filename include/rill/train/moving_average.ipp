@@ -34,12 +34,12 @@ RILL_INLINE any_tensor exponential_moving_average::add_average(const any_tensor&
     if (!first)
         throw invalid_argument("exponential_moving_average: '" + of.name() + "' is not a variable with a first value");
     const colocate_with beside(of);
-    const detail::region_scope outside(nullptr); // a variable is made, whatever its updates wait for or are part of
+    const detail::region_scope outside(nullptr); // the variable is in no region and waits for no node
     const detail::node_scope below(of);
     const endpoint made =
         detail::add_variable(type, "ExponentialMovingAverage", {.trainable = false}, of.node()->where);
     const detail::node_scope deeper(made);
-    detail::set_initial_value(made, first->inputs[1], of.node()->where); // what the variable gets
+    detail::set_initial_value(made, first->inputs[1], of.node()->where); // the initial value of the variable
     return made;
 }
 

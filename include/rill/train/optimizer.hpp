@@ -20,12 +20,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A variable and the gradient of the loss by it.
+/// A variable and the gradient of the loss with respect to it.
 struct gradient_and_variable {
     any_tensor gradient, variable;
 };
 
-/// The variables that a loss is differentiated by: those given, or all trainable ones.
+/// The variables that a loss is differentiated by: the given ones, or all trainable ones.
 class trained_variables {
 public:
     trained_variables() = default;
@@ -47,7 +47,7 @@ public:
         require_kernel<assign_add_op, void>();
         require_primitive<assign_add_op::joins, Step, Step>();
     }
-    /// Of a graph that was read, say: an int32 or int64.
+    /// Takes a counter of a loaded graph, say: an int32 or int64.
     template <std::same_as<any_tensor> V> step_counter(const V& counter) : counter_(counter) { // NOLINT
         require_kernel<assign_add_op, void>();
         require_primitive<assign_add_op::joins, std::int32_t, std::int32_t>();
@@ -60,14 +60,14 @@ private:
     any_tensor counter_;
 };
 
-/// minimize(loss, {.variables = trainable_variables("generator"), .step = global_step}).
+/// The options of minimize: minimize(loss, {.variables = trainable_variables("generator"), .step = global_step}).
 struct minimize_options {
-    trained_variables variables = {}; // none named: all trainable ones that the loss depends on
-    step_counter step = {};           // gets one more with each step, last
-    bool colocate = false;            // gradients on the devices of the nodes that they are of
+    trained_variables variables = {}; // empty: all trainable ones that the loss depends on
+    step_counter step = {};           // incremented after the updates of each step
+    bool colocate = false;            // puts gradients on the devices of the differentiated nodes
 };
 
-/// The numbers that an optimizer's rule takes, of rank 0, and what is still to be done when every variable is updated.
+/// The numbers of an optimizer's rule, of rank 0, and the work that remains after all variables are updated.
 struct update_numbers {
     std::vector<endpoint> values;
     std::function<void(std::vector<operation>&)> finish = {};
@@ -75,18 +75,20 @@ struct update_numbers {
 
 namespace detail {
 
-/// The gradients of a loss by variables, or by all trainable ones, as far as it depends on them.
+/// Returns the gradients of a loss by variables, or by all trainable ones. Leaves out variables that the loss does not depend
+/// on.
 std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, const minimize_options& how,
                                                           const std::source_location& where);
 
-/// The updates, after which the counter, if there is one, gets one more.
+/// Adds an operation that runs the updates and then increments the counter, if there is one.
 operation counted(const operation& updates, const step_counter& step, const std::source_location& where);
 
-/// The pairs that have a gradient; refuses none at all, and variables of other types than the optimizer is compiled for.
+/// Returns the pairs that have a gradient. Throws if there are none, or for a variable of a type that the optimizer is not
+/// compiled for.
 std::vector<gradient_and_variable> checked_pairs(const std::vector<gradient_and_variable>& pairs,
                                                  std::initializer_list<dtype> types, const std::source_location& where);
 
-/// Refuses a loss that has no gradients, or whose dtype optimizers are not compiled for unless its type says so.
+/// Throws for a loss that has no gradients. Throws for a dtype that optimizers compile only for losses of that static type.
 void check_untyped_loss(const endpoint& loss);
 
 /// Returns the gradients of a loss that minimize applies, and compiles their kernels.
@@ -107,22 +109,22 @@ std::vector<gradient_and_variable> gradients_of(const Loss& loss, const minimize
     return gradients_by_variables(seal(loss), how, where);
 }
 
-/// The short forms of minimize(loss, options), for a Self that has that one as `minimize_by`.
+/// The short forms of minimize(loss, options). Self has that form as `minimize_by`.
 template <class Self> class minimizer {
 public:
-    /// An operation that computes the gradients of a loss by every trainable variable it depends on, and updates them. Of
-    /// an any_tensor: float32 or float64.
+    /// Adds an operation that computes the gradients of a loss by every trainable variable it depends on, and updates them. An
+    /// any_tensor must be float32 or float64.
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
         return self().minimize_by(loss, minimize_options(), where);
     }
-    /// Also adds one to a step counter with each update, last.
+    /// Increments a step counter after each update as well.
     template <graph_operand Loss, class Step>
     operation minimize(const Loss& loss, const variable<Step>& global_step,
                        const std::source_location& where = std::source_location::current()) const {
         return self().minimize_by(loss, minimize_options{.step = global_step}, where);
     }
-    /// By the variables that the options name.
+    /// Takes options, such as the variables to train.
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const minimize_options& how,
                        const std::source_location& where = std::source_location::current()) const {
@@ -133,15 +135,16 @@ private:
     const Self& self() const { return static_cast<const Self&>(*this); }
 };
 
-/// A constant of rank 0.
+/// Adds a constant of rank 0.
 template <class T> endpoint scalar_constant(double value) {
-    return constant(static_cast<T>(value), {}).join(current_graph()); // no place of the user's
+    return constant(static_cast<T>(value), {}).join(current_graph()); // without the user's source location
 }
 
-/// A variable beside another one, of its type: an optimizer's memory. Not trained; every element has the same first value.
+/// Adds a slot, an optimizer's variable beside another one, of that one's type. It is not trainable; every element has the same
+/// initial value.
 endpoint add_slot(const any_tensor& of, const std::string& name, double first_value);
 
-/// Adds the update of one variable; `values` come after the numbers. Slots without a first value start with zero.
+/// Adds the update of one variable. `values` come after the numbers. Slots without an initial value start with zero.
 operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<const char* const> slots,
                      std::span<const double> first_values, const std::vector<endpoint>& numbers,
                      std::initializer_list<endpoint> values);
@@ -153,7 +156,8 @@ template <class Optimizer, class Options> inline constexpr bool is_called = fals
 
 namespace detail {
 
-/// Catches {.lr = rate, …}, which would otherwise match no constructor. No other braces do: `lr` has no default.
+/// A struct that catches {.lr = rate, …}, which would otherwise match no constructor. It matches no other braces: `lr` has no
+/// default.
 struct misnamed_rate {
     struct any_number {
         template <class N> any_number(const N&) {} // NOLINT
@@ -164,9 +168,9 @@ struct misnamed_rate {
 
 } // namespace detail
 
-/// Base of the optimizers: what they share beside a rule (see update_op.hpp) and options. Self has a `scope_name`, and may say
-/// what its `rule()` is (or, of several rules, `with_rule(f)`), which `slot_values()` its slots start with if not with zero, and
-/// which `numbers<T>()` it takes, if that is more than the learning rate.
+/// The base of the optimizers: everything but a rule (see update_op.hpp) and options. Self has a `scope_name`. It may define its
+/// `rule()`, or `with_rule(f)` if there are several rules. It may define the `slot_values()` that its slots start with; the
+/// default is zero. It may define the `numbers<T>()` of its rule; the default is the learning rate.
 template <class Self, class Rule, class Options> class optimizer : public detail::minimizer<Self> {
 public:
     optimizer() = default;
@@ -177,12 +181,12 @@ public:
     }
     // a template, so that adam({}) is not ambiguous: the defaults
     template <std::same_as<Options> Given = Options> explicit optimizer(const Given& options) : options_(options) {}
-    /// Refused: adam({.lr = 0.1f}).
+    /// Rejects adam({.lr = 0.1f}).
     template <std::same_as<detail::misnamed_rate> Given = detail::misnamed_rate> explicit optimizer(const Given&) {
         static_assert(is_called<Self, Given>,
                       "optimizer: the rate is called learning_rate: adam({.learning_rate = 0.001f})");
     }
-    /// A rate that the graph computes (a schedule's, a placeholder) in place of the options': adam(exponential_decay(…)).
+    /// Takes a rate that the graph computes (a schedule's, a placeholder) in place of the options': adam(exponential_decay(…)).
     template <graph_operand Rate>
     explicit optimizer(const Rate& rate, const Options& options = {}) : options_(options), rate_(rate) {}
 
@@ -198,8 +202,8 @@ public:
             return detail::counted(apply_gradients(pairs, where), how.step, where);
     }
 
-    /// The first half of minimize: gradients by the given variables, or by all trainable ones. Those that the loss does
-    /// not depend on are left out.
+    /// Returns the gradients by the given variables, or by all trainable ones: the first half of minimize. Leaves out variables
+    /// that the loss does not depend on.
     template <graph_operand Loss>
     std::vector<gradient_and_variable>
     compute_gradients(const Loss& loss, std::vector<any_tensor> variables = {},
@@ -209,8 +213,8 @@ public:
         return detail::gradients_of(loss, how, where);
     }
 
-    /// The second half: updates the variables by their gradients, once all of these are known. Pairs without a gradient are
-    /// left out. Variables are float32 or float64, or of the type that is named: apply_gradients<half>(pairs).
+    /// Updates the variables by their gradients, once all of these are known: the second half of minimize. Pairs without a
+    /// gradient are left out. Variables are float32 or float64, or of the named type: apply_gradients<half>(pairs).
     operation apply_gradients(const std::vector<gradient_and_variable>& pairs,
                               const std::source_location& where = std::source_location::current()) const {
         return apply<float, double>(pairs, where);
@@ -220,20 +224,20 @@ public:
                               const std::source_location& where = std::source_location::current()) const {
         return apply<T>(pairs, where);
     }
-    /// Also adds one to a step counter, last.
+    /// Increments a step counter at the end as well.
     template <class Step>
     operation apply_gradients(const std::vector<gradient_and_variable>& pairs, const variable<Step>& global_step,
                               const std::source_location& where = std::source_location::current()) const {
         return detail::counted(apply_gradients(pairs, where), global_step, where);
     }
 
-    /// What a Self that says nothing of its own uses.
+    /// Returns the default rule of a Self that defines none.
     Rule rule() const { return {}; }
     template <class F> void with_rule(const F& f) const { f(self().rule()); }
     std::vector<double> slot_values() const { return {}; }
     template <class T> update_numbers numbers() const { return {{rate<T>()}}; }
 
-    /// The learning rate as a tensor: the one that was given, or a constant.
+    /// Returns the learning rate as a tensor: the given one, or a constant.
     template <class T> endpoint rate() const {
         return rate_ ? rate_.as(dtype_of<T>) : detail::scalar_constant<T>(options_.learning_rate);
     }
@@ -243,14 +247,14 @@ private:
 
     template <class... T>
     operation apply(const std::vector<gradient_and_variable>& pairs, const std::source_location& where) const {
-        const auto given = detail::checked_pairs(pairs, {dtype_of<T>...}, where); // there is one at least
+        const auto given = detail::checked_pairs(pairs, {dtype_of<T>...}, where); // at least one
         const graph_scope here(given[0].variable.graph());
         const name_scope scope(Self::scope_name);
         std::vector<operation> updates;
         (update<T>(given, updates), ...);
         return group(updates, "train", where);
     }
-    /// The variables of one type.
+    /// Adds the updates of the variables of one type.
     template <class T>
     void update(const std::vector<gradient_and_variable>& pairs, std::vector<operation>& updates) const {
         self().with_rule([&]<class R>(const R& rule) {

@@ -104,7 +104,7 @@ RILL_INLINE operation add_update(op_ptr op, const gradient_and_variable& pair, s
 RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
     const auto& type = type_of(of.end());
     const colocate_with beside(of);
-    const region_scope outside(nullptr); // a variable is made, whatever its updates wait for or are part of
+    const region_scope outside(nullptr); // the variable is in no region and waits for no node
     const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, of.node()->where);
     const node_scope below(slot);
     const auto filled = filled_array(type.type, type.shape, first_value);

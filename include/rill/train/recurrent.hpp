@@ -10,11 +10,11 @@
 #include <rill/ops/control/scan.hpp>
 #include <rill/train/cell_wrappers.hpp>
 
-// Cells run over sequences: unrolled (static_rnn), by a scan (dynamic_rnn), from both ends (bidirectional_rnn).
+// Runs of cells over sequences: unrolled (static_rnn), by a scan (dynamic_rnn), in both directions (bidirectional_rnn).
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The lengths [batch] of sequences: a tensor of int or std::int64_t, or numbers of the host. None: all steps count.
+/// The lengths [batch] of sequences: a tensor of int or std::int64_t, or host numbers. Without lengths all steps count.
 class sequence_lengths {
 public:
     sequence_lengths() = default;
@@ -28,7 +28,7 @@ public:
         : sequence_lengths(std::vector<I>(lengths), where) {}
 
     explicit operator bool() const { return bool(of_); }
-    /// Returns them in std::int64_t.
+    /// Returns the lengths as std::int64_t.
     const tensor<std::int64_t, dyn>& value() const { return of_; }
 
 private:
@@ -47,17 +47,17 @@ private:
 
 struct rnn_options {
     sequence_lengths lengths = {};
-    bool time_major = false; // sequences are [time, batch, ..], not [batch, time, ..]; so are the outputs
+    bool time_major = false; // sequences and outputs are [time, batch, ..] instead of [batch, time, ..]
 };
 
-/// Sequences of a cell: [batch, time, inputs], or time before batch.
+/// True if X holds sequences for a cell: [batch, time, inputs], or time before batch.
 template <class E, index_t In>
 inline constexpr bool are_cell_sequences =
     E::rank == 3 && rules::extents_compatible(rules::extent_along(E::value, 2), In);
 
 namespace detail {
 
-/// The next state where a sequence goes on, [batch, 1], and the old one behind its end.
+/// Returns the next state for a sequence that continues, [batch, 1], and the old state after its end.
 template <class M, class N, class S> auto held_state(const M& present, const N& next, const S& before) {
     if constexpr (is_tuple<S>) {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -70,14 +70,14 @@ template <class M, class N, class S> auto held_state(const M& present, const N& 
     }
 }
 
-/// One step of sequences that may have ended: the outputs behind the end are 0.
+/// Runs one step of sequences that may have ended: the outputs after the end are 0.
 template <class C, class X, class M, class S>
 auto masked_step(const C& cell, const X& x, const M& present, const S& state, const std::source_location& where) {
     const auto [output, next] = cell(x, state, where);
     return std::tuple(held_state(present, next, state), sealed(select(present, output, 0)));
 }
 
-/// Runs a cell over sequences [time, batch, inputs], from either end. Returns the outputs, stacked, and the last state.
+/// Runs a cell over sequences [time, batch, inputs], in either direction. Returns the stacked outputs and the last state.
 template <class C, class X, class S>
 auto scan_cell(const C& cell, const X& x, const S& initial, const sequence_lengths& lengths, bool reverse,
                const std::source_location& where) {
@@ -102,7 +102,7 @@ auto scan_cell(const C& cell, const X& x, const S& initial, const sequence_lengt
         initial, std::tuple(x, expand_dims<2>(present, where)), {reverse}, where)));
 }
 
-/// Sequences [time, batch, inputs] of sequences in either order.
+/// Returns sequences in either layout as [time, batch, inputs].
 template <class C, graph_operand X> auto time_first(const X& x, bool time_major, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         static_assert(are_cell_sequences<extents_of<X>, C::inputs>,
@@ -114,7 +114,7 @@ template <class C, graph_operand X> auto time_first(const X& x, bool time_major,
     return time_major ? all : tensor(transpose<1, 0, 2>(all, where));
 }
 
-/// Outputs [time, batch, outputs] in the order of the sequences x.
+/// Returns outputs [time, batch, outputs] in the layout of the sequences x.
 template <class C, graph_operand X, class Y>
 auto ordered_as(const Y& y, bool time_major, const std::source_location& where) {
     using E = std::conditional_t<typed_operand<X>, extents_of<X>, extents<dyn, dyn, dyn>>;
@@ -122,17 +122,17 @@ auto ordered_as(const Y& y, bool time_major, const std::source_location& where) 
     return tensor<typename C::value_type, E::value[0], E::value[1], C::outputs>(unchecked, all);
 }
 
-/// Zeros for the batch of sequences [time, batch, inputs].
+/// Returns zeros for the batch of sequences [time, batch, inputs].
 template <class C, class X> auto zeros_beside(const C& cell, const X& x, const std::source_location& where) {
     return cell.zero_state(extent_of<1>(x, where), where);
 }
 
 } // namespace detail
 
-/// dynamic_rnn(cell, x, initial, {.lengths = n}): runs a cell over sequences x [batch, time, inputs], step by step. Returns
-/// std::tuple(outputs [batch, time, outputs], last state). Behind the end of a sequence its outputs are 0, and its state
-/// stays, so that the last state is that at its end. The lengths may be left out, and so may the initial state: zeros.
-/// Differentiable. Errors: a length below 0 or beyond the sequences.
+/// Runs a cell over sequences x [batch, time, inputs], step by step: dynamic_rnn(cell, x, initial, {.lengths = n}). Returns
+/// std::tuple(outputs [batch, time, outputs], last state). After the end of a sequence its outputs are 0 and its state stays. So the last
+/// state is the state at the end. The lengths are optional. The initial state is optional: zeros. Differentiable. Errors: a length below 0
+/// or beyond the sequences.
 template <class C, graph_operand X, class S>
     requires(!std::is_same_v<S, rnn_options>)
 auto dynamic_rnn(const C& cell, const X& x, const S& initial, const rnn_options& options = {},
@@ -150,9 +150,9 @@ auto dynamic_rnn(const C& cell, const X& x, const rnn_options& options = {},
     return std::tuple(detail::ordered_as<C, X>(outputs, options.time_major, where), state);
 }
 
-/// bidirectional_rnn(f, b, x, {.lengths = n}): runs one cell from the first step to the last, and another one from the end of each sequence to
-/// its first step. Returns std::tuple(std::tuple(outputs of f, outputs of b), std::tuple(last state of f, last state of b)), where the outputs of both
-/// for one step stand at that step. `concat<2>` joins them.
+/// Runs one cell forward from the first step, and another one backward from the end of each sequence: bidirectional_rnn(f, b, x, {.lengths
+/// = n}). Returns std::tuple(std::tuple(outputs of f, outputs of b), std::tuple(last state of f, last state of b)). Both outputs of a step
+/// are at the index of that step. `concat<2>` joins them.
 template <class F, class B, graph_operand X>
 auto bidirectional_rnn(const F& forward, const B& backward, const X& x, const rnn_options& options = {},
                        const std::source_location& where = std::source_location::current()) {
@@ -170,7 +170,7 @@ auto bidirectional_rnn(const F& forward, const B& backward, const X& x, const rn
 
 namespace detail {
 
-/// The steps of a list, an array or a tuple, as typed tensors in a vector.
+/// Returns the steps of a list, an array or a tuple, as typed tensors in a vector.
 template <class C, class Steps> auto listed_steps(const Steps& steps, const std::source_location& where) {
     std::vector<tensor<typename C::value_type, dyn, C::inputs>> all;
     const auto add = [&](const auto& x) {
@@ -188,7 +188,7 @@ template <class C, class Steps> auto listed_steps(const Steps& steps, const std:
 
 namespace detail {
 
-/// Calls a cell for each of the listed steps, from either end. Returns the outputs in the order of the steps, and the last state.
+/// Calls a cell for each of the listed steps, in either direction. Returns the outputs in the order of the steps, and the last state.
 template <class C, class X, class S>
 auto unrolled_cell(const C& cell, const std::vector<X>& all, const S& initial, const sequence_lengths& given,
                    bool reverse, const std::source_location& where) {
@@ -227,9 +227,9 @@ auto zeros_beside_steps(const C& cell, const std::vector<X>& all, const std::sou
 
 } // namespace detail
 
-/// static_rnn(cell, unstack<1>(x), initial, {.lengths = n}): a cell's nodes once for each step, over a tuple or a range of steps [batch, inputs].
-/// Returns std::tuple(std::vector of outputs [batch, outputs], last state). Lengths and initial state are those of dynamic_rnn, which has the
-/// same results and a smaller graph.
+/// Adds a cell's nodes once for each step, over a tuple or a range of steps [batch, inputs]: static_rnn(cell, unstack<1>(x), initial,
+/// {.lengths = n}). Returns std::tuple(std::vector of outputs [batch, outputs], last state). Lengths and initial state are those of
+/// dynamic_rnn. dynamic_rnn has the same results and a smaller graph.
 template <class C, class Steps, class S>
     requires(!std::is_same_v<S, rnn_options>)
 auto static_rnn(const C& cell, const Steps& steps, const S& initial, const rnn_options& options = {},
@@ -244,9 +244,9 @@ auto static_rnn(const C& cell, const Steps& steps, const rnn_options& options = 
                                  where);
 }
 
-/// Runs two cells over listed steps: static_bidirectional_rnn(f, b, unstack<1>(x), {.lengths = n}). One goes from the first step to the last. The
-/// other goes from the end of each sequence to its first step. Each step has nodes of its own. Returns std::tuple(std::vector of the outputs of both
-/// side by side [batch, outputs of f + outputs of b], last state of f, last state of b).
+/// Runs two cells over listed steps: static_bidirectional_rnn(f, b, unstack<1>(x), {.lengths = n}). One runs forward from the first step.
+/// The other runs backward from the end of each sequence. Each step has nodes of its own. Returns std::tuple(std::vector of the
+/// concatenated outputs of both [batch, outputs of f + outputs of b], last state of f, last state of b).
 template <class F, class B, class Steps>
 auto static_bidirectional_rnn(const F& forward, const B& backward, const Steps& steps, const rnn_options& options = {},
                               const std::source_location& where = std::source_location::current()) {

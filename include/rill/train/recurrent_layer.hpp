@@ -10,12 +10,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The outputs that a recurrent layer returns: those of all steps, or that at the end of each sequence.
+/// The outputs that a recurrent layer returns: all steps, or the end of each sequence.
 enum class recurrent_output { all, last };
 
 namespace detail {
 
-/// Returns the output at the end of each sequence, of outputs in either order: zeros for a sequence without steps.
+/// Returns the output at the end of each sequence, from outputs in either layout. It is zeros for a sequence without steps.
 template <class C, class Y>
 auto outputs_at_ends(const Y& outputs, const rnn_options& o, const std::source_location& where) {
     using T = typename C::value_type;

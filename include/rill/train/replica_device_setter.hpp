@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The load of a parameter server so far.
+/// The load that a parameter server has been assigned so far.
 struct server_load {
     std::size_t nodes = 0; // variables and resources
     std::uint64_t bytes = 0;
@@ -21,9 +21,9 @@ struct server_load {
 /// Chooses the parameter server of a variable or resource: a number below loads.size().
 using server_strategy = std::function<std::size_t(const node_info& n, std::span<const server_load> loads)>;
 
-/// One server after the other.
+/// Chooses the servers in turn.
 std::size_t round_robin(const node_info& n, std::span<const server_load> loads);
-/// The server with the fewest bytes; the first of several.
+/// Chooses the server with the fewest bytes; the first of several.
 std::size_t by_bytes(const node_info& n, std::span<const server_load> loads);
 
 struct setter_options {
@@ -33,9 +33,9 @@ struct setter_options {
 };
 
 /// Returns a device function for one replica of data-parallel training: device_scope on(replica_device_setter(all.spec(), {.worker =
-/// "/job:worker/task:1"})). It spreads variables and resources over the parameter servers; all else runs on the worker. What is colocated
-/// with a variable, such as an optimizer's slots and look-ups in it, follows the variable. Equal graphs get equal devices. Throws
-/// not_found if the cluster has no job `ps`.
+/// "/job:worker/task:1"})). It spreads variables and resources over the parameter servers. All other nodes run on the worker. Nodes that
+/// are colocated with a variable, such as an optimizer's slots and look-ups in it, follow the variable. Equal graphs get equal devices.
+/// Throws not_found if the cluster has no job `ps`.
 device_function replica_device_setter(const cluster_spec& cluster, const setter_options& options = {});
 
 }} // namespace rill::RILL_ABI

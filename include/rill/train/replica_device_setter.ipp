@@ -24,8 +24,8 @@ RILL_COLD std::size_t by_bytes(const node_info&, std::span<const server_load> lo
 
 RILL_COLD device_function replica_device_setter(const cluster_spec& cluster, const setter_options& options) {
     const auto ps = parse_device(options.ps);
-    (void)parse_device(options.worker); // a malformed name is reported here
-    // copies of a function object share what they count
+    (void)parse_device(options.worker); // reports a malformed name here
+    // copies of the returned function share the loads
     const auto loads = std::make_shared<std::vector<server_load>>(cluster.tasks(ps.job).size());
     return [loads, ps, options](const node_info& n) -> std::string {
         if (n.colocated) return {};

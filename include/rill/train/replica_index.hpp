@@ -12,10 +12,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The number of a replica among those that train together, from 0: an int, or a tensor of rank 0, such as a placeholder that each thread feeds.
+/// The index of a replica among those that train together, from 0. It is an int, or a tensor of rank 0, such as a placeholder that each
+/// thread feeds.
 class replica_index {
 public:
-    /// Unknown: the task of the loss's device, or else the session, tells the replicas apart.
+    /// Leaves the index open: the task of the loss's device, or else the session, identifies the replica.
     replica_index() = default;
     replica_index(std::integral auto number) : number_(number) {}              // NOLINT: is one
     template <graph_operand X> replica_index(const X& x) : value_(sealed(x)) { // NOLINT: is one
@@ -24,10 +25,10 @@ public:
                           "replica: the number of a replica is an integer of rank 0");
     }
 
-    /// Returns true if the graph computes the number, or is fed it.
+    /// Returns true if the graph computes the index, or is fed it.
     bool is_tensor() const noexcept { return bool(value_); }
-    /// Returns the number as a tensor, in the graph of the loss; -1 if neither it nor the device of the loss tells. Throws invalid_argument for a
-    /// number of none of `count` replicas.
+    /// Returns the index as a tensor, in the graph of the loss. It is -1 if it is not given and the loss's device does not tell it. Throws
+    /// invalid_argument for an index outside [0, count).
     template <std::same_as<endpoint> Loss>
     any_tensor of(const Loss& loss, index_t count, const char* who, const std::source_location& where) const {
         if (value_) return value_;

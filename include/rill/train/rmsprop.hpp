@@ -31,7 +31,8 @@ struct rmsprop_rule {
     }
 };
 
-/// The same over the root of the variance: the square of a running mean of g, the slot mg, is taken from rms.
+/// The rule of centered RMSProp, which divides by the root of the variance. The variance is rms minus the square of a running
+/// mean of g, the slot mg.
 struct centered_rmsprop_rule : rmsprop_rule {
     using compiled_types = types::floats;
     static constexpr auto name = "ApplyCenteredRMSProp";
@@ -40,7 +41,7 @@ struct centered_rmsprop_rule : rmsprop_rule {
     template <class V> RILL_FN static void step(std::array<V, 4>& s, const V& g, const std::array<V, 4>& c) {
         s[1] = s[1] + c[1] * (g * g - s[1]);
         s[3] = s[3] + c[1] * (g - s[3]);
-        s[2] = c[2] * s[2] + c[0] * g / sqrt(max(s[1] - s[3] * s[3], V(0)) + c[3]); // may round to less than 0
+        s[2] = c[2] * s[2] + c[0] * g / sqrt(max(s[1] - s[3] * s[3], V(0)) + c[3]); // rounding may go below 0
         s[0] = s[0] - s[2];
     }
 };
@@ -53,8 +54,8 @@ struct rmsprop_options {
     bool centered = false;
 };
 
-/// RMSProp (Tieleman and Hinton 2012): steps over the root of a running mean of the squared gradient, which starts with one;
-/// epsilon is inside the root. Where the gradient is rows (of gather along axis 0), only these are touched.
+/// RMSProp (Tieleman and Hinton 2012): divides steps by the root of a running mean of the squared gradient, which starts with
+/// one. epsilon is inside the root. For a gradient by rows (of gather along axis 0), only these rows are updated.
 class rmsprop : public optimizer<rmsprop, rmsprop_rule, rmsprop_options> {
 public:
     static constexpr auto scope_name = "rmsprop";

@@ -15,11 +15,11 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct saver_options {
-    int max_to_keep = 5;                    // checkpoints of this saver in a directory, at least 2; 0: all stay
-    double keep_every_n_hours = 0;          // one of each such interval stays for ever; 0: none
+    int max_to_keep = 5;                    // checkpoints of this saver in a directory, at least 2; 0: no limit
+    double keep_every_n_hours = 0;          // one of each such interval is kept for ever; 0: none
     std::vector<any_tensor> variables = {}; // only these; empty: all, and queues, tables and random counters
     file_system* files = nullptr;           // null: the real one
-    int shards = 1;                         // files that a checkpoint is spread over
+    int shards = 1;                         // the number of files of a checkpoint
 };
 
 struct restore_options {
@@ -28,7 +28,7 @@ struct restore_options {
     bool allow_extra = false;                       // tensors of the file that the graph lacks are ignored
 };
 
-/// The step in a checkpoint's name: a number, or a variable whose value in the session is taken.
+/// The step in a checkpoint's name: a number, or a variable whose value in the session counts.
 class checkpoint_step {
 public:
     template <std::integral N> checkpoint_step(N step) : number_(static_cast<std::int64_t>(step)) {} // NOLINT: is one
@@ -44,8 +44,8 @@ private:
     any_tensor variable_;
 };
 
-/// Saves sessions as checkpoints and restores them: variables (those of optimizers too), queues, tables and random counters, so that a
-/// restored run goes on as the saved one would have. A saved value is that of the call: a step that runs later changes a copy. Call it between
+/// Saves sessions as checkpoints and restores them: variables (those of optimizers too), queues, tables and random counters. A restored run
+/// continues as the saved one would have. A saved value is that of the call: a step that runs later changes a copy. Call the saver between
 /// steps for a checkpoint of one moment. Several threads may use a saver at once.
 class saver {
 public:
@@ -57,20 +57,20 @@ public:
     /// Writes the checkpoint "run/model-0000001200-<8 digits>/" for save(s, "run/model", 1200) and returns its path. Then removes the oldest
     /// beyond max_to_keep. Throws failed_precondition with the names of all variables that have no value, and the errors of file_system.
     std::string save(const session& s, const std::string& prefix, const checkpoint_step& step);
-    /// Does the same on another thread, and returns as soon as it holds the values. Waits first if an earlier checkpoint is being written.
-    /// Throws the error of an earlier one.
+    /// Saves on another thread, and returns as soon as it holds the values. Waits first if an earlier checkpoint is being written. Throws
+    /// the error of an earlier one.
     void save_later(const session& s, const std::string& prefix, const checkpoint_step& step);
     /// Throws the error of an earlier save_later that has ended, once.
     void check();
     /// Waits for the checkpoint that is being written. Throws as check() does.
     void wait();
 
-    /// Gives a session the state of a checkpoint, or of a single file that save() wrote. Variables need no initializer. All is read and
-    /// checked before anything is changed. Throws not_found if there is no such checkpoint or the path is empty, data_loss if it is damaged,
-    /// and invalid_argument with all missing, extra and differing variables.
+    /// Gives a session the state of a checkpoint, or of a single file that save() wrote. Variables need no initializer. Everything is read
+    /// and checked before anything is changed. Throws not_found if there is no such checkpoint or the path is empty. Throws data_loss if it
+    /// is damaged. Throws invalid_argument with all missing, extra and differing variables.
     void restore(const session& s, const std::string& path, const restore_options& how = {}) const;
-    /// Restores the newest checkpoint of a directory that can be read. Returns its path, or "" if there is none. Damaged ones are passed over
-    /// with a warning in the log.
+    /// Restores the newest readable checkpoint of a directory. Returns its path, or "" if there is none. Skips damaged ones with a warning
+    /// in the log.
     std::string restore_latest(const session& s, const std::string& directory, const restore_options& how = {}) const;
 
     /// Returns the paths of the checkpoints that this saver has written and kept, oldest first.
@@ -87,30 +87,31 @@ private:
 void save(const session& s, const std::string& path);
 /// Restores a file that save() wrote, or a saver's checkpoint. See saver::restore.
 void load(const session& s, const std::string& path, const restore_options& how = {});
-/// Restores the bytes of such a file, as an array of to_cpp holds them.
+/// Restores the bytes of such a file, in an array as to_cpp defines it.
 void load(const session& s, std::span<const unsigned char> bytes, const restore_options& how = {});
 
 /// Returns C++ code that defines `inline constexpr unsigned char name[]` with the values of all variables, for programs without files.
 std::string to_cpp(const session& s, const std::string& name);
 
-// Weights of other programs' formats. `rename` gives the name in the file for the name of a variable. Text is saved only in TensorFlow's format.
+// Weights in the formats of other programs. `rename` maps the name of a variable to the name in the file. Text is saved only in
+// TensorFlow's format.
 void save_safetensors(const session& s, const std::string& path, const restore_options& how = {});
 void load_safetensors(const session& s, const std::string& path, const restore_options& how = {});
 void save_npz(const session& s, const std::string& path, const restore_options& how = {});
 void load_npz(const session& s, const std::string& path, const restore_options& how = {});
-/// TensorFlow's checkpoints of version 2: tf.train.Saver restores "model.ckpt".
+/// Saves TensorFlow's checkpoints of version 2: tf.train.Saver restores "model.ckpt".
 void save_tensor_bundle(const session& s, const std::string& prefix, const restore_options& how = {});
 void load_tensor_bundle(const session& s, const std::string& prefix, const restore_options& how = {});
 
 namespace detail {
 
-/// Returns the variables that a saver saves: those given, or all of a graph but local ones.
+/// Returns the variables that a saver saves: the given ones, or all variables of a graph except local ones.
 std::vector<const node*> saved_variables(const graph& g, const std::vector<any_tensor>& given = {});
-/// Returns where the shards of partitioned variables lie in their tables, by the names of the shards.
+/// Returns the slices of their tables that the shards of partitioned variables hold, by the names of the shards.
 std::map<std::string, saved_slice> partition_slices(const graph& g);
 /// Returns a number that changes with the nodes of a graph: their names, ops, types and operands.
 std::uint64_t graph_digest(const graph& g);
-/// Returns the values of variables under their names. Throws failed_precondition with the names of those that have none.
+/// Returns the values of variables under their names. Throws failed_precondition with the names of variables without a value.
 std::vector<named_array> variable_values(const session& s, const std::vector<const node*>& variables);
 /// Gives variables the values of a file, and resources their saved states. All is compared before anything is changed: throws
 /// invalid_argument with everything that does not fit.

@@ -40,7 +40,7 @@ struct saver::state {
 
     file_system& files() const { return options.files ? *options.files : file_system::real(); }
 
-    /// Returns the number of checkpoints to keep: two at least, since the last one may turn out to be damaged.
+    /// Returns the number of checkpoints to keep. It is at least two, since the last one may be damaged.
     std::size_t most_kept() const { return static_cast<std::size_t>(std::max(options.max_to_keep, 2)); }
 
     /// Writes a checkpoint and removes the oldest ones.
@@ -73,7 +73,7 @@ struct saver::state {
         return path;
     }
 
-    /// Returns the options of a checkpoint of a graph, with what its manifest tells of it.
+    /// Returns the options of a checkpoint of a graph, with the description of the graph for the manifest.
     checkpoint_write_options how_to_write(const std::string& key, std::int64_t step, const graph& of) {
         checkpoint_write_options how{.step = step,
                                      .files = options.files,
@@ -88,7 +88,7 @@ struct saver::state {
         return how;
     }
 
-    /// Removes what an interrupted run has left, and counts the newest checkpoints of earlier runs as this saver's own.
+    /// Removes the leftovers of an interrupted run, and counts the newest checkpoints of earlier runs as this saver's own.
     void adopt(const std::string& prefix, const std::string& key) {
         const auto directory = detail::directory_of(prefix), base = detail::base_of(prefix);
         detail::remove_unfinished(directory, base, files());
@@ -96,11 +96,12 @@ struct saver::state {
         std::erase_if(there,
                       [&](const auto& c) { return detail::base_of_checkpoint(detail::base_of(c.path)) != base; });
         if (!there.empty()) last_id[key] = there.front().id;
-        // One more than are kept: a run that was killed has not removed its oldest one. It could also be one that is to stay.
+        // One more than the limit: a run that was killed has not removed its oldest one. That one could also be a checkpoint
+        // to keep for ever.
         if (options.max_to_keep > 0)
             there.resize(std::min(there.size(), most_kept() + (options.keep_every_n_hours > 0 ? 0 : 1)));
         auto all = kept;                                              // a failure in between changes nothing
-        for (const auto& c : there) all.push_front({c.path, c.time}); // they come newest first
+        for (const auto& c : there) all.push_front({c.path, c.time}); // the list has the newest first
         kept.swap(all);
     }
 
@@ -133,7 +134,7 @@ RILL_COLD std::string saver::save(const session& s, const std::string& prefix, c
 RILL_COLD void saver::save_later(const session& s, const std::string& prefix, const checkpoint_step& step) {
     wait();
     const std::lock_guard lock(state_->writer_mutex);
-    if (state_->writer.joinable()) state_->writer.join(); // of another thread's call, meanwhile
+    if (state_->writer.joinable()) state_->writer.join(); // a writer that another thread's call started meanwhile
     state_->writer = std::thread([of = state_.get(), prefix, number = step.in(s), g = s.graph(),
                                   arrays = detail::all_state(s, state_->options.variables)]() mutable {
         try {

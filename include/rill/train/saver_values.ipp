@@ -12,7 +12,7 @@
 #include <rill/core/hash.hpp>
 #include <rill/io/checkpoint.hpp>
 
-// What a saver saves: variables, slices of partitioned ones, and resources.
+// The values that a saver saves: variables, slices of partitioned ones, and resources.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -33,7 +33,7 @@ RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::ve
     return all;
 }
 
-/// Takes a whole number and the mark behind it away from a text. Returns -1 if there is none.
+/// Removes a whole number and the mark after it from the start of a text. Returns -1 if there is none.
 inline index_t take_number(std::string_view& text, std::string_view mark) {
     index_t n = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -45,7 +45,7 @@ inline index_t take_number(std::string_view& text, std::string_view mark) {
 
 RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
     std::map<std::string, saved_slice> all;
-    std::set<std::string, std::less<>> others; // variables that are no shards
+    std::set<std::string, std::less<>> others; // variables that are not shards
     for (const auto* n : g.nodes())
         if (n->op->role() == op_role::variable) others.insert(n->name);
     for (const auto& [collection, members] : g.state().collections()) {
@@ -74,7 +74,7 @@ RILL_COLD std::map<std::string, saved_slice> partition_slices(const graph& g) {
                               .extent = own[0],
                               .step = in_turn ? shards : 1};
         }
-        // Shards of which one has a name of its own, or whose table has the name of a variable, are saved as they are.
+        // Shards are saved as they are if one of them has a name of its own. The same holds if their table has the name of a variable.
         const bool is_whole = of_table.size() == static_cast<std::size_t>(shards) &&
                               std::all_of(of_table.begin(), of_table.end(), [&](const auto& part) {
                                   return part.second.of == of_table.begin()->second.of;
@@ -139,13 +139,13 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
     std::map<std::string, const any_array*> there;
     for (const auto& v : values) there[v.name] = &v.value;
     std::vector<std::string> missing, extra, differing, unknown;
-    std::string unfit; // state that is there, and of another kind than the saved one
+    std::string unfit; // existing state whose kind differs from the saved one
     const auto try_fit = [&](const auto& check) {
         try {
             check();
         } catch (const invalid_argument& problem) {
             unfit += "; " + std::string(problem.what());
-        } catch (const failed_precondition& problem) { // a table that is filled from a file
+        } catch (const failed_precondition& problem) { // a table that is initialised from a file
             unfit += "; " + std::string(problem.what());
         }
     };
@@ -183,7 +183,8 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
     for (const auto& r : resources) core_of(s)->restore_resource(r);
 }
 
-// Resources are saved as "@session:<kind>:<container>:<name>:<part>" (or "@process:…"); ':' and '%' within are written as "%3a" and "%25".
+// Resources are saved as "@session:<kind>:<container>:<name>:<part>" (or "@process:…"). ':' and '%' in names are written as "%3a" and
+// "%25".
 
 inline std::string escaped_part(const std::string& text) {
     std::string out;
@@ -257,7 +258,7 @@ inline void restore_from(const session& s, const checkpoint_reader& from, const 
     if (given.empty()) {
         values = from.read_all(slices);
         resources = take_resources(values);
-    } else { // no more than is asked for: other parts of the checkpoint may be missing
+    } else { // only what is requested: other parts of the checkpoint may be missing
         for (const auto* n : variables) {
             const auto other = rest.rename.find(n->name);
             const std::string& name = other == rest.rename.end() ? n->name : other->second;
@@ -276,7 +277,7 @@ inline std::vector<named_array> all_state(const session& s, const std::vector<an
     return all;
 }
 
-/// Returns the values of variables under the names that a file has.
+/// Returns the values of variables under their names in a file.
 inline std::vector<named_array> renamed_values(const session& s, const restore_options& how) {
     auto all = variable_values(s, saved_variables(s.graph()));
     for (auto& a : all)

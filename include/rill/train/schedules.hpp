@@ -26,18 +26,18 @@
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sub.hpp>
 
-// Learning rates that change with the steps made, by TensorFlow's formulas: tensors of rank 0, computed from a counter in the
-// graph. An optimizer takes one in place of a number: adam(exponential_decay(0.1f, global_step, 1000, 0.96)). It is of the type
-// that the learning rate is given in, a number or a tensor, and computed in it; of an integer, float.
+// Learning rates that change with the number of steps, by TensorFlow's formulas. They are tensors of rank 0, computed from a
+// counter in the graph. An optimizer takes one in place of a number: adam(exponential_decay(0.1f, global_step, 1000, 0.96)). It
+// has the type of the given learning rate, a number or a tensor, and is computed in it. An integer rate gives float.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Number of whole steps so far: an integer of rank 0.
+/// True for a counter of steps: an integer of rank 0.
 template <class Step> inline constexpr bool counts_steps = false;
 template <typed_operand Step>
 inline constexpr bool counts_steps<Step> = is_integral<value_type_of<Step>> && extents_of<Step>::rank == 0;
 
-/// A rate that a schedule begins with: a number, or a floating tensor of rank 0.
+/// True for an initial rate of a schedule: a number, or a floating tensor of rank 0.
 template <class Rate> inline constexpr bool is_rate = std::is_arithmetic_v<Rate>;
 template <typed_operand Rate>
 inline constexpr bool is_rate<Rate> = is_real_floating<value_type_of<Rate>> && extents_of<Rate>::rank == 0;
@@ -54,7 +54,7 @@ template <typed_operand Rate> struct scheduled_type<Rate> {
 /// The type that a schedule is computed in.
 template <class Rate> using scheduled = typename scheduled_type<Rate>::type;
 
-/// A rate as an operand: a number in the schedule's type.
+/// Returns a rate as an operand: a number becomes one of the schedule's type.
 template <class Rate> auto rate_operand(const Rate& rate) {
     if constexpr (typed_operand<Rate>)
         return rate;
@@ -66,7 +66,7 @@ inline void check_decay_steps(double steps, const char* what) {
     if (!(steps > 0)) throw invalid_argument(std::string(what) + ": the steps of the decay must be positive");
 }
 
-/// Where a schedule's nodes are made: in the counter's graph, below the schedule's name.
+/// A scope for a schedule's nodes: in the counter's graph, below the schedule's name.
 template <class Step> class schedule_scope {
 public:
     schedule_scope(const Step& step, const char* name) : graph_(graph_of_operand(step)), name_(name) {}
@@ -76,7 +76,7 @@ private:
     name_scope name_;
 };
 
-/// step / decay_steps, or how often that many are over.
+/// Returns step / decay_steps, rounded down for a staircase.
 template <class T, class Step> tensor<T> progress(const Step& step, double decay_steps, bool staircase) {
     const auto share = cast<T>(step) / static_cast<T>(decay_steps);
     return staircase ? tensor<T>(floor(share)) : tensor<T>(share);
@@ -85,10 +85,10 @@ template <class T, class Step> tensor<T> progress(const Step& step, double decay
 } // namespace detail
 
 struct decay_options {
-    bool staircase = false; // the rate changes every decay_steps steps, not in each
+    bool staircase = false; // the rate changes every decay_steps steps, instead of in each
 };
 
-/// learning_rate * decay_rate ^ (step / decay_steps).
+/// Returns learning_rate * decay_rate ^ (step / decay_steps).
 template <class Rate, class Step>
 auto exponential_decay(const Rate& learning_rate, const Step& global_step, double decay_steps, double decay_rate,
                        const decay_options& options = {},
@@ -102,7 +102,7 @@ auto exponential_decay(const Rate& learning_rate, const Step& global_step, doubl
     return tensor<T>(detail::rate_operand(learning_rate) * pow(static_cast<T>(decay_rate), p), {}, where);
 }
 
-/// learning_rate * e ^ (-decay_rate * step / decay_steps).
+/// Returns learning_rate * e ^ (-decay_rate * step / decay_steps).
 template <class Rate, class Step>
 auto natural_exp_decay(const Rate& learning_rate, const Step& global_step, double decay_steps, double decay_rate,
                        const decay_options& options = {},
@@ -116,7 +116,7 @@ auto natural_exp_decay(const Rate& learning_rate, const Step& global_step, doubl
     return tensor<T>(detail::rate_operand(learning_rate) * exp(static_cast<T>(-decay_rate) * p), {}, where);
 }
 
-/// learning_rate / (1 + decay_rate * step / decay_steps).
+/// Returns learning_rate / (1 + decay_rate * step / decay_steps).
 template <class Rate, class Step>
 auto inverse_time_decay(const Rate& learning_rate, const Step& global_step, double decay_steps, double decay_rate,
                         const decay_options& options = {},
@@ -133,10 +133,10 @@ auto inverse_time_decay(const Rate& learning_rate, const Step& global_step, doub
 struct polynomial_decay_options {
     double end_learning_rate = 0.0001;
     double power = 1;
-    bool cycle = false; // once at its end, the rate begins anew, lower, over decay_steps more steps each time
+    bool cycle = false; // at its end the rate starts again, lower, for decay_steps more steps each time
 };
 
-/// (learning_rate - end) * (1 - step / decay_steps) ^ power + end, and end from decay_steps on.
+/// Returns (learning_rate - end) * (1 - step / decay_steps) ^ power + end, and end from decay_steps on.
 template <class Rate, class Step>
 auto polynomial_decay(const Rate& learning_rate, const Step& global_step, double decay_steps,
                       const polynomial_decay_options& options = {},
@@ -155,10 +155,11 @@ auto polynomial_decay(const Rate& learning_rate, const Step& global_step, double
 }
 
 struct cosine_decay_options {
-    double alpha = 0; // the share of the learning rate that is left at the end
+    double alpha = 0; // the fraction of the learning rate at the end
 };
 
-/// learning_rate * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and alpha's share from decay_steps on.
+/// Returns learning_rate * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and learning_rate * alpha from
+/// decay_steps on.
 template <class Rate, class Step>
 auto cosine_decay(const Rate& learning_rate, const Step& global_step, double decay_steps,
                   const cosine_decay_options& options = {},
@@ -176,12 +177,12 @@ auto cosine_decay(const Rate& learning_rate, const Step& global_step, double dec
 }
 
 struct cosine_decay_restarts_options {
-    double t_mul = 2; // each period is so many times as long as the one before
-    double m_mul = 1; // and begins with so many times its rate
+    double t_mul = 2; // the factor from one period's length to the next
+    double m_mul = 1; // the factor from one period's initial rate to the next
     double alpha = 0;
 };
 
-/// cosine_decay over a period, again and again (SGDR, Loshchilov and Hutter 2016).
+/// Returns cosine_decay over a period, again and again (SGDR, Loshchilov and Hutter 2016).
 template <class Rate, class Step>
 auto cosine_decay_restarts(const Rate& learning_rate, const Step& global_step, double first_decay_steps,
                            const cosine_decay_restarts_options& options = {},
@@ -194,7 +195,7 @@ auto cosine_decay_restarts(const Rate& learning_rate, const Step& global_step, d
         throw invalid_argument("cosine_decay_restarts: t_mul must be 1 at least, and m_mul positive");
     const detail::schedule_scope here(global_step, "cosine_decay_restarts");
     const tensor<T> share = detail::progress<T>(global_step, first_decay_steps, false);
-    tensor<T> period, within; // how many are over, and how far the present one is
+    tensor<T> period, within; // the number of complete periods, and the position in the current one
     if (options.t_mul == 1) {
         period = tensor<T>(floor(share));
         within = tensor<T>(share - period);
@@ -202,7 +203,7 @@ auto cosine_decay_restarts(const Rate& learning_rate, const Step& global_step, d
         const auto t = static_cast<T>(options.t_mul);
         const auto begin = [&](const tensor<T>& n) { return (pow(t, n) - T(1)) / (t - T(1)); };
         const tensor<T> about(floor(log(T(1) + share * (t - T(1))) / log(constant(t))));
-        // logarithms are rounded: at the very step where a period begins, the one before may come out
+        // logarithms are rounded: at the first step of a period, the previous period may result
         period = tensor<T>(select(share >= begin(tensor<T>(about + T(1))), about + T(1),
                                   select(share < begin(about), about - T(1), about)));
         within = tensor<T>((share - begin(period)) / pow(t, period));
@@ -212,8 +213,8 @@ auto cosine_decay_restarts(const Rate& learning_rate, const Step& global_step, d
     return tensor<T>(detail::rate_operand(learning_rate) * ((T(1) - alpha) / T(2) * wave + alpha), {}, where);
 }
 
-/// values[0] up to and with step boundaries[0], then values[1] up to and with boundaries[1], and so on: one value more than
-/// boundaries, which grow.
+/// Returns values[0] up to and including step boundaries[0], then values[1] up to and including boundaries[1], and so on. There
+/// is one value more than boundaries. Boundaries must increase.
 template <class Step, class Value>
 auto piecewise_constant(const Step& global_step, const std::vector<std::int64_t>& boundaries,
                         const std::vector<Value>& values,

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Logits [batch, time, classes], targets and weights [batch, time].
+/// True for logits [batch, time, classes], targets and weights [batch, time].
 template <class Logits, class Targets, class Weights>
 inline constexpr bool are_sequence_targets = Logits::rank == 3 && Targets::rank == 2 && Weights::rank == 2;
 
@@ -21,8 +21,9 @@ auto weighted_cross_entropies(const L& logits, const Y& targets, const W& weight
 
 } // namespace detail
 
-/// sequence_loss(logits, targets, cast<float>(sequence_mask<20>(lengths))): the mean cross entropy of the steps of a batch, weighted: of logits
-/// [batch, time, classes], targets [batch, time] that are classes, and weights [batch, time], which are 0 behind the end of a sequence.
+/// Returns the weighted mean cross entropy of the steps of a batch: sequence_loss(logits, targets,
+/// cast<float>(sequence_mask<20>(lengths))). Logits are [batch, time, classes]. Targets are classes, [batch, time]. Weights are [batch,
+/// time], and 0 after the end of a sequence.
 template <typed_operand L, typed_operand Y, typed_operand W>
 auto sequence_loss(const L& logits, const Y& targets, const W& weights,
                    const std::source_location& where = std::source_location::current()) {
@@ -31,7 +32,8 @@ auto sequence_loss(const L& logits, const Y& targets, const W& weights,
                   (reduce_sum(w, where) + 1e-12));
 }
 
-/// The mean of each sequence [batch], of the same operands. It is the logarithm of the sequence's perplexity.
+/// Returns the weighted mean cross entropy of each sequence [batch], for the operands of sequence_loss. It is the logarithm of the
+/// sequence's perplexity.
 template <typed_operand L, typed_operand Y, typed_operand W>
 auto sequence_loss_by_example(const L& logits, const Y& targets, const W& weights,
                               const std::source_location& where = std::source_location::current()) {

@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Layers one behind the other. Each is named by its kind below the name of the whole: "dense", "dense_1". A callable of one tensor is a layer too.
+/// A chain of layers. Each is named by its kind below the name of the chain: "dense", "dense_1". A callable of one tensor is a layer too.
 template <class... L> class sequential_layers : public detail::unnamed_layer<sequential_layers<L...>> {
 public:
     using detail::unnamed_layer<sequential_layers>::operator();
@@ -45,7 +45,9 @@ private:
 
     std::tuple<L...> layers_;
 };
-/// auto net = sequential(conv<32, window{.size = {5, 5}}>(activation::relu), flatten(), dense<10>()); auto logits = net("tower", x);
+/// Returns a chain of layers.
+///     auto net = sequential(conv<32, window{.size = {5, 5}}>(activation::relu), flatten(), dense<10>());
+///     auto logits = net("tower", x);
 template <class... L> sequential_layers<L...> sequential(L... layers) {
     return sequential_layers<L...>(std::move(layers)...);
 }

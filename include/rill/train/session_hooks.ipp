@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Tells when something is due.
+/// A timer that tells when an action is due.
 class due_timer {
 public:
     explicit due_timer(const every& when)

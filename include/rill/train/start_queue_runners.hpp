@@ -9,10 +9,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Starts the steps that fill the queues of the session's graph (add_queue_runner), unless this session has started them: auto threads =
-/// start_queue_runners(s, c); at the end c.request_stop(); c.join(threads). Each entry runs one operation again and again, and holds no
-/// thread while that waits. It ends when there is nothing left to read; the last one of a queue, of all its runners, closes the queue. Any
-/// other error stops all. When a stop is asked for, what waits to be put in is cancelled.
+/// Starts the steps that fill the queues of the session's graph (add_queue_runner), unless this session has started them. Use: auto
+/// threads = start_queue_runners(s, c); at the end c.request_stop(); c.join(threads). Each entry runs one operation repeatedly, and holds
+/// no thread while that waits. It ends at the end of its input. The last runner of a queue closes the queue. Any other error stops all. A
+/// stop request cancels pending enqueues.
 std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
 
 }} // namespace rill::RILL_ABI

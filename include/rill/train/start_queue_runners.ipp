@@ -18,7 +18,7 @@ namespace detail {
 
 using operation_call = callable<std::tuple<operation>>;
 
-/// Starts an operation whose error nobody needs, such as the close of a queue that others may have closed, and calls `then` at its end.
+/// Starts an operation and calls `then` at its end. Ignores its error, such as that of closing a queue that others may have closed.
 inline void start_quietly(const operation_call& call, const std::function<void()>& then) {
     try {
         call.start([then](std::exception_ptr, const auto&) { then(); });
@@ -27,11 +27,11 @@ inline void start_quietly(const operation_call& call, const std::function<void()
     }
 }
 
-/// The filling of a queue by all of its runners: whichever steps find nothing left to read last, they close the queue.
+/// The filling of a queue by all of its runners. The last runner that reaches the end of its input closes the queue.
 class queue_filling {
 public:
     void add_runner(std::size_t steps) { left_ += steps; }
-    /// Calls `then` when nothing is left to read; at once if nothing is.
+    /// Calls `then` once all runners have reached the end of their input; at once if they have.
     void on_filled(std::function<void()> then) {
         {
             const std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ public:
         }
         then();
     }
-    /// Notes that one of the steps has found nothing left to read. Returns true for the last one.
+    /// Notes that a runner has reached the end of its input. Returns true for the last one.
     bool end_one() {
         std::vector<std::function<void()>> all;
         {
@@ -57,7 +57,7 @@ private:
     std::vector<std::function<void()>> filled_;
 };
 
-/// Runs an enqueue operation again and again, without a thread of its own.
+/// A loop that runs an enqueue operation again and again, without a thread of its own.
 struct queue_filler : std::enable_shared_from_this<queue_filler> {
     queue_filler(const coordinator& c, operation_call p, operation_call cl, std::shared_ptr<queue_filling> f,
                  std::function<void(std::exception_ptr)> e)
@@ -81,7 +81,7 @@ struct queue_filler : std::enable_shared_from_this<queue_filler> {
             std::rethrow_exception(problem);
         } catch (const cancelled&) {
             end(all.should_stop() ? nullptr : problem);
-        } catch (const out_of_range&) { // there is nothing left to read
+        } catch (const out_of_range&) { // the end of the input
             if (!filling->end_one()) return end(nullptr);
             start_quietly(close, [self = shared_from_this()] { self->end(nullptr); });
         } catch (...) {
@@ -95,7 +95,7 @@ struct queue_filler : std::enable_shared_from_this<queue_filler> {
     const std::function<void(std::exception_ptr)> end;
 };
 
-/// Cancels what waits to be put into a queue when a stop is asked for; ends when nothing is left to read.
+/// A watcher that cancels the pending enqueues of a queue on a stop request. It ends once the queue is filled.
 struct queue_canceller : std::enable_shared_from_this<queue_canceller> {
     queue_canceller(operation_call c, std::function<void(std::exception_ptr)> e)
         : cancel(std::move(c)), end(std::move(e)) {}
@@ -115,7 +115,7 @@ struct queue_canceller : std::enable_shared_from_this<queue_canceller> {
     }
     /// Returns true for the first call.
     bool finish() {
-        cancellation::registration withdrawn; // which holds this object
+        cancellation::registration withdrawn; // holds this object
         const std::lock_guard lock(mutex);
         std::swap(withdrawn, stop);
         return !std::exchange(over, true);

@@ -25,21 +25,21 @@ namespace rill { inline namespace RILL_ABI {
 
 /// The order in which the gradients of replicas are added.
 enum class sync_order {
-    by_replica, // results do not depend on which replica is first; a variable has the memory of a gradient per replica
+    by_replica, // results do not depend on who is first; a variable keeps a gradient per replica
     by_arrival  // one sum per variable, unless the options say same_workers
 };
 
 struct sync_replicas_options {
-    int replicas_to_aggregate = 1; // gradients that make a step
+    int replicas_to_aggregate = 1; // gradients per step
     int total_replicas = 0;        // the others are backups; 0: as many as are aggregated
     sync_order order = sync_order::by_replica;
-    bool same_workers = false; // by arrival: all variables take the gradients of the same replicas
+    bool same_workers = false; // by arrival: all variables use the gradients of the same replicas
     replica_index replica = {};
 };
 
 namespace detail {
 
-/// Throws invalid_argument unless a round can be complete.
+/// Throws invalid_argument unless a round can complete.
 round_traits checked_round(const sync_replicas_options& how, const std::source_location& where);
 
 /// The pairs whose variables lie on one device.
@@ -50,13 +50,14 @@ struct device_group {
 /// Returns the groups of pairs, in order of first appearance.
 std::vector<device_group> grouped_by_device(const std::vector<gradient_and_variable>& pairs);
 
-/// A scope whose names begin as those outside of `sync_replicas` do: an optimizer's variables have the names that they have without it.
+/// A scope that resets the name prefix to the one outside of `sync_replicas`. An optimizer's variables keep the names that they have
+/// without it.
 class prefix_scope : scoped<std::string> {
 public:
     explicit prefix_scope(const std::string& prefix) : scoped(scopes().prefix, prefix) {}
 };
 
-/// Where one variable's gradients go.
+/// The place that collects the gradients of one variable.
 struct gradient_store {
     any_tensor handle, variable;
     replica_gradients_traits traits;
@@ -64,14 +65,14 @@ struct gradient_store {
 
 } // namespace detail
 
-/// An optimizer whose step is made of the gradients of several replicas: see sync_replicas.
+/// An optimizer whose step uses the gradients of several replicas: see sync_replicas.
 template <class Optimizer>
 class sync_replicas_optimizer : public detail::minimizer<sync_replicas_optimizer<Optimizer>> {
 public:
     sync_replicas_optimizer(const Optimizer& inner, const sync_replicas_options& how, const std::source_location& where)
         : inner_(inner), how_(how), round_(detail::checked_round(how, where)) {}
 
-    /// Returns the operation of minimize: it computes the gradients of a loss, and waits until the variables are updated by the mean of the
+    /// Returns the operation of minimize. It computes the gradients of a loss. It waits until the variables are updated by the mean of the
     /// gradients of this replica and others. Every replica runs the operation of an equal graph, or all of them run the same one.
     template <graph_operand Loss>
     operation minimize_by(const Loss& loss, const minimize_options& how, const std::source_location& where) const {
@@ -93,15 +94,15 @@ public:
                               const std::source_location& where = std::source_location::current()) const {
         return apply_gradients(pairs, step_counter(), where);
     }
-    /// Also adds one to a step counter with each update.
+    /// Increments a step counter with each update as well.
     operation apply_gradients(const std::vector<gradient_and_variable>& pairs, const step_counter& global_step,
                               const std::source_location& where = std::source_location::current()) const {
         const auto given = detail::checked_pairs(pairs, {dtype::float32, dtype::float64}, where);
         return add_round<float, double>(given, given[0].gradient.end(), global_step, where);
     }
 
-    /// Returns the number of runs whose gradients were not used: they were stale, or of a backup worker. Throws failed_precondition before
-    /// minimize.
+    /// Returns the number of runs whose gradients were dropped: they were stale, or came from a backup worker. Throws failed_precondition
+    /// before minimize.
     tensor<std::int64_t> num_dropped() const {
         check_made("num_dropped");
         return {detail::unchecked, made_->dropped};
@@ -114,7 +115,7 @@ public:
     }
 
 private:
-    /// What the last minimize has made. Copies of the optimizer share it.
+    /// The nodes of the last minimize. Copies of the optimizer share them.
     struct made_nodes {
         any_tensor dropped, leave;
     };
@@ -132,7 +133,7 @@ private:
         const std::string outside = detail::scopes().prefix;
         const name_scope scope("sync_replicas");
         const any_tensor& counter = counted_in.variable_handle();
-        const any_tensor anchor = counter ? counter : pairs[0].variable; // the round lies beside it
+        const any_tensor anchor = counter ? counter : pairs[0].variable; // the nodes of the round are colocated with it
         const auto [handle, number] = [&] {
             const colocate_with beside(anchor);
             sync_round_op op;
@@ -185,21 +186,21 @@ private:
         const any_tensor left = at_round(round_leave_op{}, number), closed = at_round(closes),
                          reset = at_round(round_reset_op{});
         *made_ = {at_round(round_dropped_op{}), left};
-        if (!how_.replica.is_tensor()) // otherwise who runs it must feed the number
+        if (!how_.replica.is_tensor()) // otherwise the caller of the step feeds the index
             current_graph().add_to_collection(collections::replica_leaves, left.end());
         current_graph().add_to_collection(collections::round_closes, closed.end());
         current_graph().add_to_collection(collections::round_resets, reset.end());
         return train;
     }
 
-    /// Adds a node of an op whose kernels are those of the variables' types.
+    /// Adds a node of an op with kernels for the variables' types.
     template <class... T, class Op>
     static const node* add_node(Op op, endpoint_list inputs, const std::source_location& where) {
         (require_kernel<Op, T>(), ...);
         return detail::add_node(current_graph(), make_op(std::move(op)), std::move(inputs), {}, false, where);
     }
 
-    /// Adds the nodes that keep the gradients of a run beside their variables.
+    /// Adds the nodes that store the gradients of a run next to their variables.
     template <class... T>
     std::vector<detail::gradient_store>
     keep_gradients(const std::vector<gradient_and_variable>& pairs, const any_tensor& step, const any_tensor& id,
@@ -252,8 +253,8 @@ private:
 };
 
 /// Returns an optimizer for synchronous training: a step updates the variables by the mean of the gradients of `replicas_to_aggregate`
-/// replicas. Each of them computes its gradients from the same variables. Gradients that come too late are dropped and counted. Results
-/// equal those of a single process that computes the same gradients, bit for bit, unless there are backups.
+/// replicas. Each replica computes its gradients from the same variables. Gradients that come too late are dropped and counted. Without
+/// backups, results equal those of a single process that computes the same gradients, bit for bit.
 ///
 ///     const auto sync = sync_replicas(adam(), {.replicas_to_aggregate = 2, .total_replicas = 3});
 ///     const operation train = sync.minimize(loss, global_step);   // every replica runs it, in a session or thread of its own

@@ -7,11 +7,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns the name of a layer that is given none: its label, with a number if the open variable_scope has had one. Outside of
-/// scopes the names of the graph's variables are counted.
+/// Returns the default name of a layer: its label, with a number if the open variable_scope already has one. Outside of scopes
+/// the names of the graph's variables are counted.
 std::string next_layer_name(const char* label);
 
-/// Base of the layers: the call without a name, dense<10>()(x).
+/// The base of the layers: the call without a name, dense<10>()(x).
 template <class Layer> struct unnamed_layer {
     template <typed_operand X>
     auto operator()(const X& x, const std::source_location& where = std::source_location::current()) const {

@@ -9,7 +9,7 @@
 #include <rill/core/allocator.hpp>
 #include <rill/expr/node_op.hpp>
 
-// The update of a variable by its gradient, once for all optimizers. What tells one from another is a rule:
+// The update of a variable by its gradient, shared by all optimizers. A rule defines each optimizer:
 //
 //     struct gradient_descent_rule {
 //         static constexpr auto name = "ApplyGradientDescent";
@@ -21,9 +21,9 @@
 //         }
 //     };
 //
-// The device evaluates `constants` once a run, in double; `step` gets them rounded to the element type.
+// The device evaluates `constants` once a run, in double. `step` gets them rounded to the element type.
 //
-// It may also say
+// Optional members:
 //
 //     static void fields(auto& rule, auto& visit);   // its numbers that don't change, as ops do
 //     static constexpr bool by_rows = true;          // where the gradient is rows of a table, only these make a step
@@ -33,7 +33,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Input 0 and the slots after it have one dtype and shape, and so has the gradient.
+/// Checks that input 0, the slots after it and the gradient have one dtype and shape. Returns the types of the outputs.
 std::vector<tensor_type> update_outputs(std::span<const tensor_type> in, int slots, int numbers);
 
 /// A rule's step, as the device's primitive calls it.
@@ -44,7 +44,7 @@ template <class Rule> struct rule_step {
     }
 };
 
-/// As an op's: rill::kernels holds the rules that say so.
+/// The compiled types of a rule, as those of an op: rill::kernels includes the rules that have some.
 template <class Rule> struct compiled_types_of_rule {
     using type = type_set<>;
 };
@@ -101,7 +101,7 @@ template <class Rule> struct update_op {
                                                         std::array{a.template in<T>(gradient_at)}, constants);
         });
     }
-    /// Has the device compute the rule's constants from the numbers of this run, at the beginning of the scratch memory.
+    /// Makes the device compute the rule's constants from the numbers of this run, at the beginning of the scratch memory.
     template <class D, class T> static auto compute_constants(const Rule& rule, const kernel_args& a) {
         std::array<const T*, static_cast<std::size_t>(Rule::numbers)> numbers;
         for (std::size_t i = 0; i < numbers.size(); ++i)

@@ -10,7 +10,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> update_rows_outputs(std::span<const tensor_type> in, int slots, int numbers) {
-    // as the dense update, but for the gradient
+    // checks all but the ids like the dense update
     std::vector<tensor_type> dense(in.begin(), in.end() - 1);
     const tensor_type slices = dense.back(), ids = in.back();
     dense.back() = in[0];

@@ -105,7 +105,7 @@ struct cpu {
     static bool convolution_is_shared(const execution_context& on, convolution_part part, const convolution_shape& s) {
         return on.pool && convolution_uses_threads<T>(part, s, on.pool->threads());
     }
-    /// Computes y = f.run(x, numbers, y) for each of n elements, which may be of other types than the results.
+    /// Computes y = f.run(x, numbers, y) for each of n elements. Element types may differ from result types.
     template <class F, class X, class Y, std::size_t N>
     static void transform(const execution_context& on, index_t n, const F& f, const X* x,
                           const std::array<const float*, N>& numbers, Y* y) {
@@ -122,7 +122,7 @@ struct cpu {
         const index_t factors = s.window.positions() * s.in * s.out;
         return static_cast<std::size_t>(std::max<index_t>(factors, 1)) * sizeof(std::int32_t);
     }
-    /// Convolves each channel with filters [size…, channels, multiples] of its own. Only the gradient by the filter needs scratch memory.
+    /// Convolves each channel with its own filters [size…, channels, multiples]. Only the gradient by the filter needs scratch memory.
     template <class T>
     static void depthwise_convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f,
                                    T* y) {
@@ -175,15 +175,15 @@ struct cpu {
                                        T* dx) {
         patches_of_windows_gradient(w, channels, g, dx, on.pool);
     }
-    /// Computes to = f(from), a few numbers from a few others. `f` maps arrays of double; the results are rounded to T.
+    /// Computes to = f(from), for small arrays of numbers. `f` maps arrays of double; the results are rounded to T.
     template <class F, class T, std::size_t N>
     static void compute_scalars(const execution_context&, const F& f, const std::array<const T*, N>& from, T* to) {
         std::array<double, N> in{};
         for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<double>(*from[i]);
         for (const double x : f(in)) *to++ = detail::convert<T>(x);
     }
-    /// Computes new values of the arrays `was`, from these, the arrays `in` and some constants, and writes them to `state`. A new array
-    /// is in the place of its old one, or apart from it.
+    /// Computes new values of the arrays `was` from these, the arrays `in` and some constants, and writes them to `state`. A new array lies
+    /// in the place of its old one, or does not overlap it.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
     static void update(const execution_context& on, index_t n, const std::array<const T*, S>& was,
                        const std::array<T*, S>& state, const std::array<const T*, I>& in,
@@ -205,7 +205,7 @@ struct cpu {
     static void copy(const execution_context&, const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_copy(from, to, l, 0);
     }
-    /// Adds one layout to another. Each element of the destination must have an address of its own.
+    /// Adds one layout to another. Each element of the destination must have its own address.
     template <class T>
     static void add(const execution_context&, const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_add(from, to, l, 0);
@@ -224,12 +224,12 @@ struct cpu {
                       const error_site& where) {
         if (const index_t at = first_refused(x, n, accepts); at >= 0) on.refuse(where, refused_element::of(at, x[at]));
     }
-    /// Returns true if all elements are finite and the host can know it without waiting. An op may then leave out the work that only
-    /// other elements need; that work must not change a finite result.
+    /// Returns true if all elements are finite and the host can know this without waiting. An op may then skip work that matters only for
+    /// non-finite elements; skipping must not change a finite result.
     template <class T> static bool known_finite(const T* x, index_t n) {
         return first_refused(x, n, finite_number{}) < 0;
     }
-    // The index primitives see arrays as [outer, extent, inner]; see indexing.hpp. They follow ids that have been checked.
+    // The index primitives treat arrays as [outer, extent, inner]; see indexing.hpp. Ids must have been checked.
 
     template <class T, class I>
     static void gather(const execution_context&, const T* table, const I* ids, T* to, index_t outer, index_t extent,
@@ -246,8 +246,8 @@ struct cpu {
                         T on, T off) {
         one_hot_rows(ids, to, outer, depth, inner, on, off);
     }
-    /// Turns rows of indices, one for each axis of `shape`, into places in row-major order. Refuses the first that is outside its axis: at its
-    /// position among all indices.
+    /// Converts rows of indices, one per axis of `shape`, to positions in row-major order. Refuses the first index outside its axis, with
+    /// its position among all indices.
     template <class I>
     static void flat_indices(const execution_context& on, const I* ids, std::int64_t* to, index_t count,
                              const dims& shape, const error_site& where) {
@@ -264,7 +264,7 @@ struct cpu {
     template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
         return How == combine::max || How == combine::min ? static_cast<std::size_t>(segments) : 0;
     }
-    /// Gathers the slices of segments; zeros where an id is negative.
+    /// Gathers the slices of segments, or zeros for negative ids.
     template <class T, class I>
     static void gather_segments(const execution_context&, const T* x, const I* ids, T* to, index_t inner,
                                 index_t count) {
@@ -276,7 +276,7 @@ struct cpu {
                             index_t inner) {
         rill::arg_extreme<std::conditional_t<Largest, max_combine, min_combine>>(x, to, outer, extent, inner);
     }
-    /// Writes the k largest elements of each row in descending order, and where they are; see top_k.hpp.
+    /// Writes the k largest elements of each row in descending order, and their indices; see top_k.hpp.
     template <class T>
     static void top_k(const execution_context& on, const T* x, T* values, std::int32_t* ids, index_t rows,
                       index_t columns, index_t k) {
@@ -334,8 +334,8 @@ struct cpu {
     static void random_poisson(const execution_context&, index_t n, const random_stream* s, double rate, T* to) {
         fill_poisson(n, *s, rate, to);
     }
-    /// Draws classes from rows of logits; see random_multinomial.hpp. Refuses the first row that has no class to draw: at the row's
-    /// number, NaN if it holds a NaN, else -inf.
+    /// Draws classes from rows of logits; see random_multinomial.hpp. Refuses the first row without a class to draw, with its row number.
+    /// The value is NaN if the row contains a NaN, else -inf.
     template <class T>
     static void multinomial(const execution_context& on, const T* logits, index_t rows, index_t classes, index_t draws,
                             const random_stream* s, std::int64_t* to, const error_site& where) {

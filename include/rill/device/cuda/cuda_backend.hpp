@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The back end of the Thrust device on a GPU: kernels of CUDA, and Thrust's sort in memory of ours. Nothing waits. For files that nvcc compiles.
+// The back end of the Thrust device on a GPU: CUDA kernels, and Thrust's sort in preallocated memory. No call waits. For files that nvcc
+// compiles.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +26,10 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Guards an error record while a kernel writes it. All kernels of a GPU run one after the other, so one lock for each file is enough.
+/// A lock on the error record while a kernel writes it. All kernels of a GPU run one after the other, so one lock per file is enough.
 static __device__ int error_record_lock = 0;
 
-/// Notes the first refused element of a step, unless an earlier step has failed.
+/// Records the first refused element of a step, unless an earlier step has failed.
 __device__ inline void note_refused(error_record* errors, std::int32_t step, const error_site* where,
                                     const refused_element& found) {
     for (bool done = false; !done;) {
@@ -71,7 +72,7 @@ struct refuse_divisions {
     }
 };
 
-/// Hands out scratch memory to an algorithm of Thrust's, which returns it in reverse order.
+/// An allocator of scratch memory for a Thrust algorithm, which frees blocks in reverse order.
 class scratch_allocator {
 public:
     using value_type = char;
@@ -90,7 +91,7 @@ private:
     std::size_t left_;
 };
 
-/// Selects the GPU that kernels of this thread start on, for a while.
+/// A guard that selects the GPU on which kernels of this thread start.
 class kernels_on {
 public:
     explicit kernels_on(const gpu_instance& gpu) : device_(gpu.number()), before_(std::exchange(current(), &gpu)) {}
@@ -109,10 +110,10 @@ private:
 
 } // namespace detail
 
-/// The back end of thrust_device on GPUs. Kernels start in the stream of their GPU; nothing waits, nothing allocates, and errors in data go
-/// to the error record, which must be there.
+/// The back end of thrust_device on GPUs. Kernels start in the stream of their GPU. No call waits or allocates. Data errors go to the error
+/// record, which must exist.
 struct cuda_backend {
-    /// Complex numbers and text stay on the CPU.
+    /// True if the device has kernels for elements of T. Complex numbers and text stay on the CPU.
     template <class T> static constexpr bool takes = std::is_trivially_copyable_v<T> && !detail::is_std_complex<T>;
     static constexpr bool runs_on_host = false, tells_dense = true;
 
@@ -127,8 +128,8 @@ struct cuda_backend {
     }
 
     template <class F> static void each(const execution_context& on, index_t n, const F& f) { start(n, f, guard(on)); }
-    /// Short lines get a thread, longer ones a warp or a block. Where the elements of neighbouring lines lie side by side, threads of
-    /// their own read them together, if there are enough lines to keep the GPU busy.
+    /// Combines the elements of lines. Short lines get a thread, longer ones a warp or a block. If elements of neighbouring lines are
+    /// adjacent, one thread per line reads them coalesced. This requires enough lines to occupy the GPU.
     template <class F>
     static void fold(const execution_context& on, index_t n, index_t length, detail::line_layout layout, const F& f) {
         constexpr index_t busy = 1 << 15;
@@ -136,14 +137,14 @@ struct cuda_backend {
         const int group = across || length < 16 ? 1 : length < 1024 ? detail::warp_threads : detail::block_threads;
         launch(&detail::fold_lines<F>, n, detail::block_threads / group, f, n, group, guard(on));
     }
-    /// Short rows get a warp, long ones a block.
+    /// Computes rows: short rows by a warp, long ones by a block.
     template <class F> static void each_row(const execution_context& on, index_t n, const F& f) {
         constexpr index_t is_long = 512;
         const int group = f.columns < is_long ? detail::warp_threads : detail::block_threads;
         launch(f.columns < is_long ? &detail::run_rows<detail::warp_row, F> : &detail::run_rows<detail::block_row, F>,
                n, detail::block_threads / group, f, n, group, guard(on));
     }
-    /// The library knows no guard: after a failure it computes a product that nobody reads.
+    /// Computes a product by the library. The library knows no failure guard: after a failure it computes an unused product.
     template <class T> static bool multiply(const execution_context&, const detail::product_arguments<T>& all) {
         return current().products().multiply(all, stream());
     }
@@ -174,7 +175,7 @@ private:
         if (!on.errors) throw internal("a GPU reports errors in data to a record, and the context has none");
         return on.errors;
     }
-    /// Starts a kernel over n things, of which a block of threads takes `each`.
+    /// Starts a kernel over n elements; each block of threads takes `each`.
     template <class... P, class... A>
     static void launch(void (*kernel)(P...), index_t n, index_t each, const A&... args) {
         if (n == 0) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The GPUs of this process: a stream and a memory pool for each. For files that nvcc compiles, which link CUDA's static runtime: no
-// library of the driver is linked, so a program without a driver or a card starts, and finds no GPU.
+// The GPUs of this process, each with a stream and a memory pool. For files that nvcc compiles, which link CUDA's static runtime. No
+// driver library is linked, so programs start without a driver or card, and then find no GPU.
 
 #include <atomic>
 #include <cstddef>
@@ -26,15 +26,15 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Throws if a call of CUDA's failed: `resource_exhausted` without memory, else `internal`, with CUDA's words.
+/// Throws if a CUDA call failed: `resource_exhausted` if memory is lacking, else `internal` with CUDA's message.
 inline void check_cuda(cudaError_t result, const std::string& what) {
     if (result == cudaSuccess) return;
     const std::string text = what + ": " + cudaGetErrorName(result) + ", " + cudaGetErrorString(result);
     if (result == cudaErrorMemoryAllocation) throw resource_exhausted(text);
-    throw internal(text); // most are sticky: nothing more runs on this GPU
+    throw internal(text); // most errors are sticky: no further work runs on this GPU
 }
 
-/// Selects a GPU for this thread, for a while.
+/// A guard that selects a GPU for this thread.
 class selected_gpu {
 public:
     explicit selected_gpu(int number) {
@@ -51,8 +51,7 @@ private:
     int before_ = 0, selected_ = 0;
 };
 
-/// Small copies to the host, which go through pinned memory: the host then waits once for many of them. A copy into other memory waits
-/// for itself.
+/// Small copies to the host through pinned memory: the host waits once for many of them. Copies to other memory wait individually.
 class pinned_copies {
 public:
     /// Starts a copy. Returns false if it is too large, or the pinned memory is full or refused.
@@ -100,8 +99,8 @@ private:
 
 } // namespace detail
 
-/// One GPU: its memory, and the stream of its kernels and copies. These run in the order in which they were started, so that a block that
-/// was freed may be used again at once.
+/// One GPU: its memory, and the stream of its kernels and copies. These run in the order in which they were started, so a freed block may
+/// be reused at once.
 class gpu_instance final : public memory_space, private region_source {
 public:
     explicit gpu_instance(int number) : number_(number), pool_("gpu:" + std::to_string(number), *this) {
@@ -173,7 +172,7 @@ private:
     mutable detail::pinned_copies copies_;
 };
 
-/// Returns the GPUs of this process, none without a driver or a card. Leaked: tensors may outlive main.
+/// Returns the GPUs of this process; empty without a driver or a card. Leaked: tensors may outlive main.
 inline const std::vector<gpu_instance*>& the_gpus() {
     static const std::vector<gpu_instance*>& all = *[] {
         auto* made = new std::vector<gpu_instance*>;
@@ -188,12 +187,12 @@ inline const std::vector<gpu_instance*>& the_gpus() {
     return all;
 }
 
-/// Registers the device type "gpu" if there are GPUs, and makes it the default: nodes run there for which it has kernels. Returns true if
-/// there are.
+/// Registers the device type "gpu" if there are GPUs, and makes it the default for nodes with a GPU kernel. Returns true if there are
+/// GPUs.
 inline bool register_gpus() {
     static const bool found = [] {
         if (the_gpus().empty()) return false;
-        auto& type = *new device_type{"gpu"}; // known to the process until it ends
+        auto& type = *new device_type{"gpu"}; // leaked: device types live until the process ends
         for (const auto* gpu : the_gpus()) type.spaces.push_back(gpu);
         type.start_microseconds = 3;
         type.flops_per_microsecond = 1e7;

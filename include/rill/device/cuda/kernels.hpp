@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The kernels of CUDA that functions of elements, lines and rows run in. For files that nvcc compiles.
+// CUDA kernels that run functions of elements, lines and rows. For files that nvcc compiles.
 
 #include <cstdint>
 #include <limits>
@@ -13,11 +13,11 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 constexpr int block_threads = 256;
-/// The elements of one thread in a large kernel: their reads wait for memory at the same time.
+/// The number of elements per thread in a large kernel: their reads wait for memory concurrently.
 constexpr int most_elements = 4;
 constexpr int warp_threads = 32;
 
-/// Tells a kernel that its step, or an earlier one, has failed: it then does nothing.
+/// A guard by which a kernel sees that its step or an earlier one has failed, and then does nothing.
 struct failure_guard {
     const error_record* errors; // null: always runs
     std::int32_t step;
@@ -25,7 +25,7 @@ struct failure_guard {
     __device__ bool has_failed() const { return errors && errors->step <= step; }
 };
 
-/// Computes the elements of f in [0, n): each thread so many, a block of threads apart.
+/// Computes the elements of f in [0, n). Each thread computes several, a block of threads apart.
 template <class F>
 __global__ void __launch_bounds__(block_threads)
     run_elements(const __grid_constant__ F f, index_t n, int elements, failure_guard guard) {
@@ -45,21 +45,21 @@ __global__ void __launch_bounds__(block_threads)
         if (const index_t i = first + k * block_threads; i < n) run_element(f, i);
 }
 
-/// Combines the elements of lines. A group of threads, a power of two, has a line: each thread combines every group-th element, and the
-/// threads' values are combined in a tree.
+/// Combines the elements of lines. A group of threads, whose size is a power of two, takes a line. Each thread combines every group-th
+/// element, and the threads' values are combined in a tree.
 template <class F>
 __global__ void __launch_bounds__(block_threads)
     fold_lines(const __grid_constant__ F f, index_t lines, int group, failure_guard guard) {
     using sum = decltype(F::identity());
     __shared__ alignas(sum) unsigned char memory[sizeof(sum) * block_threads];
     auto* const all = reinterpret_cast<sum*>(memory);
-    if (guard.has_failed()) return; // so do all threads of the block
+    if (guard.has_failed()) return; // all threads of the block return
     const int thread = static_cast<int>(threadIdx.x), member = thread % group;
     const index_t i = (static_cast<index_t>(blockIdx.x) * block_threads + thread) / group;
     const auto line = f.open(i < lines ? i : lines - 1);
     sum own = F::identity();
     index_t k = member;
-    // several reads wait for memory at the same time; lines that need more code for an element go one by one
+    // several reads wait for memory concurrently; lines with more code per element are read one by one
     constexpr int together = 8;
     for (; line.is_regular && k + (together - 1) * group < line.count; k += together * group) {
         sum x[together];
@@ -83,13 +83,13 @@ __global__ void __launch_bounds__(block_threads)
     if (member == 0 && i < lines) f.finish(line, own);
 }
 
-/// The layout of a row that n threads share, a warp or a block. Thread t of n has columns t, t + n, … Functions of rows are compiled for the
-/// host as well, which never calls them with this layout.
+/// The layout of a row that n threads share, a warp or a block. Thread t of n has columns t, t + n, …. Row functions are also compiled
+/// for the host, which never calls them with this layout.
 template <class C, int Threads> class group_row {
 public:
     using V = lane<C>;
     static constexpr int lanes = 1;
-    int rows; // one thread computes what there is one of for a row
+    int rows; // one thread computes the values that exist once per row
 
     RILL_FN explicit group_row(index_t columns) : rows(thread() == 0), first_(thread()), columns_(columns) {}
 
@@ -124,7 +124,7 @@ private:
         return 0;
 #endif
     }
-    /// Waits for the other threads of the group, and for what they wrote.
+    /// Synchronizes the threads of the group, and their writes.
     RILL_FN static void meet() {
 #if defined(__CUDA_ARCH__)
         if constexpr (warps == 1)
@@ -144,7 +144,7 @@ private:
             meet();
             all = V(of_warp[0]);
             for (int w = 1; w < warps; ++w) all = merge(all, V(of_warp[w]));
-            meet(); // the next values of warps come to the same place
+            meet(); // the next values of the warps use the same memory
         }
 #endif
         return all;
@@ -155,7 +155,7 @@ private:
 template <class C> using warp_row = group_row<C, warp_threads>;
 template <class C> using block_row = group_row<C, block_threads>;
 
-/// Computes rows of f, a group of threads each.
+/// Computes rows of f, each by a group of threads.
 template <template <class> class Layout, class F>
 __global__ void __launch_bounds__(block_threads)
     run_rows(const __grid_constant__ F f, index_t rows, int group, failure_guard guard) {

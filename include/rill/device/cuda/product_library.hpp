@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Matrix products by cuBLASLt, which is looked for at run time: programs start without it, and compute products by kernels of their own.
-// For files that nvcc compiles.
+// Matrix products by cuBLASLt, which is loaded at run time. Without it, programs start and compute products with their own kernels. For
+// files that nvcc compiles.
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ struct cublas_functions {
     decltype(&cublasLtMatmulAlgoGetHeuristic) choose = nullptr;
     decltype(&cublasLtMatmul) multiply = nullptr;
 
-    /// Returns the functions of the version whose header this program was compiled with; null without it.
+    /// Returns the functions of the version whose header this program was compiled with; null if that library is missing.
     static const cublas_functions* find() {
         static const auto found = [] {
             cublas_functions f;
@@ -59,8 +59,8 @@ struct cublas_functions {
 /// Matrix products of one GPU by cuBLASLt. The algorithm of a shape is chosen once; results are the same from run to run.
 class product_library {
 public:
-    /// Computes a product in a stream of the current GPU. Returns false if cuBLASLt is not there or does not serve it; c is then
-    /// unchanged.
+    /// Computes a product in a stream of the current GPU. Returns false if cuBLASLt is missing or does not support the product; c is
+    /// then unchanged.
     template <class T> bool multiply(const product_arguments<T>& all, cudaStream_t stream) {
         if constexpr (type_of<T>() == no_type) {
             return false;
@@ -80,7 +80,7 @@ public:
             if (all.last.row) set(with.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, all.last.row);
             using C = compute_type<T>;
             const C one(1), zero(0);
-            // row-major matrices are transposed column-major ones: the operands change places
+            // row-major matrices are transposed column-major ones: swap the operands
             return functions_->multiply(handle_, with.operation, &one, all.b, with.b, all.a, with.a, &zero, all.c,
                                         with.c, all.c, with.c, &with.algorithm, workspace_, workspace_bytes,
                                         stream) == CUBLAS_STATUS_SUCCESS;
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t workspace_bytes = std::size_t(32) << 20; // what NVIDIA advises for Hopper
+    static constexpr std::size_t workspace_bytes = std::size_t(32) << 20; // NVIDIA's recommendation for Hopper
     static constexpr int no_type = -1;
 
     struct plan {
@@ -106,7 +106,7 @@ private:
         return std::is_same_v<T, bfloat16> ? int(CUDA_R_16BF) : no_type;
     }
 
-    /// Opens the library at the first product. Returns false without it, or without memory for its workspace.
+    /// Opens the library at the first product. Returns false if it is missing, or there is no memory for its workspace.
     bool is_ready() {
         if (!opened_) {
             opened_ = true;
@@ -146,7 +146,7 @@ private:
             functions_->set_preference(wishes, what, &value, sizeof value);
         };
         wish(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t(workspace_bytes));
-        // sums in place end in the order in which blocks of threads do
+        // the order of in-place sums would depend on the scheduling of thread blocks
         wish(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
              std::uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE));
         for (const auto what : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -166,7 +166,7 @@ private:
     bool opened_ = false;
     const cublas_functions* functions_ = nullptr;
     cublasLtHandle_t handle_ = nullptr;
-    void* workspace_ = nullptr; // one is enough: the products of a GPU follow one another
+    void* workspace_ = nullptr; // one is enough: the products of a GPU run one after another
     std::map<key, plan> plans_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// An operand as a kernel reads it.
+/// A reader of an operand in a kernel.
 template <class T> struct operand_reader {
     const T* at;
     std::array<index_t, max_rank> stride;
@@ -30,7 +30,7 @@ template <class T> struct operand_reader {
     }
 };
 
-/// The result of an expression, or its gradient. If Dense, it is an array of as many elements as the space, or of one.
+/// A reader of the result of an expression, or of its gradient. If Dense, it is an array with as many elements as the space, or with one.
 template <bool Dense, class T> struct result_reader {
     launch_space space;
     operand_reader<T> from;
@@ -56,8 +56,8 @@ template <class T> struct result_reader<true, T> {
     RILL_FN T load(index_t i) const { return at[i & mask]; }
 };
 
-/// The operands of several types, and the values that one thread reads. If Dense, all are arrays of as many elements as the space: kernels
-/// then need no other code, and fewer registers.
+/// The operands of several types, and the values that one thread reads. If Dense, all are arrays with as many elements as the space.
+/// Kernels then need less code and fewer registers.
 template <bool Dense, class List> struct operand_readers;
 template <class... T> struct operand_readers<false, type_list<T...>> {
     using values = plain_tuple<lane<T>...>;
@@ -81,7 +81,7 @@ private:
 template <class First, class... Rest> struct operand_readers<true, type_list<First, Rest...>> {
     using values = plain_tuple<lane<First>, lane<Rest>...>;
     plain_tuple<const First*, const Rest*...> from;
-    bool same; // all are the first one, as in x * x
+    bool same; // all operands are the first one, as in x * x
 
     template <class B> static operand_readers make(const launch_space&, const launch_operand* leaf) {
         return make<B>(leaf, std::make_index_sequence<1 + sizeof...(Rest)>{});
@@ -104,14 +104,14 @@ private:
     }
 };
 
-/// Returns true if a back end has kernels of its own for dense operands, and all operands of a structure are dense.
+/// Returns true if a back end has separate kernels for dense operands, and all operands of a structure are dense.
 template <class B, class S> bool reads_dense(const elementwise_launch& args) {
     if (!B::tells_dense || S::leaves == 0) return false;
     for (int k = 0; k < S::leaves; ++k)
         if (!args.leaf[k].at || !args.leaf[k].dense) return false;
     return true;
 }
-/// Calls launch with true or false as a type, by a condition that holds only if Possible.
+/// Calls launch with the condition as a type. The condition can hold only if Possible.
 template <bool Possible, class Launch> void with_bool(bool condition, const Launch& launch) {
     if constexpr (Possible)
         if (condition) return launch(std::true_type());
@@ -128,7 +128,7 @@ template <class S> auto scalar_lanes(const scalar_value* scalar) {
 }
 template <class S> using scalar_tuple = decltype(scalar_lanes<S>(nullptr));
 
-/// Computes one element of an expression.
+/// A function object that computes one element of an expression.
 template <bool Dense, class S> struct forward_element {
     static constexpr bool dense = Dense;
     using R = typename S::value_type;
@@ -158,7 +158,7 @@ template <class T> struct adjoint_slot {
     }
 };
 
-/// The arrays that adjoints are stored to, one for each distinct leaf, at its first occurrence.
+/// The arrays that receive the adjoints, one per distinct leaf, at its first occurrence.
 template <std::size_t Leaves> struct adjoint_results {
     std::array<void*, Leaves> to;
     std::array<std::uint32_t, Leaves> mask;
@@ -191,7 +191,7 @@ private:
     }
 };
 
-/// Computes one element of the adjoints of an expression's leaves.
+/// A function object that computes one element of the adjoints of an expression's leaves.
 template <bool Dense, class S> struct adjoint_element {
     static constexpr bool dense = Dense;
     using R = typename S::value_type;
@@ -210,7 +210,7 @@ template <bool Dense, class S> struct adjoint_element {
     }
 };
 
-/// Computes one element of the adjoints from the result and its gradient, or from the gradient alone.
+/// A function object that computes one element of the adjoints. It reads the result and its gradient, or the gradient alone.
 template <bool Dense, class S> struct by_result_element {
     static constexpr bool dense = Dense;
     using R = typename S::value_type;
@@ -292,7 +292,7 @@ template <class B, class S> bool register_forward(std::string_view device) {
     return true;
 }
 
-/// Registers the launches of a structure for a device: forward, and the adjoints that it has.
+/// Registers the launches of a structure for a device: forward and the available adjoints.
 template <class B, class S> bool register_launches(std::string_view device) {
     register_forward<B, S>(device);
     if constexpr (differentiable_structure<S> && S::leaves <= most_masked_leaves) {

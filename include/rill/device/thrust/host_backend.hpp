@@ -31,7 +31,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns true if f gives no refused element at an index.
+/// A predicate that returns true if f refuses no element at an index.
 template <class F> struct accepts_index {
     F find;
     bool operator()(index_t i) const { return find(i).at < 0; }
@@ -63,18 +63,18 @@ struct omp_system {
 template <class System> struct host_backend {
     /// True if the device has kernels for elements of T.
     template <class T> static constexpr bool takes = true;
-    /// True if code of the host may use the addresses of `at`.
+    /// True if host code may use the addresses returned by `at`.
     static constexpr bool runs_on_host = true;
-    /// True if kernels for dense operands are compiled beside those for any.
+    /// True if separate kernels for dense operands are compiled.
     static constexpr bool tells_dense = false;
 
-    /// Returns where the device finds a block.
+    /// Returns the device's address of a block.
     template <class T> static T* at(T* p) { return p; }
-    /// Returns the context for one primitive, with addresses that the device uses. Nothing if the run has failed before.
+    /// Returns the context for one primitive, with device addresses. Returns nothing if the run has already failed.
     static std::optional<execution_context> enter(const execution_context& on) {
         return on.has_failed() ? std::nullopt : std::optional(on);
     }
-    /// Wraps a kernel of an op: it runs on the instance with the memory of the request.
+    /// Wraps an op's kernel so that it runs on the instance with the memory of the request.
     static kernel on_instance(kernel inner, const kernel_request&) { return inner; }
 
     /// Computes the elements i in [0, n) of f (run_element), in any order.
@@ -82,7 +82,8 @@ template <class System> struct host_backend {
         thrust::for_each_n(System::policy(), thrust::counting_iterator<index_t>(0), n,
                            [f](index_t i) { detail::run_element(f, i); });
     }
-    /// Combines the elements of each of n lines (fold_line), about `length` for each, which lie so in memory.
+    /// Combines the elements of each of n lines (fold_line). Lines have about `length` elements each; `layout` tells how they
+    /// lie in memory.
     template <class F>
     static void fold(const execution_context& on, index_t n, index_t /*length*/, detail::line_layout, const F& f) {
         each(on, n, detail::fold_line<F>{f});
@@ -91,24 +92,24 @@ template <class System> struct host_backend {
     template <class F> static void each_row(const execution_context& on, index_t n, const F& f) {
         each(on, n, [f](index_t i) { f.template run<detail::serial_row>(i); });
     }
-    /// Computes a product by a library of the device. Returns false if none serves it.
+    /// Computes a product by a library of the device. Returns false if no library serves it.
     template <class T> static bool multiply(const execution_context&, const detail::product_arguments<T>&) {
         return false;
     }
-    /// Refuses the first element for which find(i), with i in [0, n), returns one.
+    /// Refuses the first element that find(i) returns, with i in [0, n).
     template <class F>
     static void refuse_first(const execution_context& on, index_t n, const F& find, const error_site& where) {
         const thrust::counting_iterator<index_t> begin(0);
         const auto at = thrust::find_if_not(System::policy(), begin, begin + n, detail::accepts_index<F>{find});
         if (at != begin + n) on.refuse(where, find(*at));
     }
-    /// Refuses an integer division by zero that the kernels before have noted.
+    /// Reports an integer division by zero that earlier kernels have recorded.
     static void refuse_zero_division(const execution_context& on) {
         System::gather_sticky_errors();
         detail::refuse_zero_division(on);
     }
 
-    /// Returns the bytes of scratch memory with which `sort` sorts n elements of `element` bytes.
+    /// Returns the bytes of scratch memory that `sort` needs for n elements of `element` bytes.
     static constexpr std::size_t sort_scratch(index_t, std::size_t) { return 0; }
     /// Sorts n elements; equal ones keep their order.
     template <class T, class Less>

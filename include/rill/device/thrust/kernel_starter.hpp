@@ -21,7 +21,7 @@ template <class Device, class Backend> struct kernel_starter {
 protected:
     using B = Backend;
 
-    /// Returns where the device finds a block.
+    /// Returns the device's address of a block.
     template <class X> static auto at(X* p) { return B::at(p); }
     template <class X, std::size_t N> static std::array<X*, N> at(std::array<X*, N> all) {
         for (auto& p : all) p = B::at(p);
@@ -62,7 +62,7 @@ protected:
         return B::on_instance(kernel(launch_sequence(Device::type, group, request)), request);
     }
 
-    /// Registers launches once: at program start, for imported graphs, and by the call, for graphs built before that.
+    /// A registrar that registers launches once: at program start for imported graphs, or by a call for graphs built earlier.
     template <bool (*Register)(std::string_view device)> struct registrar {
         static bool ensure() {
             static const bool done = Register(Device::type);
@@ -73,7 +73,7 @@ protected:
         run_at_start<&registrar<Register>::ensure>();
     }
 
-    /// Calls f for the type that elements are copied as: text itself, others as their bits.
+    /// Calls f for the type as which elements are copied: std::string for text, otherwise their bits.
     template <class F> static void with_elements(dtype of, const F& f) {
         if (of == dtype::string) return f(std::type_identity<std::string>());
         with_bits(size_of(of), f);

@@ -11,12 +11,12 @@
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel_registry.hpp>
 
-// Launches: functions that start one kernel over all elements of a space. Each is compiled for a structure or for the type of a reduction,
-// and registered under the name of its device. launch_sequence (launch_sequence.hpp) strings them together.
+// Launches: functions that start one kernel over all elements of a space. Each is compiled for a structure or for a reduction type, and
+// registered under the name of its device. launch_sequence (launch_sequence.hpp) combines them.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns a / b for numbers that are not negative. A GPU divides short ones several times as fast.
+/// Returns a / b for non-negative numbers. A GPU divides 32-bit numbers several times as fast.
 RILL_FN index_t quotient(index_t a, index_t b) {
     if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
     return a / b;
@@ -40,12 +40,12 @@ struct launch_space {
     }
 };
 
-/// A function of elements in two steps: f.load(i) reads all operands, f.finish(i, loaded) computes and stores the result. A GPU reads
-/// several elements before it stores the first one, since a store holds up the reads behind it.
+/// A function of elements in two steps: f.load(i) reads all operands; f.finish(i, loaded) computes and stores the result. A GPU reads
+/// several elements before it stores the first one, since a store delays the reads after it.
 template <class F>
 concept loads_first = requires(const F& f, index_t i) { f.finish(i, f.load(i)); };
 
-/// True if a function reads its operands without further code, so that a thread can read several elements at once.
+/// Returns true if a function reads its operands without other code. A thread can then read several elements at once.
 template <class F> constexpr bool loads_together() {
     if constexpr (requires { F::dense; })
         return F::dense;
@@ -64,8 +64,8 @@ template <class F> RILL_FN void run_element(const F& f, index_t i) {
         f(i);
 }
 
-/// Combines the elements of one line: chunks in order, and the elements of each, which keeps rounding errors small. F::open(i) returns
-/// line i, which has a count and elements by number.
+/// A function object that combines the elements of one line. It combines chunks in order, and the elements of each, which keeps rounding
+/// errors small. F::open(i) returns line i, which has a count and elements by number.
 template <class F> struct fold_line {
     static constexpr index_t chunk = 256;
     F f;
@@ -82,10 +82,10 @@ template <class F> struct fold_line {
     }
 };
 
-/// How the elements of lines lie in memory: those of one line side by side, or those of one place in neighbouring lines.
+/// The layout of the elements of lines in memory: either elements of one line are adjacent, or equal positions of neighbouring lines.
 enum class line_layout : std::uint8_t { along, across };
 
-/// Returns the number whose bytes these are.
+/// Returns the number with these bytes.
 template <class T> T scalar_from(const std::byte* bytes) {
     T value{};
     std::memcpy(&value, bytes, sizeof(T));
@@ -94,9 +94,9 @@ template <class T> T scalar_from(const std::byte* bytes) {
 
 /// An operand of a launch.
 struct launch_operand {
-    const void* at = nullptr;               // in the memory of the device; null: `value` stands for every element
+    const void* at = nullptr;               // in the memory of the device; null: every element is `value`
     std::array<index_t, max_rank> stride{}; // over the space, in elements
-    bool dense = false;                     // element i of the space lies at place i
+    bool dense = false;                     // element i of the space lies at position i
     std::array<std::byte, 16> value{};
 };
 
@@ -105,7 +105,7 @@ struct elementwise_launch {
     const launch_space& space;
     const launch_operand* leaf;
     const scalar_value* scalar;
-    void* const* result;       // forward: one. Adjoint: one for each leaf, at its first occurrence; null: not needed
+    void* const* result;       // forward: one. Adjoint: one per leaf, at its first occurrence; null: not needed
     const std::uint32_t* mask; // adjoint: for each first occurrence, the set of the same leaf's occurrences
 };
 using elementwise_launcher = void (*)(const execution_context& on, const elementwise_launch& args);
@@ -113,7 +113,7 @@ using elementwise_launcher = void (*)(const execution_context& on, const element
 /// The launches of one expression's structure.
 struct elementwise_launchers {
     elementwise_launcher forward = nullptr, adjoint = nullptr;
-    elementwise_launcher by_result = nullptr; // an adjoint that reads no operand: only the gradient, perhaps the result
+    elementwise_launcher by_result = nullptr; // an adjoint that reads only the gradient and perhaps the result
     int leaves = 0;                           // leaf occurrences of the expression
     int by_result_leaves = 0;                 // leaves that by_result reads
 };
@@ -123,8 +123,8 @@ struct reduction_launch {
     const launch_space& space;
     const launch_operand& from;
     void* to;
-    std::array<index_t, max_rank> stride; // of the result over the space; 0 along reduced dimensions
-    index_t results;                      // elements of the result
+    std::array<index_t, max_rank> stride; // strides of the result over the space; 0 along reduced dimensions
+    index_t results;                      // number of elements of the result
     index_t count;                        // the divisor of a mean
     void* partial;                        // memory for the sums of parts: reduction_parts × results accumulators
 };
@@ -137,10 +137,11 @@ struct reduction_launchers {
     std::size_t accumulator = 0; // bytes of one sum of a part
 };
 
-/// Returns the number of parts that each result of a reduction is cut into, by shape alone: results do not depend on the processor. There
-/// are at least enough parts to keep a GPU busy: a block of threads computes a part that lies side by side, else one thread.
+/// Returns the number of parts into which each result of a reduction is cut. It depends on the shape alone, so results do not depend on
+/// the processor. There are enough parts to occupy a GPU. A block of threads computes a part whose elements are adjacent; otherwise one
+/// thread does.
 inline index_t reduction_parts(index_t total, index_t results, line_layout layout) {
-    constexpr index_t least = 256; // elements of a part
+    constexpr index_t least = 256; // minimum elements of a part
     if (results == 0 || total == 0) return 1;
     const index_t busy = layout == line_layout::along ? 1 << 10 : 1 << 17;
     const index_t of_result = total / results / least, wanted = busy / results;
@@ -148,7 +149,7 @@ inline index_t reduction_parts(index_t total, index_t results, line_layout layou
     return parts < 1 ? 1 : parts;
 }
 
-/// Copies an operand of elements of so many bytes densely.
+/// A function that copies an operand with elements of this many bytes to a dense array.
 using copy_launcher = void (*)(const execution_context& on, const launch_space& space, const launch_operand& from,
                                void* to, std::size_t element);
 

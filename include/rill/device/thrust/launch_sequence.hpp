@@ -18,8 +18,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A fused node or fusion group as a sequence of launches over whole arrays. A node whose expression was compiled for the device is one
-/// launch; any other program is one launch for each instruction. Values between launches lie in scratch memory, reused after the last
-/// read. An output is written in place of its scratch memory only behind the last read of an input, whose block it may share.
+/// launch. Other programs take one launch per instruction. Values between launches lie in scratch memory, which is reused after their
+/// last read. An output is written directly only after the last read of an input, whose block it may share.
 class launch_sequence {
 public:
     launch_sequence(std::string_view device, const fusion_group& group, kernel_request& request);
@@ -33,7 +33,7 @@ private:
     struct value {
         home where = home::scratch;
         dtype type = dtype::invalid;
-        std::size_t at = 0; // of an input or output: its number; in scratch memory: the offset
+        std::size_t at = 0; // the number of an input or output; in scratch memory: the offset
         index_t size = 0;
         launch_operand as = {};    // strides, or the scalar
         int first = -1, last = -1; // in scratch memory: the steps between which it lives
@@ -42,13 +42,13 @@ private:
         action what = action::elementwise;
         elementwise_launcher run = nullptr;
         reduction_launchers reduction = {};
-        std::vector<int> reads, writes; // value numbers; -1: no result there
+        std::vector<int> reads, writes; // value numbers; -1: no result
         std::vector<std::uint32_t> masks = {};
         detail::vector<scalar_value> scalars = {};
-        std::array<index_t, max_rank> stride{}; // of a reduction's result
-        index_t results = 0, count = 0;         // of a reduction or a division
-        int partial = -1;                       // of a reduction: the value that holds the parts' sums
-        index_t divided = 0;                    // of a division: elements
+        std::array<index_t, max_rank> stride{}; // strides of a reduction's result
+        index_t results = 0, count = 0;         // for a reduction or a division
+        int partial = -1;                       // for a reduction: the value that holds the parts' sums
+        index_t divided = 0;                    // for a division: number of elements
     };
 
     int add_value(value v) {
@@ -73,12 +73,12 @@ private:
     const device_launchers* device_;
     launch_space space_;
     std::array<index_t, max_rank> dense_{};          // strides of a dense array over the space
-    fused_layout layout_;                            // of the leaves and results
+    fused_layout layout_;                            // layout of the leaves and results
     std::vector<std::pair<int, reduction>> leaf_of_; // the input and view of each leaf
     std::vector<int> leaf_values_;
     detail::vector<value> values_;
     detail::vector<step> steps_;
-    std::vector<std::pair<int, int>> targets_; // a value, and the output that it becomes
+    std::vector<std::pair<int, int>> targets_; // values and their output numbers
 };
 
 }}} // namespace rill::RILL_ABI::detail

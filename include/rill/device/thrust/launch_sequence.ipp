@@ -76,7 +76,7 @@ RILL_COLD void launch_sequence::add_leaves(const fusion_group& group, const dims
             if (const auto& how = member.spec->results[r].reduce; member.results[r] >= 0 && how.how != combine::map)
                 layout_.results[static_cast<std::size_t>(member.results[r])] =
                     walk(rules::reduce(space, how.axes, true).shape);
-    layout_.leaves.push_back(walk(space)); // collapsed as the others are: the strides of a dense array
+    layout_.leaves.push_back(walk(space)); // collapsed like the others: the strides of a dense array
     layout_.total = space.size();
     if (layout_.total > 0) collapse(layout_, space);
     dense_ = layout_.leaves.back().stride;
@@ -131,7 +131,7 @@ RILL_COLD void launch_sequence::add_member(const fusion_group& group, std::size_
     results.push_back(std::move(made));
 }
 
-/// Adds the one launch of a node whose expression was compiled. Returns false if there is none.
+/// Adds the launch of a node whose expression was compiled. Returns false if there is no such launch.
 RILL_COLD bool launch_sequence::add_compiled(const fused_spec& spec, const std::vector<int>& leaves,
                                              std::vector<int>& results) {
     using form = fused_spec::form;
@@ -168,7 +168,7 @@ RILL_COLD bool launch_sequence::add_compiled(const fused_spec& spec, const std::
 RILL_COLD void launch_sequence::add_program(const fused_spec& spec, const std::vector<int>& leaves,
                                             std::vector<int>& results) {
     const program& p = *spec.body;
-    std::vector<int> number = leaves; // of each value of the program
+    std::vector<int> number = leaves; // per value of the program: its number here
     for (const auto& scalar : spec.scalars) number.push_back(add_scalar(scalar));
     for (const auto& i : p.code) {
         const auto key = instruction_key(p, i);
@@ -193,7 +193,7 @@ RILL_COLD reduction_launchers launch_sequence::need_reduction(combine how, dtype
     return *found;
 }
 
-/// Adds what writes an output: a reduction, or a copy, which place_outputs may save.
+/// Adds the step that writes an output: a reduction, or a copy, which place_outputs may remove.
 RILL_COLD void launch_sequence::add_output(int from, std::size_t output, const fused_result& how,
                                            const kernel_request& request) {
     const auto& type = request.outputs[output];
@@ -228,12 +228,12 @@ RILL_COLD bool launch_sequence::reads_input(const step& s) const {
                        [&](int v) { return v >= 0 && values_[static_cast<std::size_t>(v)].where == home::input; });
 }
 
-/// Lets steps write outputs directly, where no later step reads an input. Others are copied at the end.
+/// Lets steps write outputs directly if no later step reads an input. Other outputs are copied at the end.
 RILL_COLD void launch_sequence::place_outputs() {
     std::size_t last_read = 0;
     for (std::size_t k = 0; k < steps_.size(); ++k)
         if (reads_input(steps_[k])) last_read = k;
-    // a copy of a temporary is needless where the step that makes it may write the output
+    // a copy of a temporary is unnecessary if the step that computes it may write the output
     const auto maker = [&](int v) {
         std::size_t k = 0;
         while (std::find(steps_[k].writes.begin(), steps_[k].writes.end(), v) == steps_[k].writes.end()) ++k;
@@ -252,7 +252,7 @@ RILL_COLD void launch_sequence::place_outputs() {
             made.what == action::copy && from >= 0 && values_[static_cast<std::size_t>(from)].where == home::scratch;
         if (temporary && maker(from) >= last_read && steps_[maker(from)].what == action::elementwise) {
             become_output(from, output);
-            steps_[k].reads.clear(); // nothing is left to copy
+            steps_[k].reads.clear(); // no copy is left
             steps_[k].writes.clear();
         } else if (k >= last_read) {
             become_output(target, output);
@@ -266,7 +266,7 @@ RILL_COLD void launch_sequence::place_outputs() {
     erase_if(steps_, [](const step& s) { return s.what == action::copy && s.writes.empty(); });
 }
 
-/// Gives each temporary a place in the scratch memory; a place is free again after the last read of its value.
+/// Assigns each temporary a place in scratch memory. A place is free again after the last read of its value.
 RILL_COLD void launch_sequence::place_scratch(kernel_request& request) {
     const auto lives = [&](int number, int k) {
         if (number < 0) return;

@@ -11,11 +11,12 @@
 #include <rill/device/strided_layout.hpp>
 #include <rill/device/thrust/launch.hpp>
 
-// Copies between layouts, and slices chosen by index, as kernels: one thread for an element, or for a line of them where the order counts.
+// Kernels for copies between layouts, and for slices chosen by index. One thread computes an element, or a line of elements if the order
+// matters.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Returns the space that a strided copy walks over.
+/// Returns the space of a strided copy.
 inline launch_space space_of(const strided_layout& l) {
     launch_space space{l.rank, l.extent, 1};
     for (int d = 0; d < l.rank; ++d) space.total *= l.extent[static_cast<std::size_t>(d)];
@@ -42,11 +43,11 @@ template <class T> struct add_layout {
     }
 };
 
-/// Copies one element of an operand to its place in a dense array.
+/// A function object that copies one element of an operand to a dense array.
 template <class E> struct copy_operand {
     launch_space space;
     std::array<index_t, max_rank> stride;
-    const E* from; // null: `value`
+    const E* from; // null: every element is `value`
     E value;
     E* to;
     RILL_FN E load(index_t i) const { return from ? from[space.offset(i, stride)] : value; }
@@ -66,7 +67,7 @@ template <class T> struct fill_element {
     RILL_FN void operator()(index_t i) const { to[i] = value; }
 };
 
-/// to[o, k, :] = table[o, ids[k], :], for arrays [outer, extent, inner].
+/// A function object for to[o, k, :] = table[o, ids[k], :], over arrays [outer, extent, inner].
 template <class T, class I> struct gather_element {
     const T* table;
     const I* ids;
@@ -79,7 +80,7 @@ template <class T, class I> struct gather_element {
     RILL_FN void finish(index_t i, const T& x) const { to[i] = x; }
 };
 
-/// to[o, ids[k], j] += from[o, k, j] for all k in order: one thread for each o and j.
+/// A function object for to[o, ids[k], j] += from[o, k, j] for all k in order; one thread for each o and j.
 template <class T, class I> struct scatter_add_line {
     const T* from;
     const I* ids;
@@ -94,7 +95,7 @@ template <class T, class I> struct scatter_add_line {
     }
 };
 
-/// One element of [outer, depth, inner].
+/// A function object that computes one element of a one-hot array [outer, depth, inner].
 template <class T, class I> struct one_hot_element {
     const I* ids;
     T* to;
@@ -106,7 +107,7 @@ template <class T, class I> struct one_hot_element {
     }
 };
 
-/// The place of a row of indices in row-major order.
+/// A function object that computes the position of a row of indices in row-major order.
 template <class I> struct flat_index {
     const I* ids;
     std::int64_t* to;
@@ -119,7 +120,7 @@ template <class I> struct flat_index {
         to[row] = static_cast<std::int64_t>(flat);
     }
 };
-/// Finds out whether an index of a row is outside its axis.
+/// A function object that finds an index of a row outside its axis.
 template <class I> struct find_outside {
     const I* ids;
     dims shape;
@@ -130,7 +131,7 @@ template <class I> struct find_outside {
     }
 };
 
-/// Writes the number of the first slice of each segment: one thread, from the last slice to the first.
+/// A function object that writes the number of the first slice of each segment. One thread goes from the last slice to the first.
 template <class I> struct find_first_slices {
     const I* ids;
     index_t* first;
@@ -140,8 +141,8 @@ template <class I> struct find_first_slices {
             if (ids[k] >= 0) first[static_cast<index_t>(ids[k])] = k;
     }
 };
-/// Combines column j of the slices of each segment, in order; segments without a slice are `empty`. Without `first`, sums and products
-/// begin with `empty`.
+/// A function object that combines column j of the slices of each segment, in order. Segments without a slice are `empty`. Without
+/// `first`, sums and products begin with `empty`.
 template <class Combine, class T, class I> struct combine_column {
     const T* x;
     const I* ids;
@@ -160,7 +161,7 @@ template <class Combine, class T, class I> struct combine_column {
         }
     }
 };
-/// to[k, :] = x[ids[k], :], or zeros where the id is negative.
+/// A function object for to[k, :] = x[ids[k], :], or zeros for negative ids.
 template <class T, class I> struct gather_segment_element {
     const T* x;
     const I* ids;
@@ -172,7 +173,7 @@ template <class T, class I> struct gather_segment_element {
     }
 };
 
-/// Copies element i of rows in another order.
+/// A function object that copies element i of rows in another order.
 template <class E> struct copy_row_element {
     const E* from;
     const index_t* places;
@@ -181,7 +182,7 @@ template <class E> struct copy_row_element {
     RILL_FN void operator()(index_t i) const { to[i] = from[places[i / inner] * inner + i % inner]; }
 };
 
-/// The index of the extreme along `extent`: the first of equals, or the first NaN.
+/// A function object that finds the index of the extreme along `extent`: the first of equals, or the first NaN.
 template <class Combine, class T, class Out> struct arg_extreme_line {
     const T* x;
     Out* to;
@@ -195,7 +196,7 @@ template <class Combine, class T, class Out> struct arg_extreme_line {
     }
 };
 
-/// Finds out whether an element is refused.
+/// A function object that finds a refused element.
 template <class T, class Accepts> struct find_refused {
     const T* x;
     Accepts accepts;
@@ -204,7 +205,7 @@ template <class T, class Accepts> struct find_refused {
     }
 };
 
-/// Calls f for a type of elements of so many bytes, as their bits.
+/// Calls f with a type of `element` bytes, for elements as their bits.
 template <class F> void with_bits(std::size_t element, const F& f) {
     switch (element) {
     case 1: return f(std::type_identity<std::uint8_t>());

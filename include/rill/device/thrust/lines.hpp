@@ -10,11 +10,11 @@
 #include <rill/device/lane.hpp>
 #include <rill/device/primitives.hpp>
 
-// Functions of rows, running values along an axis, and the largest elements of rows, as kernels: one thread for a line.
+// Kernels for functions of rows, running values along an axis, and the largest elements of rows. One thread takes a line.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The layout of a row that one thread walks over.
+/// The layout of a row that one thread processes.
 template <class C> class serial_row {
 public:
     using V = lane<C>;
@@ -44,7 +44,8 @@ private:
     index_t columns_;
 };
 
-/// Calls f for one row. A narrow type is widened into scratch memory that serves one row, so that one layout computes all rows in turn.
+/// A function object that calls f for one row. A narrow type is widened into scratch memory for one row, so that one layout computes
+/// all rows in turn.
 template <class T, class I, std::size_t In, std::size_t Out, class F> struct row_function {
     using C = compute_type<T>;
     static constexpr bool widens = !std::is_same_v<C, T>;
@@ -56,7 +57,7 @@ template <class T, class I, std::size_t In, std::size_t Out, class F> struct row
     F f;
     C* wide;
 
-    /// Computes row i over a layout of rows; of a narrow type all rows, for i = 0.
+    /// Computes row i over a layout of rows; for a narrow type computes all rows, with i = 0.
     template <template <class> class Layout> RILL_FN void run(index_t i) const {
         const Layout<C> layout(columns);
         if constexpr (widens)
@@ -88,7 +89,7 @@ private:
     }
 };
 
-/// Running sums or products of one line. Narrow floating types accumulate in float; integers wrap.
+/// A function object that computes running sums or products of one line. Narrow floating types accumulate in float; integers wrap.
 template <combine How, class T> struct running_line {
     static_assert(How == combine::sum || How == combine::prod);
     using C = compute_type<T>;
@@ -114,7 +115,7 @@ template <combine How, class T> struct running_line {
     }
 };
 
-/// A linear recurrence along one line.
+/// A function object that computes a linear recurrence along one line.
 template <class T> struct recurrence_line {
     using C = compute_type<T>;
     const T *factors, *terms;
@@ -135,7 +136,7 @@ template <class T> struct recurrence_line {
     }
 };
 
-/// Returns true if element i of a row comes before element j among the largest: NaN first, then by size, then by place.
+/// An order of a row's elements for top_k: NaN first, then by descending value, then by index.
 template <class T> struct larger_first {
     using C = compute_type<T>;
     const T* x;
@@ -148,7 +149,7 @@ template <class T> struct larger_first {
     }
 };
 
-/// Counts the elements of a row that come before one of them, and stores that one if fewer than k do.
+/// A function object that counts the elements of a row that precede one element. It stores the element if fewer than k do.
 template <class T> struct rank_element {
     const T* x;
     T* values;
@@ -172,7 +173,7 @@ struct count_element {
     RILL_FN void operator()(index_t i) const { to[i] = static_cast<std::int32_t>(i); }
 };
 
-/// Stores element i of a row's order.
+/// A function object that stores element i of a row's order.
 template <class T> struct ordered_element {
     const T* x;
     const std::int32_t* order;
@@ -184,7 +185,7 @@ template <class T> struct ordered_element {
     }
 };
 
-/// One element of f.run(x, numbers, y), with the same numbers for all.
+/// A function object that computes one element of f.run(x, numbers, y), with the same numbers for all.
 template <class F, class X, class Y, std::size_t N> struct transform_element {
     F f;
     const X* x;
@@ -197,7 +198,7 @@ template <class F, class X, class Y, std::size_t N> struct transform_element {
     }
 };
 
-/// A few numbers computed from a few others, in double.
+/// A function object that computes a few numbers from others, in double.
 template <class F, class T, std::size_t N> struct scalar_function {
     F f;
     std::array<const T*, N> from;

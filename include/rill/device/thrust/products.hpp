@@ -4,11 +4,12 @@
 #include <rill/device/lane.hpp>
 #include <rill/device/product_epilogue.hpp>
 
-// Matrix products as kernels: one thread computes a small tile in registers. Sums run over k in order, long ones in chunks.
+// Kernels for matrix products: one thread computes a small tile in registers. Sums run over k in order, long ones in
+// chunks.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// A long sum: elements are added in chunks, and the chunks in order, which keeps rounding errors small.
+/// A long sum: elements are added in chunks, and the chunks are added in order. This keeps rounding errors small.
 template <class C> class chunked_sum {
 public:
     static constexpr index_t chunk = 512;
@@ -43,7 +44,7 @@ template <class T> struct product_arguments {
     product_epilogue<T> last;
 };
 
-/// Applies the epilogue of a product to an element of column j.
+/// A function object that applies the epilogue of a product to an element of column j.
 template <class T> struct finished_element {
     using C = compute_type<T>;
     product_epilogue<T> last;
@@ -57,7 +58,7 @@ template <class T> struct finished_element {
     }
 };
 
-/// Computes a tile of c = op(a) op(b).
+/// A function object that computes a tile of c = op(a) op(b).
 template <class T> struct product_tile {
     using C = compute_type<T>;
     static constexpr int side = 4; // rows and columns of a tile

@@ -8,7 +8,8 @@
 #include <rill/device/cpu/random/random_shuffle.hpp>
 #include <rill/device/thrust/lines.hpp>
 
-// Random numbers as kernels: one thread draws one element from its block of the stream, as the CPU does (cpu/random/random.hpp).
+// Kernels for random numbers: one thread draws one element from its block of the stream, as the CPU does
+// (cpu/random/random.hpp).
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -46,7 +47,7 @@ template <class T> struct uniform_element {
     }
 };
 
-/// A normal number; a truncated one is redrawn while it lies beyond two standard deviations.
+/// A function object that draws a normal number; a truncated one is redrawn while it is beyond two standard deviations.
 template <class T, bool Truncated> struct normal_element {
     using C = compute_type<T>;
     const random_stream* stream;
@@ -96,7 +97,7 @@ template <class T> struct logit_row {
         for (index_t k = 0; k < classes; ++k) most = max(most, lane<C>(static_cast<C>(logits[k])));
         return most.v;
     }
-    /// Returns e to the power of a logit less the largest.
+    /// Returns exp(logit - top), where `top` is the largest logit.
     RILL_FN double weight(index_t k, C top) const {
         const C x = static_cast<C>(logits[k]);
         const lane<C> shifted(x == top ? C(0) : x - top); // inf - inf would be NaN
@@ -104,7 +105,7 @@ template <class T> struct logit_row {
     }
 };
 
-/// Refuses a row that has no class to draw.
+/// A function object that refuses a row without a class to draw.
 template <class T> struct find_empty_row {
     const T* logits;
     index_t classes;
@@ -115,7 +116,7 @@ template <class T> struct find_empty_row {
     }
 };
 
-/// Draws one class. The running sums are added up again for each draw, in the same order.
+/// A function object that draws one class. It recomputes the running sums for each draw, in the same order.
 template <class T> struct draw_class {
     const T* logits;
     index_t classes, draws;
@@ -126,7 +127,7 @@ template <class T> struct draw_class {
         const logit_row<T> row{logits + i / draws * classes, classes};
         const auto top = row.largest();
         double sum = 0;
-        index_t last = 0; // that can be drawn
+        index_t last = 0; // the last class that can be drawn
         for (index_t k = 0; k < classes; ++k) {
             const double more = sum + row.weight(k, top);
             if (more > sum) last = k;
@@ -144,7 +145,7 @@ template <class T> struct draw_class {
     }
 };
 
-/// Writes a random permutation, on one thread.
+/// A function object that writes a random permutation, on one thread.
 struct shuffle_order {
     index_t rows;
     const random_stream* stream;

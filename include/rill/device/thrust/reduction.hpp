@@ -7,19 +7,19 @@
 #include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/thrust/elementwise.hpp>
 
-// Reductions of the Thrust device. A result is cut into parts by its shape alone; one kernel adds up the parts, a second one combines those
-// of a result, both in an order that depends on shapes alone. The sums are therefore the same from run to run.
+// Reductions of the Thrust device. A result is cut into parts by its shape alone. One kernel adds up the parts, a second one combines the
+// parts of each result. The order of both depends on shapes alone, so sums are the same from run to run.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The dimensions of a space that a reduction keeps, and those that it reduces, as two spaces.
+/// The kept and the reduced dimensions of a space, as two spaces.
 struct reduced_space {
     launch_space kept, reduced;
     std::array<index_t, max_rank> kept_from{}, kept_to{}, reduced_from{}; // strides
 
     reduced_space(const launch_space& space, const std::array<index_t, max_rank>& from,
                   const std::array<index_t, max_rank>& to, index_t results) {
-        if (space.total == 0) { // every result combines nothing
+        if (space.total == 0) { // each result has no elements to combine
             kept.rank = 1;
             kept.extent[0] = kept.total = results;
             kept_to[0] = 1;
@@ -38,7 +38,7 @@ struct reduced_space {
         }
     }
 
-    /// Returns how the elements of results lie.
+    /// Returns the layout of the results' elements.
     line_layout elements() const {
         const auto innermost = [](const launch_space& s, const std::array<index_t, max_rank>& stride) {
             return s.rank > 0 ? stride[static_cast<std::size_t>(s.rank - 1)] : 0;
@@ -48,18 +48,18 @@ struct reduced_space {
     }
 };
 
-/// Combines one part of one result. A line is a part: neighbouring lines are the parts of one result, or, where the elements of
-/// neighbouring results lie side by side, one part of these.
+/// A function object that combines one part of one result. A line is a part. Neighbouring lines are the parts of one result. If elements of
+/// neighbouring results are adjacent, neighbouring lines are the same part of these results.
 template <class C, class T, class Sum> struct reduce_part {
     using sum = lane<Sum>;
     reduced_space space;
-    const T* from; // null: `value` stands for every element
+    const T* from; // null: every element is `value`
     T value;
     index_t results, parts;
     line_layout layout;
     Sum* to;
 
-    /// Part `first` to `first + count` of a result whose elements begin at `base`.
+    /// Elements `first` to `first + count` of a result whose elements begin at `base`.
     struct line {
         const reduce_part& of;
         index_t result, part, base, first, count;
@@ -91,7 +91,7 @@ template <class C, class T, class Sum> struct reduce_part {
     RILL_FN void finish(const line& l, const sum& all) const { to[l.result * parts + l.part] = all.v; }
 };
 
-/// Combines the parts of one result, and divides a mean.
+/// A function object that combines the parts of one result, and divides a mean.
 template <class C, class T, class Sum, bool Mean> struct combine_parts {
     using sum = lane<Sum>;
     reduced_space space;
@@ -119,7 +119,7 @@ template <class C, class T, class Sum, bool Mean> struct combine_parts {
     }
 };
 
-/// Divides one element by a count.
+/// A function object that divides one element by a count.
 template <class T> struct divide_element {
     const T* from;
     index_t count;

@@ -29,7 +29,7 @@ namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 ///
 /// Each kernel computes its elements in a fixed order that depends on shapes alone.
 template <class Device, class Backend> struct thrust_device : private detail::kernel_starter<Device, Backend> {
-    /// Wraps a kernel of an op: it runs on the instance with the memory of the request.
+    /// Wraps an op's kernel so that it runs on the instance with the memory of the request.
     static kernel on_instance(kernel inner, const kernel_request& request) {
         return B::on_instance(std::move(inner), request);
     }
@@ -73,7 +73,7 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 
     // ---- functions of matrices ---------------------------------------------------------------------------------------------
 
-    /// The CPU's algorithms, on the host's threads: a device with memory of its own has none yet.
+    /// Computes matrix functions by the CPU's algorithms, on host threads. Devices with their own memory have none yet.
     template <matrix_function F, class T>
     static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
                          const std::array<T*, 3>& out, const error_site& where) {
@@ -222,7 +222,7 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
             starter::template refuse_type<T>();
         }
     }
-    /// The host may be unable to read the elements, so it does not know.
+    /// Returns true only for empty arrays: the host may be unable to read the elements.
     template <class T> static bool known_finite(const T*, index_t n) { return n == 0; }
     template <class T, class I>
     static void gather(const execution_context& on, const T* table, const I* ids, T* to, index_t outer, index_t extent,
@@ -285,7 +285,7 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 
     // ---- lines -------------------------------------------------------------------------------------------------------------
 
-    /// Short rows are ranked, all at once; long ones are sorted one after the other.
+    /// Finds the largest elements of rows. Short rows are ranked, all at once; long ones are sorted one after another.
     template <class T>
     static void top_k(const execution_context& on, const T* x, T* values, std::int32_t* ids, index_t rows,
                       index_t columns, index_t k) {

@@ -6,11 +6,11 @@
 #include <rill/device/lane.hpp>
 #include <rill/device/primitives.hpp>
 
-// Updates of variables as kernels: one thread for an element.
+// Kernels for updates of variables: one thread per element.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The arrays of an update, and its constants, which lie in the memory of the device.
+/// The arrays of an update, and its constants, which lie in device memory.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C> struct update_arrays_of {
     std::array<const T*, S> was;
     std::array<T*, S> state;
@@ -49,7 +49,7 @@ template <class F, class T, std::size_t S, std::size_t I, std::size_t C> struct 
     }
 };
 
-/// Updates column i of the slices ids[k], for all k in order.
+/// A function object that updates column i of the slices ids[k], for all k in order.
 template <class F, class T, class Id, std::size_t S, std::size_t I, std::size_t C> struct update_column {
     update_arrays_of<F, T, S, I, C> of;
     const Id* ids;
@@ -60,7 +60,7 @@ template <class F, class T, class Id, std::size_t S, std::size_t I, std::size_t 
     }
 };
 
-/// Orders slices by their id, those of one id by their number.
+/// An order of slices by id; slices with equal ids are ordered by number.
 template <class Id> struct lower_id {
     const Id* ids;
     RILL_FN bool operator()(index_t i, index_t j) const { return ids[i] < ids[j]; }
@@ -71,7 +71,8 @@ struct count_slices {
     RILL_FN void operator()(index_t i) const { to[i] = i; }
 };
 
-/// Updates one element of the slice of each id, with the sum of the inputs that have it. `order` holds the slices sorted by id.
+/// A function object that updates one element of the slice of each id, with the sum of that id's inputs. `order` holds the
+/// slices sorted by id.
 template <class F, class T, class Id, std::size_t S, std::size_t I, std::size_t C> struct update_run {
     update_arrays_of<F, T, S, I, C> of;
     const Id* ids;

@@ -8,8 +8,8 @@
 #include <rill/device/quantization.hpp>
 #include <rill/device/thrust/products.hpp>
 
-// Pools and convolutions as kernels: one thread computes one element of the result. Gradients by the image gather from the windows that
-// cover a pixel, in the order of the windows, so that no two threads add to one place.
+// Kernels for pools and convolutions: one thread computes one element of the result. Gradients by the image gather from the windows that
+// cover a pixel, in the order of the windows. Thus no two threads add to the same element.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -21,7 +21,7 @@ RILL_FN placed_window window_at(const window_shape& w, index_t at) {
             inside_positions(ax, at % ax.out)};
 }
 
-/// The windows along one axis that cover a place: calls f(window, position in it) for each.
+/// Calls f(window, position in it) for each window along one axis that covers a place.
 template <class F> RILL_FN void each_covering(const window_axis& a, index_t place, const F& f) {
     const index_t reach = (a.size - 1) * a.dilation, padded = place + a.before;
     const index_t first = padded <= reach ? 0 : (padded - reach + a.stride - 1) / a.stride;
@@ -45,7 +45,7 @@ template <class F> RILL_FN void each_window_over(const window_shape& w, index_t 
     });
 }
 
-/// Returns the pixel of the first element of a window, in one channel, that equals its result; -1 if there is none.
+/// Returns the pixel of the first element of a window, in one channel, that equals the window's result; -1 if there is none.
 template <class T>
 RILL_FN index_t first_largest(const window_shape& w, index_t channels, const T* x, const T* y, index_t window,
                               index_t channel) {
@@ -136,7 +136,7 @@ template <class T> struct average_pool_gradient_element {
     }
 };
 
-/// One element of the patches [windows, positions, channels]; zero outside the image.
+/// A function object that computes one element of the patches [windows, positions, channels]; zero outside the image.
 template <class T> struct patch_element {
     window_shape w;
     index_t channels;
@@ -174,7 +174,7 @@ template <class T> struct patch_gradient_element {
     }
 };
 
-/// One element of a convolution [windows, out].
+/// A function object that computes one element of a convolution [windows, out].
 template <class T> struct convolution_element {
     using C = compute_type<T>;
     convolution_shape s;
@@ -193,7 +193,8 @@ template <class T> struct convolution_element {
     }
 };
 
-/// One element of a quantised convolution [windows, out]; sums wrap around. `ranges`: the ends of the image's range, then of the filter's.
+/// A function object that computes one element of a quantised convolution [windows, out]. Sums wrap around. `ranges`: the ends of the
+/// image's range, then of the filter's.
 template <class Q> struct quantized_convolution_element {
     convolution_shape s;
     const Q *x, *f;
@@ -213,7 +214,7 @@ template <class Q> struct quantized_convolution_element {
     }
 };
 
-/// One element of a convolution's gradient by the image [pixels, in].
+/// A function object that computes one element of a convolution's gradient by the image [pixels, in].
 template <class T> struct convolution_input_element {
     using C = compute_type<T>;
     convolution_shape s;
@@ -233,7 +234,7 @@ template <class T> struct convolution_input_element {
     }
 };
 
-/// Adds up x times g over all windows at one position of the filter, for a channel of x and one of g.
+/// Returns the sum of x times g over all windows, at one filter position and for one channel of each.
 template <class T>
 RILL_FN T sum_over_windows(const convolution_shape& s, const T* x, const T* g, index_t position, index_t channel,
                            index_t out, index_t outs) {
@@ -264,7 +265,7 @@ RILL_FN T sum_over_windows(const convolution_shape& s, const T* x, const T* g, i
     return static_cast<T>(sum.value().v);
 }
 
-/// One element of a convolution's gradient by the filter [positions, in, out].
+/// A function object that computes one element of a convolution's gradient by the filter [positions, in, out].
 template <class T> struct convolution_filter_element {
     convolution_shape s;
     const T *x, *g;

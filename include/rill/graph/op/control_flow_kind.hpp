@@ -12,8 +12,8 @@ namespace rill { inline namespace RILL_ABI {
 struct control_flow_kind {
     enum class form : std::uint8_t { none, switches, merges, enters, leaves, next_iteration, loop_condition };
     form what = form::none;
-    const std::string* frame = nullptr; // of an enter: the name of the loop
-    bool constant = false;              // of an enter: the value is loop-invariant
+    const std::string* frame = nullptr; // for an enter: the name of the loop
+    bool constant = false;              // for an enter: the value is loop-invariant
     int parallel_iterations = 1;
 
     explicit operator bool() const { return what != form::none; }

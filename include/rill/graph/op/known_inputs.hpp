@@ -19,12 +19,12 @@ protected:
     ~input_values() = default;
 };
 
-/// The inputs of a node as its shape rule sees them: their types, and the values known so far. When the node is made, only constants
-/// are known. When shapes are bound, values that depend on constants and shapes alone are known too.
+/// The inputs of a node for its shape rule: their types, and the values known so far. When the node is made, only constants are
+/// known. When shapes are bound, values that depend on constants and shapes alone are known too.
 struct known_inputs {
     std::span<const tensor_type> types;
     const input_values* values = nullptr;
-    std::span<const std::vector<tensor_type>> bodies = {}; // of a region op: the result types of each body
+    std::span<const std::vector<tensor_type>> bodies = {}; // for a region op: the result types of each body
     std::span<const tensor_type> arguments = {};           // argument types of the last body; empty: equal to `types`
 
     const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }

@@ -29,7 +29,7 @@ public:
     std::vector<tensor_type> outputs(const known_inputs& inputs) const;
     /// Adds gradient nodes and returns the gradient of each input; null where none flows.
     std::vector<endpoint> gradient(const gradient_request& request) const;
-    /// Returns why no gradient flows, or null if the op has one.
+    /// Returns the reason why the op has no gradient, or null if it has one.
     const char* no_gradient_reason() const { return row_.no_gradient; }
     /// Returns the dtype that selects the kernel.
     dtype kernel_type(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const;
@@ -37,7 +37,7 @@ public:
     int alias() const { return row_.alias; }
     /// Returns the inputs that are variables which the op writes.
     input_list writes() const;
-    /// Returns the inputs that are variables without need of a value: the op only asks whether they have one.
+    /// Returns the variable inputs that need no value: the op only checks whether they have one.
     input_list may_be_uninitialized() const {
         return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{};
     }
@@ -53,8 +53,8 @@ public:
     }
     /// Returns the cost of one run; by default, the bytes of the inputs that are read and of the outputs. Shapes must be complete.
     op_cost cost(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const;
-    /// Returns the input beside whose variable a node is placed unless a scope says otherwise, or -1. Such an op reads little of a large
-    /// variable.
+    /// Returns the input whose variable determines the node's device unless a scope overrides it, or -1. Such an op reads little of a
+    /// large variable.
     int colocated_input() const { return row_.colocated_input; }
     /// Returns true if the value of the output follows from complete input types alone.
     bool follows_from_types() const { return row_.known; }
@@ -80,7 +80,7 @@ public:
     int updates() const { return row_.updates; }
     /// Returns true if only the run decides the extents of the outputs (kernel_args::sized).
     bool has_dynamic_outputs() const { return row_.has_dynamic_outputs; }
-    /// Returns true if the op may wait for others, without holding a thread meanwhile (kernel_args::wait).
+    /// Returns true if the op may wait for other steps without blocking a thread (kernel_args::wait).
     bool is_async() const { return row_.is_async; }
     /// Returns true if the op removes something from a resource. A body that contains such an op runs it even if no result needs it.
     bool consumes() const { return row_.consumes; }
@@ -88,19 +88,19 @@ public:
     /// (kernel_args::taken).
     bool takes_ownership() const { return row_.takes_ownership; }
     step_ordering ordering() const { return row_.ordering_of ? row_.ordering_of(self_) : row_.ordering; }
-    /// Returns where a variable or a resource lives.
+    /// Returns the container and name of a variable or a resource.
     resource_name resource_place() const { return row_.resource_place ? row_.resource_place(self_) : resource_name{}; }
     /// Returns true for a variable that writes update in place, even while others read it.
     bool updates_in_place() const { return row_.updates_in_place && row_.updates_in_place(self_); }
     /// Returns the program of a fused node, else null. Plans run several fused nodes together.
     const fused_spec* fused() const { return row_.fused ? row_.fused(self_) : nullptr; }
-    /// Returns how a region op runs the bodies of its nodes; null for all other ops.
+    /// Returns the way in which a region op runs the bodies of its nodes; null for all other ops.
     const region_attributes* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
     /// Returns the same region op for another region_attributes, such as one with other captures.
     op_ptr with_regions(const region_attributes& use) const {
         return row_.with_regions ? row_.with_regions(use) : nullptr;
     }
-    /// Returns which control-flow primitive the op is, if any.
+    /// Returns the kind of control-flow primitive, if the op is one.
     control_flow_kind flow() const { return row_.flow ? row_.flow(self_) : control_flow_kind{}; }
     /// Returns the functional ops that can replace primitives. Precondition: this op is a primitive.
     detail::flow_ops functional_ops() const { return row_.functional_ops(); }

@@ -41,9 +41,9 @@ op_ptr make_op(std::string_view name, int version, std::string_view fields);
 
 namespace detail {
 
-/// Registers all ops of the catalogue with their kernels, if the program links rill::kernels. Whatever meets any op or element type calls it:
-/// imports, servers, look-ups by name, functions that are told a dtype at run time. A program that calls none of them contains
-/// only the kernels that it names.
+/// Registers all ops of the catalogue with their kernels, if the program links rill::kernels. Code that may encounter any op or element
+/// type calls it: imports, servers, look-ups by name, functions with a run-time dtype. A program that calls none of them contains only the
+/// kernels that it names.
 void require_catalogue();
 
 /// Returns an op that is registered already, or null: find_op without the catalogue.

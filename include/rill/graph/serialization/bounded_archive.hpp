@@ -18,8 +18,8 @@
 #include <rill/core/error.hpp>
 
 // Binary archives for cereal that may read untrusted bytes. cereal's own archives trust the sizes they read: nine bytes can ask for a
-// gigabyte. These check each size against the bytes left before they allocate. Numbers are little-endian, as on the machine; sizes
-// take 8 bytes.
+// gigabyte. The archives here check each size against the bytes left before they allocate. Numbers are little-endian, as on the
+// machine; sizes take 8 bytes.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -18,7 +18,7 @@ namespace rill { inline namespace RILL_ABI {
 /// Returns the description of a cluster as JSON: {"ps": ["10.0.0.1:2222"], "worker": ["10.0.0.2:2222"]}.
 std::string to_json(const cluster_spec& cluster);
 
-/// Reads the description of a cluster, with its jobs in the order of the text. Throws invalid_argument, which says what is wrong where.
+/// Reads the description of a cluster, with its jobs in the order of the text. Throws invalid_argument with the fault and its position.
 cluster_spec cluster_from_json(std::string_view text);
 
 }} // namespace rill::RILL_ABI

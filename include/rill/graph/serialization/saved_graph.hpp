@@ -85,7 +85,7 @@ struct save_request {
         {}; // these nodes, and the inputs and control inputs that they need; empty: all nodes
     bool initializers =
         true; // variables travel with their initializers and values. A run that is shipped needs neither.
-    std::span<const std::pair<const node*, any_array>> values = {}; // of variables; others have those of the graph
+    std::span<const std::pair<const node*, any_array>> values = {}; // of variables; the others keep the graph's values
 };
 
 /// Returns a graph, or a part of it, as data. A node that is colocated with an omitted node requests that node's device instead.

@@ -65,9 +65,9 @@ void export_graph(const valued_graph& g, std::ostream& to, const export_options&
 graph import_graph(const std::string& path, const std::source_location& where = std::source_location::current());
 graph import_graph(std::istream& from, const std::source_location& where = std::source_location::current());
 
-/// Reads a graph into the current graph, and returns the latter. Names go below the prefix ("prefix_1" if it is taken); an empty
-/// prefix keeps them. Open name scopes apply; those of devices and control inputs do not. Ops keep their seeds; ops without one derive
-/// it from the current graph's. Throws already_exists for names that are taken. A failed import adds nothing.
+/// Reads a graph into the current graph, and returns the latter. Names go below the prefix ("prefix_1" if it is taken); an empty prefix
+/// keeps them. Open name scopes apply; those of devices and control inputs do not. Ops keep their seeds; ops without a seed derive one
+/// from the current graph's seed. Throws already_exists for names that are taken. A failed import adds nothing.
 graph import_graph(const std::string& path, const std::string& prefix,
                    const std::source_location& where = std::source_location::current());
 graph import_graph(std::istream& from, const std::string& prefix,

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Sets the step below which gradients are stale.
+/// Sets the global step of an accumulator. Gradients of an earlier step are stale.
 struct accumulator_set_global_step_op : detail::resource_user {
     static constexpr auto name = "AccumulatorSetGlobalStep";
     static constexpr int inputs = 2;

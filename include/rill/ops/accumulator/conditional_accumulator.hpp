@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An accumulator that adds up gradients until enough are there.
+/// An accumulator that sums gradients until enough have arrived.
 struct conditional_accumulator_op : detail::resource_maker {
     static constexpr auto name = "ConditionalAccumulator";
     detail::accumulator_traits traits;
@@ -30,7 +30,7 @@ struct conditional_accumulator_op : detail::resource_maker {
 
 struct conditional_accumulator_options {
     std::string reduction_type = "MEAN"; // or "SUM"
-    std::string shared_name = {};        // sessions of this process share the accumulator of that name
+    std::string shared_name = {};        // sessions of this process share the accumulator under this name
 };
 
 /// True if a gradient fits an accumulator: the same dtype and a compatible shape.
@@ -39,8 +39,9 @@ template <typed_operand G, class T, class E>
 inline constexpr bool fits_accumulator<G, T, E> =
     same_dtype<value_type_of<G>, T> && rules::compatible(extents_of<G>::value, E::value);
 
-/// An accumulator of gradients: conditional_accumulator<float, 2, 3> sum("name"). Steps of several workers add gradients; one takes their
-/// mean when there are enough. It has a step of its own, 0 at first. Gradients of an earlier step are stale, and dropped.
+/// An accumulator of gradients: conditional_accumulator<float, 2, 3> sum("name"). The steps of several workers add gradients. One step
+/// takes their mean once there are enough. The accumulator counts its own global step, from 0. Gradients of an earlier step are stale,
+/// and dropped.
 template <class T, index_t... D> class conditional_accumulator {
     static_assert(is_numeric<T>, "conditional_accumulator: the element type must be a number");
 
@@ -65,7 +66,8 @@ public:
         return add<accumulator_apply_gradient_op>(
             {}, where, value, detail::resource_operand<std::int64_t>(local_step, home, "apply_grad"));
     }
-    /// Takes the mean or sum of all gradients, once there are n or more. The accumulator is then empty, and its step one higher.
+    /// Takes the mean or sum of all gradients, once there are n or more. This empties the accumulator and increases its step by
+    /// one.
     template <class N = int>
     tensor<T, D...> take_grad(const N& n = 1,
                               const std::source_location& where = std::source_location::current()) const {
@@ -81,11 +83,11 @@ public:
         return add<accumulator_set_global_step_op>(
             {}, where, detail::resource_operand<std::int64_t>(step, handle_.graph(), "set_global_step"));
     }
-    /// Returns the number of gradients that it holds.
+    /// Returns the number of gradients that the accumulator holds.
     tensor<std::int64_t> num_accumulated(const std::source_location& where = std::source_location::current()) const {
         return counts(0, where);
     }
-    /// Returns the number of stale gradients that it has dropped.
+    /// Returns the number of stale gradients that the accumulator has dropped.
     tensor<std::int64_t> num_dropped(const std::source_location& where = std::source_location::current()) const {
         return counts(1, where);
     }

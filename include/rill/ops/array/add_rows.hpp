@@ -7,11 +7,12 @@ namespace rill { inline namespace RILL_ABI {
 
 struct gather_op;
 
-/// A tensor to which slices along an axis are added, where ids say: an id that occurs twice adds twice. In place where nothing else
-/// needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g, and its slices. An id outside is invalid_argument.
+/// Adds slices along an axis of a tensor, at the positions given by ids. An id that occurs twice adds twice. Updates in place if
+/// nothing else uses the tensor. Inputs: the tensor, the ids, the slices. Gradient: g for the tensor, and the gathered slices of g.
+/// An id out of range is invalid_argument.
 struct add_rows_op {
     static constexpr auto name = "AddRows";
-    static constexpr int version = 2; // 1 had no axis
+    static constexpr int version = 2; // version 1 had no axis
     static constexpr int inputs = 3, updates = 0;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;

@@ -9,8 +9,8 @@ namespace rill { inline namespace RILL_ABI {
 struct slice_op;
 struct strided_slice_op;
 
-/// A tensor to which a block is added where ranges say, or where a third input, of whole numbers, says that it begins. In place where
-/// nothing else needs the tensor. Inputs: the tensor, the block. Gradient: g, and its block.
+/// Adds a block to a region of a tensor. The region is given by ranges, or begins at the integers of a third input. Updates in place
+/// if nothing else uses the tensor. Inputs: the tensor, the block. Gradient: g for the tensor, and the region of g for the block.
 struct add_slice_op {
     static constexpr auto name = "AddSlice";
     static constexpr int least_inputs = 2, updates = 0;
@@ -63,7 +63,7 @@ RILL_INLINE std::vector<tensor_type> add_slice_op::outputs(std::span<const tenso
     if (in.size() > 3) throw invalid_argument("a tensor, a block and a begin at most are expected");
     if (in[0].type != in[1].type)
         throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
-    // what fits is what such a slice of the tensor would be
+    // The block must have the shape of that slice of the tensor.
     if (in.size() > 2) return slice_grad_op{}.outputs(std::array{in[1], in[0], in[2]});
     return strided_slice_grad_op{ranges}.outputs(std::array{in[1], in[0]});
 }

@@ -7,7 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The shape of the same bytes as elements of another size: a larger element takes the last axis, a smaller one adds an axis.
+/// Returns the shape after a bitcast to elements of another size. A larger element type drops the last axis; a smaller one
+/// adds an axis.
 constexpr shape_result bitcast(const dims& x, std::size_t from, std::size_t to) {
     if (from == 0 || to == 0) return {x, "elements of a fixed size are expected"};
     if (!x.known_rank()) return {dims::unknown()};
@@ -26,7 +27,8 @@ constexpr shape_result bitcast(const dims& x, std::size_t from, std::size_t to) 
 
 } // namespace rules
 
-/// The same bytes as elements of another type. Shape: that of x; for a smaller element with an axis more, for a larger one without the last axis.
+/// Reinterprets the bytes of a tensor as another element type. Shape: that of x. A smaller element type adds an axis; a larger one drops
+/// the last axis.
 struct bitcast_op {
     static constexpr auto name = "Bitcast";
     static constexpr int inputs = 1;
@@ -44,12 +46,12 @@ struct bitcast_op {
     }
 };
 
-/// Elements of type T have bits that may be read as another type's: they are numbers.
+/// True if the bytes of shape E can be read as the other type. Both types must be numbers.
 template <class T> inline constexpr bool has_bits = is_numeric<T>;
 template <class E, class From, class To>
 inline constexpr bool bits_fit = rules::bitcast(E::value, sizeof(From), sizeof(To)).ok();
 
-/// bitcast<int>(x): the bits of floats. bitcast<std::uint8_t>(x) of float32 [n] is [n, 4].
+/// Reinterprets the bits of x: bitcast<int>(x) of floats. bitcast<std::uint8_t>(x) of float32 [n] is [n, 4].
 template <element To, graph_operand X>
 auto bitcast(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(has_bits<To>, "bitcast: to a type of numbers");

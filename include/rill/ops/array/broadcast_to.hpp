@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// A shape to which x stretches: extents of 1 do, and axes in front are new.
+/// Returns the shape of x broadcast to `to`. Extents of 1 are repeated and axes are added in front.
 constexpr shape_result broadcast_to(const dims& x, const dims& to) {
     if (!to.known_rank()) return {to, "the new rank must be known"};
     for (int i = 0; i < to.rank; ++i)
@@ -23,7 +23,7 @@ constexpr shape_result broadcast_to(const dims& x, const dims& to) {
     for (int i = 0; i < x.rank; ++i) {
         index_t& at = r[to.rank - x.rank + i];
         if (at == dyn)
-            at = x[i]; // as it is
+            at = x[i]; // keeps the extent of x
         else if (x[i] != dyn && x[i] != 1 && x[i] != at)
             return {to, "the tensor does not stretch to that shape"};
     }
@@ -34,13 +34,13 @@ constexpr shape_result broadcast_to(const dims& x, const dims& to) {
 
 namespace detail {
 
-/// g, summed to the shape of x: what the gradient of a broadcast is.
+/// Returns g summed to the shape of x: the gradient of a broadcast.
 endpoint summed_like(const endpoint& g, const endpoint& x);
 
 } // namespace detail
 
-/// A tensor stretched to a shape: extents of 1 are repeated, axes are added in front; an extent of dyn stays as it is. The shape
-/// is a field, or the second input. Gradient: g, summed to the shape of x.
+/// Broadcasts a tensor to a shape. Extents of 1 are repeated, and axes are added in front. An extent of dyn keeps that of x. The
+/// shape is a field, or the second input. Gradient: g, summed to the shape of x.
 struct broadcast_to_op {
     static constexpr auto name = "BroadcastTo";
     static constexpr int least_inputs = 1;
@@ -68,10 +68,10 @@ struct broadcast_to_op {
     }
 };
 
-/// A tensor of extents E stretches to the shape.
+/// True if a tensor of extents E broadcasts to the shape.
 template <class E, index_t... To> inline constexpr bool stretches_to = rules::broadcast_to(E::value, dims{To...}).ok();
 
-/// broadcast_to<4, 3>(x): of [3] or [1, 3], four rows that are the same.
+/// Broadcasts x: broadcast_to<4, 3>(x) of [3] or [1, 3] is four equal rows.
 template <index_t... To, graph_operand X>
 auto broadcast_to(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
@@ -79,13 +79,13 @@ auto broadcast_to(const X& x, const std::source_location& where = std::source_lo
     constexpr auto rule = [](const dims& shape) { return rules::broadcast_to(shape, dims{To...}); };
     return apply_node(broadcast_to_op{dims{To...}}, rule, where, x);
 }
-/// To a shape known at run time only.
+/// Broadcasts x to a shape known only at run time.
 template <graph_operand X>
 any_tensor broadcast_to(const X& x, const dims& to,
                         const std::source_location& where = std::source_location::current()) {
     return apply_node(broadcast_to_op{to}, where, x);
 }
-/// To the shape that a tensor of whole numbers says.
+/// Broadcasts x to the shape given by an integer tensor.
 template <graph_operand X, graph_operand S>
 auto broadcast_to(const X& x, const S& to, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<S>)
@@ -106,7 +106,7 @@ RILL_INLINE std::vector<tensor_type> broadcast_to_op::outputs(const known_inputs
     const bool by_input = in.types.size() == 2;
     const dims asked = by_input ? detail::shape_from(in, 1) : to;
     if (by_input && (!asked.known_rank() || (asked.rank > 0 && !in.value(1))))
-        return {{in.types[0].type, asked}}; // known later
+        return {{in.types[0].type, asked}}; // the run determines the rest
     const auto r = broadcast_to_op{asked}.shape(in.types[0].shape);
     if (!r.ok()) throw invalid_argument(r.reason() + " (asked for " + to_string(asked) + ")");
     return {{in.types[0].type, r.shape}};

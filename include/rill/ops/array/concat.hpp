@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// Joins several shapes along an axis.
+/// Returns the shape of several tensors concatenated along an axis.
 constexpr shape_result concat(std::span<const dims> all, int axis) {
     shape_result r{all[0]};
     if (r.shape.known_rank() && normal_axis(axis, r.shape.rank) < 0) return shape_result::wrong_axis(r.shape, axis);
@@ -23,7 +23,7 @@ constexpr shape_result concat(std::span<const dims> all, int axis) {
 
 struct concat_grad_op;
 
-/// Joins tensors along an axis. All other extents agree. Gradient: g, cut into parts.
+/// Concatenates tensors along an axis. All other extents must agree. Gradient: g, split into the parts.
 struct concat_op {
     static constexpr auto name = "Concat";
     static constexpr int least_inputs = 1;
@@ -47,7 +47,7 @@ struct concat_op {
 };
 
 template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max({E::rank...})) && ...);
-/// All extents but those along the axis agree.
+/// True if all extents except those along the axis agree.
 template <int Axis, class... E>
 inline constexpr bool extents_beside_agree = rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).ok();
 
@@ -71,7 +71,7 @@ template <int Axis, class... X> auto concat_at(const std::source_location& where
 
 } // namespace detail
 
-/// concat<0>(a, b, …); a negative axis counts from the end.
+/// Concatenates tensors: concat<0>(a, b, …). A negative axis counts from the end.
 template <int Axis, graph_operand X>
 auto concat(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::concat_at<Axis>(where, x);
@@ -87,10 +87,10 @@ auto concat(const A& a, const B& b, const C& c, const std::source_location& wher
 template <int Axis, graph_operand... X>
     requires(sizeof...(X) > 3)
 auto concat(const X&... x) {
-    // where it is, only an operand can say: nothing stands behind so many
+    // a default source location can't follow the pack; the operands give the place
     return detail::concat_at<Axis>(std::source_location{}, x...);
 }
-/// Of tensors whose number or types are known at run time only: concat({x, z}, 0), concat(parts, 0).
+/// Concatenates tensors whose number or types are known only at run time: concat({x, z}, 0), concat(parts, 0).
 template <tensor_list L = std::vector<any_tensor>>
 auto concat(const L& all, int axis, const std::source_location& where = std::source_location::current()) {
     using X = typename L::value_type;

@@ -7,8 +7,9 @@ namespace rill { inline namespace RILL_ABI {
 
 struct concat_op;
 
-/// Cuts a tensor along an axis into parts shaped like others: the gradient of concat. Inputs: what is cut, then the tensors
-/// whose shapes the parts have (their values don't matter). Gradient: the parts' gradients, joined.
+/// Splits a tensor along an axis into parts with the shapes of other tensors. This is the gradient of concat. Inputs: the
+/// tensor to split, then the tensors that give the shapes (their values are not read). Gradient: the parts' gradients,
+/// concatenated.
 struct concat_grad_op {
     static constexpr auto name = "ConcatGrad";
     static constexpr int least_inputs = 2;

@@ -6,9 +6,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Where a part of a joined tensor lies: its copy into the whole, or out of it.
+/// The layout of one part within a concatenated tensor, to copy the part in or out.
 struct concat_part {
-    index_t begin = 0; // in the whole
+    index_t begin = 0; // offset in the whole
     bool empty = false;
     strided_layout layout;
 };

@@ -21,11 +21,11 @@ namespace detail {
 
 } // namespace detail
 
-/// The places of a tensor's slices by part, in order: output p holds those where the ids are p, counted along all axes of the ids. Inputs: the ids,
-/// and the tensor, whose values don't matter. An id outside is invalid_argument. As all ops whose results only data sizes, it runs in the
-/// host's memory.
+/// Returns the positions of a tensor's slices by partition, in order. Output p holds the positions with id p, in row-major order of the
+/// ids. Inputs: the ids, and the tensor, whose values are not read. An id out of range is invalid_argument. It runs in host memory, because
+/// data determine its output shapes.
 struct partition_places_op {
-    static constexpr auto name = "PartitionPlaces", label = "dynamic_partition"; // the function that adds it
+    static constexpr auto name = "PartitionPlaces", label = "dynamic_partition"; // the function that adds the node
     static constexpr int inputs = 2;
     using domain_type = domains::index;
     using compiled_types = types::numbers;
@@ -38,7 +38,7 @@ struct partition_places_op {
     static input_list shape_only_inputs() { return {1}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        outputs(request.inputs); // shapes that only the run knows must fit, too
+        outputs(request.inputs); // the run checks the shapes that were unknown before
         return kernel(
             [shape = request.inputs[0].shape, count = static_cast<std::size_t>(parts),
              where = detail::index_site(request.inputs[0].shape, parts, "partition id")](const kernel_args& a) {
@@ -62,7 +62,7 @@ struct partition_places_op {
 
 namespace detail {
 
-/// The type of X tells all extents but the first, and none is 0.
+/// True if the type of X gives all extents but the first, and none of them is 0.
 template <class X> inline constexpr bool knows_slices = false;
 template <typed_operand X>
 inline constexpr bool knows_slices<X> = [](const dims& x) {
@@ -71,13 +71,13 @@ inline constexpr bool knows_slices<X> = [](const dims& x) {
     return true;
 }(extents_of<X>::value);
 
-/// Returns x, of known rank, with its first axes as one, which counts the slices. Without axes, x itself is the only slice.
+/// Returns x, of known rank, with its first `axes` axes merged into one. With axes = 0, x itself is the only slice.
 template <class X> any_tensor slices_along(const X& x, int axes, const std::source_location& where) {
     if (axes == 1) return any_tensor(x);
     if (axes == 0) return any_tensor(expand_dims<0>(x, where));
     const dims shape = operand_type(x).shape;
     dims rows{dyn};
-    bool can_divide = true; // the size by that of a slice
+    bool can_divide = true; // whether reshape can infer the number of slices
     for (int i = axes; i < shape.rank; ++i) {
         rows.push(shape[i]);
         can_divide = can_divide && shape[i] > 0;
@@ -126,8 +126,8 @@ auto partition_slices(const X& x, const Ids& ids, index_t parts, const std::sour
 
 template <index_t N> inline constexpr bool is_part_count = N > 0;
 
-/// auto [a, b] = dynamic_partition<2>(x, ids): an array of the slices of x whose id is 0, those whose id is 1, …, each in order. The ids [n] have
-/// the extents of x's first axes. Gradient: g, put back in place.
+/// Returns an array with the slices of x for each id, in order: auto [a, b] = dynamic_partition<2>(x, ids). The extents of the ids are
+/// those of the first axes of x. Gradient: g, put back in place.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto dynamic_partition(const X& x, const Ids& ids,
                        const std::source_location& where = std::source_location::current()) {
@@ -137,7 +137,7 @@ auto dynamic_partition(const X& x, const Ids& ids,
         return std::array{parts[I]...};
     }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
-/// Into a number of parts that is known at run time only: a vector.
+/// Partitions x into a number of parts known only at run time. Returns a vector.
 template <graph_operand X, graph_operand Ids>
 auto dynamic_partition(const X& x, const Ids& ids, index_t parts,
                        const std::source_location& where = std::source_location::current()) {

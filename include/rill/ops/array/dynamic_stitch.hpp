@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A tensor put together from slices: slice x[k, ..] is row ids[k], the last one where an id comes twice; rows without a slice are zeros. Inputs:
-/// the ids, the slices, and how many rows there are. Gradient by the slices: g, gathered.
+/// Assembles a tensor from slices. Slice x[k, ..] becomes row ids[k]; of equal ids the last slice is kept. Rows without a slice are zeros.
+/// Inputs: the ids, the slices, the number of rows. Gradient for the slices: g, gathered.
 struct dynamic_stitch_op {
     static constexpr auto name = "DynamicStitch";
     static constexpr int inputs = 3;
@@ -39,8 +39,8 @@ struct dynamic_stitch_op {
     }
 };
 
-/// dynamic_stitch({a_ids, b_ids}, {a, b}): the inverse of dynamic_partition: row ids(k) of the result is slice k of the tensor beside the ids. It
-/// has one row more than the largest id says. The ids of a tensor have the shape of its first axes.
+/// Interleaves slices by ids, the inverse of dynamic_partition: dynamic_stitch({a_ids, b_ids}, {a, b}). Row ids(k) of the result is slice k
+/// of the matching tensor. The result has (largest id + 1) rows. The shape of each ids tensor is that of the first axes of its slices.
 template <tensor_list Ids = std::vector<any_tensor>, tensor_list X = std::vector<any_tensor>>
 auto dynamic_stitch(const Ids& ids, const X& slices,
                     const std::source_location& where = std::source_location::current()) {

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x itself, of any element type, whose shape each run compares with the one that is told. Gradient: g.
+/// Returns x after a check of its shape in each run. Elements may be of any type. Gradient: g.
 struct ensure_shape_op {
     static constexpr auto name = "EnsureShape", label = "ensure_shape";
     static constexpr int inputs = 1;
@@ -21,7 +21,7 @@ struct ensure_shape_op {
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
-/// ensure_shape<2, dyn>(x): x as a tensor of that shape. What doesn't fit is refused when the graph is built, or by the run that knows.
+/// Returns x as a tensor of the given shape: ensure_shape<2, dyn>(x). A mismatch throws when the graph is built, or else when it runs.
 template <index_t... D, graph_operand X>
 auto ensure_shape(const X& x, const std::source_location& where = std::source_location::current()) {
     const any_tensor made = apply_node(ensure_shape_op{dims{D...}}, where, x);
@@ -33,7 +33,7 @@ auto ensure_shape(const X& x, const std::source_location& where = std::source_lo
         return made;
     }
 }
-/// Of a shape that is known at run time only.
+/// Returns x after a check against a shape known only at run time.
 template <graph_operand X>
 any_tensor ensure_shape(const X& x, const dims& shape,
                         const std::source_location& where = std::source_location::current()) {

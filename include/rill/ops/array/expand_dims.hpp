@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inserts an extent of 1 before an axis; a negative one counts from the end of the result. Shares the memory of x.
-/// Gradient: reshaped back.
+/// Inserts an axis of extent 1. A negative axis counts from the end of the result. Shares the memory of x. Gradient: g,
+/// reshaped back.
 struct expand_dims_op : detail::rank_change {
     static constexpr auto name = "ExpandDims";
     int axis = 0;
@@ -16,11 +16,11 @@ struct expand_dims_op : detail::rank_change {
 };
 
 template <class E> inline constexpr bool rank_may_grow = E::rank < max_rank;
-/// The result would have an axis of this number.
+/// True if the axis exists in the result.
 template <class E, int Axis>
 inline constexpr bool axis_fits = !rank_may_grow<E> || rules::insert_axis(E::value, Axis, 1).ok();
 
-/// expand_dims<1>(x): [a, b] becomes [a, 1, b].
+/// Inserts an axis of extent 1: expand_dims<1>(x) of [a, b] is [a, 1, b].
 template <int Axis, graph_operand X>
 auto expand_dims(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -30,7 +30,7 @@ auto expand_dims(const X& x, const std::source_location& where = std::source_loc
     constexpr auto rule = [](const dims& shape) { return rules::insert_axis(shape, Axis, 1); };
     return apply_node(expand_dims_op{{}, Axis}, rule, where, x);
 }
-/// Of a tensor whose rank is known at run time only.
+/// Inserts an axis whose position is known only at run time.
 template <graph_operand X>
 auto expand_dims(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     constexpr auto rule = [](const dims& shape) { return rules::change_rank(shape, 1); };

@@ -16,7 +16,7 @@ template <class T> any_array eye_array(index_t rows, index_t columns) {
 
 } // namespace detail
 
-/// eye<float, 3>(): a constant matrix with ones on its diagonal; eye<float, 2, 3>() is no square.
+/// Returns a constant matrix with ones on its diagonal: eye<float, 3>(). eye<float, 2, 3>() is rectangular.
 template <element T, index_t Rows, index_t Columns = Rows>
 auto eye(const std::source_location& where = std::source_location::current()) {
     static_assert(is_numeric<T>, "eye: the element type is not a number");
@@ -24,7 +24,7 @@ auto eye(const std::source_location& where = std::source_location::current()) {
     return constant_value<T, Rows, Columns>(detail::eye_array<T>(Rows == dyn ? 0 : Rows, Columns == dyn ? 0 : Columns),
                                             where);
 }
-/// Of a size known at run time only.
+/// Returns an identity matrix of a size known only at run time.
 template <element T>
 auto eye(index_t rows, index_t columns, const std::source_location& where = std::source_location::current()) {
     static_assert(is_numeric<T>, "eye: the element type is not a number");
@@ -34,7 +34,7 @@ auto eye(index_t rows, index_t columns, const std::source_location& where = std:
 template <element T> auto eye(index_t n, const std::source_location& where = std::source_location::current()) {
     return eye<T>(n, n, where);
 }
-/// A batch of them: eye<float>(3, 3, {2, 5}) is of shape [2, 5, 3, 3].
+/// Returns a batch of identity matrices: eye<float>(3, 3, {2, 5}) has shape [2, 5, 3, 3].
 template <element T>
 any_tensor eye(index_t rows, index_t columns, const dims& batch,
                const std::source_location& where = std::source_location::current()) {

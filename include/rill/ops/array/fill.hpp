@@ -9,9 +9,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Every extent is known: what makes a constant needs all of them.
+/// True if all extents are known, as a constant needs.
 template <index_t... D> inline constexpr bool static_extents = extents<D...>::value.complete();
-/// There are a zero and a one of the element type.
+/// True if the element type has a zero and a one.
 template <class T> inline constexpr bool has_zero_and_one = is_numeric<T> || std::is_same_v<T, bool>;
 
 namespace detail {
@@ -26,14 +26,14 @@ template <class T> any_array filled_array(const dims& shape, const T& value, con
     return all;
 }
 
-/// A constant of those extents; after a failed check, one without elements.
+/// Returns a constant with the given extents. An open extent, which a check refuses, counts as 0.
 template <class T, index_t... D> auto filled_constant(const T& value, const std::source_location& where) {
     return constant_value<T, D...>(filled_array<T>(dims{(D == dyn ? 0 : D)...}, value), where);
 }
 
 any_tensor constant_node(any_array value, const std::source_location& where);
 
-/// The element type of a value, void where types don't show it.
+/// The element type of a value, or void if its type does not give it.
 template <class V> struct filled_type {
     using type = void;
 };
@@ -43,7 +43,7 @@ template <typed_operand V> struct filled_type<V> {
 
 } // namespace detail
 
-/// A tensor of one value, whose shape is a value too. Gradient by the value: the sum of g.
+/// Returns a tensor filled with one value. The shape is an input. Gradient for the value: the sum of g.
 struct fill_op {
     static constexpr auto name = "Fill";
     static constexpr int inputs = 2; // the shape, the value
@@ -66,19 +66,19 @@ struct fill_op {
     }
 };
 
-/// fill<2, 3>(7.f): a constant of one value.
+/// Returns a constant filled with one value: fill<2, 3>(7.f).
 template <index_t... D, element T>
 auto fill(const T& value, const std::source_location& where = std::source_location::current()) {
     static_assert(static_extents<D...>, "fill: every extent must be known; fill(dims, value) takes them at run time");
     return detail::filled_constant<T, D...>(value, where);
 }
-/// Of a shape known at run time only.
+/// Fills a shape known only at run time.
 template <element T>
 any_tensor fill(const dims& shape, const T& value,
                 const std::source_location& where = std::source_location::current()) {
     return detail::constant_node(detail::filled_array(shape, value, where), where);
 }
-/// Of a shape that a tensor says: fill(shape(x), 7.f). The value is a number, or a tensor of rank 0.
+/// Fills the shape given by a tensor: fill(shape(x), 7.f). The value is a number, or a tensor of rank 0.
 template <graph_operand S, class V>
     requires(element<V> || graph_operand<V>)
 auto fill(const S& shape, const V& value, const std::source_location& where = std::source_location::current()) {

@@ -11,16 +11,16 @@ struct concat_op;
 struct gather_grad_op;
 struct reshape_op;
 
-/// Slices of a table along an axis, chosen by ids: the axis gives way to the shape of the ids. Gradient by the table: g,
-/// added up where the ids say. An id outside the table is invalid_argument.
+/// Gathers slices of a table along an axis, by ids. The shape of the ids replaces the axis. Gradient for the table: g,
+/// added up at the ids. An id outside the table is invalid_argument.
 struct gather_op {
     static constexpr auto name = "Gather";
     static constexpr int inputs = 2, reads_slices_of = 0;
     using domain_type = domains::every;
     using compiled_types = types::moved;
     using brings =
-        op_list<gather_grad_op, add_rows_op, concat_op, reshape_op>; // those of several uses are added, or joined
-    static constexpr int colocated_input = 0;                        // rows of a table travel, not the table
+        op_list<gather_grad_op, add_rows_op, concat_op, reshape_op>; // gradients of several uses are combined
+    static constexpr int colocated_input = 0;                        // sends the rows, not the table, between devices
     int axis = 0;
 
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
@@ -42,17 +42,18 @@ struct gather_op {
     }
 };
 
-/// The result has no more than 8 dimensions.
+/// True if the result has at most 8 dimensions.
 template <class Table, class Ids> inline constexpr bool gathered_rank_fits = Table::rank - 1 + Ids::rank <= max_rank;
 namespace detail {
 
-/// Gradients of several look-ups are joined, and so are their ids.
+/// Registers the ops that concatenate the gradients and ids of several look-ups.
 template <class Ids> void require_joined_ids();
 
 } // namespace detail
 
-/// gather<1>(table, ids), or gather(table, ids) along axis 0; a negative axis counts from the end. Ids of the host: gather(table, 3),
-/// gather(table, {0, 2}). The node of a look-up in a variable is colocated with the variable, unless a device_scope decides `explicitly`.
+/// Gathers slices: gather<1>(table, ids), or gather(table, ids) along axis 0. A negative axis counts from the end. Ids may be host
+/// values: gather(table, 3), gather(table, {0, 2}). A look-up in a variable is colocated with the variable, unless a device_scope decides
+/// `explicitly`.
 template <int Axis = 0, graph_operand A, ids_argument B = std::vector<int>>
 auto gather(const A& table, const B& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");
@@ -66,7 +67,7 @@ auto gather(const A& table, const B& ids, const std::source_location& where = st
     detail::require_joined_ids<I>();
     return apply_node(gather_op{Axis}, rule, where, table, at);
 }
-/// Along an axis known at run time only.
+/// Gathers slices along an axis known only at run time.
 template <graph_operand A, ids_argument B = std::vector<int>>
 auto gather(const A& table, const B& ids, int axis,
             const std::source_location& where = std::source_location::current()) {
@@ -96,7 +97,7 @@ template <class Ids> void require_joined_ids() {
         require_elementwise<cast_op<std::int64_t>, std::int32_t>();
     } else if constexpr (is_index_type<value_type_of<Ids>>) {
         require_kernel<concat_op, value_type_of<Ids>>();
-        if constexpr (std::is_same_v<value_type_of<Ids>, std::int64_t>) // and others may be int
+        if constexpr (std::is_same_v<value_type_of<Ids>, std::int64_t>) // ids of other look-ups may be int
             require_elementwise<cast_op<std::int64_t>, std::int32_t>();
     }
 }

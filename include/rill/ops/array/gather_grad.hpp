@@ -7,9 +7,9 @@ namespace rill { inline namespace RILL_ABI {
 
 struct gather_op;
 
-/// Zeros in the shape of a table, to which slices are added where ids say: the gradient of gather. Inputs: the slices, the
-/// ids, and the table, whose values don't matter. Who can work with slices and ids (an optimizer) takes them from the inputs,
-/// and the table is never made. Gradient: g, gathered.
+/// Adds slices at ids to zeros of the shape of a table. This is the gradient of gather. Inputs: the slices, the ids, and the
+/// table, whose values are not read. An optimizer that works with slices and ids reads them from the inputs. The dense table
+/// is then never computed. Gradient: g, gathered.
 struct gather_grad_op {
     static constexpr auto name = "GatherGrad";
     static constexpr int inputs = 3;

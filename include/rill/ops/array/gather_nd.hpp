@@ -8,15 +8,15 @@ namespace rill { inline namespace RILL_ABI {
 
 struct tensor_scatter_add_op;
 
-/// Slices of a tensor, chosen by rows of indices along its first axes: the axes give way to the shape of the ids without its last axis.
-/// Gradient by the tensor: g, added up where the ids say. An index outside its axis is invalid_argument.
+/// Gathers slices of a tensor by rows of indices along its first axes. The shape of the ids without its last axis replaces these axes.
+/// Gradient for the tensor: g, added up at the ids. An index out of range is invalid_argument.
 struct gather_nd_op {
     static constexpr auto name = "GatherNd";
     static constexpr int inputs = 2, reads_slices_of = 0;
     using domain_type = domains::every;
     using compiled_types = types::moved;
     using brings = op_list<tensor_scatter_add_op>;
-    static constexpr int colocated_input = 0; // slices travel, not the tensor
+    static constexpr int colocated_input = 0; // sends the slices, not the tensor, between devices
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -37,7 +37,8 @@ struct gather_nd_op {
     }
 };
 
-/// gather_nd(x, ids): of ids [.., r] the slices x(ids(.., 0), …, ids(.., r - 1)). Ids are int or std::int64_t.
+/// Gathers slices: gather_nd(x, ids) with ids [.., r] gives x(ids(.., 0), …, ids(.., r - 1)). Ids are int or
+/// std::int64_t.
 template <graph_operand X, graph_operand Ids>
 auto gather_nd(const X& x, const Ids& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<Ids>, "gather_nd: the ids must be int or std::int64_t");

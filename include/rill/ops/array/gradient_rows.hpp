@@ -7,36 +7,38 @@
 #include <rill/ops/array/gather_grad.hpp>
 #include <rill/ops/array/reshape.hpp>
 
-// The gradient by what is read in part, by ids or by ranges, consists of these parts until something needs it whole.
+// The gradient of a tensor that is read by ids or ranges is a list of row and slice updates. It stays so until an op
+// needs the dense tensor.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A gradient by a few rows of a table: slices along its first axis, and the ids of their rows. Slices of one row are added.
+/// A sparse gradient of a table: slices along its first axis, and the ids of their rows. Slices of the same row are added.
 struct gradient_rows {
     endpoint slices, ids;
-    endpoint table; // whose values don't matter
+    endpoint table; // its values are not read
 
     explicit operator bool() const { return bool(slices); }
-    /// The gradient that they are: rows_of it gives them back.
+    /// Returns the gradient as an endpoint, from which rows_of recovers the rows.
     endpoint whole() const;
-    /// With ids of rank 1, whatever their rank was.
+    /// Returns the rows with ids of rank 1.
     gradient_rows flat() const;
     bool has_wide_ids() const { return type_of(ids).type == dtype::int64; }
-    /// The ids as int64.
+    /// Returns the ids as int64.
     endpoint wide_ids() const;
 };
 
-/// Whether a gradient consists of rows alone: of those that any number of look-ups (gather along the first axis) read.
+/// Returns true if a gradient consists only of row updates, from any number of look-ups (gather along the first axis).
 bool is_rows(const endpoint& gradient);
 
-/// The rows of such a gradient: ids and slices of all look-ups, joined. Null of others.
+/// Returns the rows of such a gradient: the ids and slices of all look-ups, concatenated. Returns null rows for other
+/// gradients.
 gradient_rows rows_of(const endpoint& gradient);
 
-/// The same gradient, as one look-up if it is rows of several.
+/// Returns the same gradient, with the rows of several look-ups merged into one.
 endpoint with_joined_rows(const endpoint& gradient);
 
-/// The sum of gradients of one tensor. Parts of it are added where they lie, one after the other: n of them cost what they hold. Parts
-/// alone stay parts.
+/// Returns the sum of gradients of one tensor. Row and slice updates are added in place, one after the other. The cost of n updates is
+/// proportional to their elements. A sum of updates alone stays a list of updates.
 endpoint sum_of_gradients(const std::vector<endpoint>& terms);
 
 }}} // namespace rill::RILL_ABI::detail
@@ -52,19 +54,19 @@ endpoint sum_of_gradients(const std::vector<endpoint>& terms);
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// One of the parts that a gradient consists of.
+/// A row or slice update that is part of a gradient.
 struct gradient_part {
-    op_ptr add;           // what adds it to a tensor, its first input
-    endpoint_list values; // the inputs behind that
-    endpoint table;       // of the part that is added to nothing
+    op_ptr add;           // the op that adds the part to its first input
+    endpoint_list values; // the inputs after the first
+    endpoint table;       // set for the first part, which is added to zeros
 };
 
-/// The struct of a node's op, if it is an Op.
+/// Returns the struct of a node's op, or null if the op is not an Op.
 template <class Op> const Op* op_of(const op& o) {
     return o.struct_name() == type_name<Op>() ? static_cast<const Op*>(o.attributes()) : nullptr;
 }
 
-/// Empty where something else than parts is in it.
+/// Returns the row and slice updates that make up the gradient. Returns none if any other op contributes.
 inline std::vector<gradient_part> parts_in(endpoint e) {
     std::vector<gradient_part> parts;
     for (;; e = e.from->inputs[0]) {
@@ -85,7 +87,7 @@ inline std::vector<gradient_part> parts_in(endpoint e) {
     return parts;
 }
 
-/// The rows that parts are; none if one of them is something else.
+/// Returns the row updates that make up the gradient. Returns none if any other update contributes.
 inline std::vector<gradient_rows> all_rows(const endpoint& gradient) {
     const dims& table = type_of(gradient).shape;
     std::vector<gradient_rows> all;
@@ -143,7 +145,7 @@ RILL_INLINE endpoint with_joined_rows(const endpoint& gradient) {
 
 RILL_INLINE endpoint sum_of_gradients(const std::vector<endpoint>& terms) {
     std::vector<endpoint> whole;
-    endpoint sum; // of terms that are parts, the longest: the others are added to it
+    endpoint sum; // the dense terms, or the term with most updates; the others are added to it
     std::vector<gradient_part> of_sum, others;
     for (const auto& e : terms) {
         auto parts = parts_in(e);

@@ -7,7 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The kernel of an op whose result shares its input's memory, for where it may not (a variable, a folded constant).
+/// Returns a copy kernel for an op whose result usually shares its input's memory. It is used where sharing is not
+/// allowed, as for a variable or a folded constant.
 template <class D> kernel copy_of_input(const kernel_request& request) {
     const dtype type = request.inputs[0].type;
     const index_t n = request.inputs[0].shape.size();
@@ -16,7 +17,7 @@ template <class D> kernel copy_of_input(const kernel_request& request) {
 
 } // namespace detail
 
-/// x itself, as a node of its own: of any element type. Gradient: g.
+/// Returns x as a node of its own, of any element type. Gradient: g.
 struct identity_op {
     static constexpr auto name = "Identity";
     using domain_type = domains::untyped;
@@ -28,7 +29,7 @@ struct identity_op {
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
-/// identity(x): the same value under a name, a device or control dependencies of its own.
+/// Returns the same value under its own name, device or control dependencies: identity(x).
 template <graph_operand X>
 auto identity(const X& x, const std::source_location& where = std::source_location::current()) {
     return apply_node(identity_op{}, detail::shape_of_first, where, x);

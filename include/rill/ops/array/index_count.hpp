@@ -9,9 +9,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// One more than the largest of some indices, as an int64 of rank 0: the extent of the axis that they count along. Without indices it is 0.
-/// A negative index is invalid_argument. With `sorted`, so is an index below the one before it. The host reads the indices, because the
-/// result becomes an extent.
+/// Returns one more than the largest index, as an int64 of rank 0. This is the extent of the axis that the indices count along. Without
+/// indices the result is 0. A negative index is invalid_argument. With `sorted`, so is an index below its predecessor. The host reads the
+/// indices, because the result becomes an extent.
 struct index_count_op {
     static constexpr auto name = "IndexCount";
     static constexpr int inputs = 1;
@@ -19,7 +19,7 @@ struct index_count_op {
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = ""; // indices have none
     bool sorted = false;
-    index_t least = 0, most = -1; // bounds of the result; -1: none
+    index_t least = 0, most = -1; // bounds of the result; most = -1 means unbounded
 
     static void fields(auto& op, auto& visit) {
         visit("sorted", op.sorted);
@@ -33,14 +33,14 @@ struct index_count_op {
         return kernel([shape = request.inputs[0].shape, op = *this](const kernel_args& a) {
             const T* const ids = a.in<T>(0);
             const index_t n = shape.size();
-            bool good = true; // without branches, so that it vectorizes
+            bool good = true; // accumulated without branches, so that the loop vectorizes
             for (index_t i = 0; i < n; ++i) good &= ids[i] >= 0;
             if (op.sorted)
                 for (index_t i = 1; i < n; ++i) good &= ids[i] >= ids[i - 1];
             if (!good) op.refuse(shape, [&](index_t i) { return static_cast<index_t>(ids[i]); });
             index_t largest = -1;
             for (index_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<index_t>(ids[i]));
-            if (largest < std::numeric_limits<index_t>::max()) ++largest; // else it is refused as an extent in any case
+            if (largest < std::numeric_limits<index_t>::max()) ++largest; // a larger one is refused as an extent
             index_t count = std::max(largest, op.least);
             if (op.most >= 0) count = std::min(count, op.most);
             D::fill(a.on, 1, a.out<std::int64_t>(0), static_cast<std::int64_t>(count));
@@ -56,7 +56,8 @@ private:
     [[noreturn]] static void refuse(index_t id, index_t before, index_t at, const dims& shape);
 };
 
-/// index_count(ids): one more than the largest; index_count(ids, {.sorted = true}) also checks that they never fall.
+/// Returns one more than the largest index: index_count(ids). index_count(ids, {.sorted = true}) also checks that the
+/// ids never decrease.
 template <graph_operand Ids>
 tensor<std::int64_t> index_count(const Ids& ids, const index_count_op& how = {},
                                  const std::source_location& where = std::source_location::current()) {

@@ -4,19 +4,19 @@
 #include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
 
-// What ops that take indices share: their element types, and the check before anything is written.
+// The common base of ops that take indices: element types, and the check before anything is written.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An element type that can be an index or a class.
+/// True if elements of type I can be indices or class numbers.
 template <class I>
 inline constexpr bool is_index_type = std::is_same_v<I, std::int32_t> || std::is_same_v<I, std::int64_t>;
 
-/// Ids: a tensor, a whole number of the host or a range of them.
+/// A type that can be ids: a tensor, a host integer, or a range of host integers.
 template <class I>
 concept ids_argument = graph_operand<I> || host_integer<I> || (flat_range<I> && host_integer<host_element<I>>);
 
-/// Ids are int or std::int64_t.
+/// True if the ids are of type int or std::int64_t.
 template <class X> inline constexpr bool are_ids = true;
 template <typed_operand X> inline constexpr bool are_ids<X> = is_index_type<value_type_of<X>>;
 template <flat_range X> inline constexpr bool are_ids<X> = is_index_type<host_element<X>>;
@@ -30,7 +30,7 @@ template <class F> auto with_index_type(dtype type, F f) {
 
 void check_index_type(dtype type, const char* what);
 
-/// Ids as a tensor: those of the host as a constant.
+/// Returns ids as a tensor. Host values become a constant.
 template <ids_argument I> decltype(auto) ids_operand(const I& ids, const std::source_location& where) {
     if constexpr (graph_operand<I>)
         return (ids);
@@ -40,10 +40,11 @@ template <ids_argument I> decltype(auto) ids_operand(const I& ids, const std::so
         return constant(ids, where);
 }
 
-/// Returns the site of "id 7 at [1, 0] is outside [0, 5)", an invalid_argument: out_of_range would say that there is nothing left to read.
+/// Returns the error site of "id 7 at [1, 0] is outside [0, 5)". The error is an invalid_argument, because out_of_range means the end of
+/// the input.
 error_site_ptr index_site(const dims& shape, index_t extent, const char* what);
 
-/// The check of a kernel's indices: each must be in [0, extent). `what` names them in the error.
+/// The check of a kernel's indices: each must be in [0, extent). `what` names the indices in the error.
 template <class I> struct index_check {
     index_t count;
     index_inside<I> inside;
@@ -53,16 +54,16 @@ template <class I> struct index_check {
         : count(shape.size()), inside(extent), where(index_site(shape, extent, what)) {}
 };
 
-/// Checks indices before a kernel follows them.
+/// Checks indices before a kernel uses them.
 template <class D, class I> void check_indices(const execution_context& on, const index_check<I>& by, const I* ids) {
     D::check(on, ids, by.count, by.inside, *by.where);
 }
 
-/// Of an op that changes slices of a tensor, its first input, along an axis: where ids say, by slices of the shape that gather would give.
-/// Its output is of the tensor's type.
+/// Returns the output types of an op that updates slices of its first input along an axis, at ids. The updates must have the shape of the
+/// gathered slices. The output has the type of the first input.
 std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in, int axis = 0);
 
-/// An array seen as [outer, extent of the axis, inner].
+/// A view of an array as [outer, extent of the axis, inner].
 struct axis_view {
     index_t outer = 1, extent = 1, inner = 1;
 

@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The inverse of a permutation of 0, 1, …, n - 1: y[x[i]] = i. A number outside, or one that comes twice, is invalid_argument.
+/// Returns the inverse of a permutation of 0, 1, …, n - 1: y[x[i]] = i. A number that is out of range or occurs twice is
+/// invalid_argument.
 struct invert_permutation_op {
     static constexpr auto name = "InvertPermutation";
     static constexpr int inputs = 1;
@@ -34,7 +35,7 @@ private:
     [[noreturn]] static void refuse(index_t id, index_t at, index_t n);
 };
 
-/// invert_permutation(order): gather(gather(x, order), invert_permutation(order)) is x.
+/// Returns the inverse permutation: gather(gather(x, order), invert_permutation(order)) is x.
 template <graph_operand X>
 auto invert_permutation(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<X>, "invert_permutation: the elements must be int or std::int64_t");

@@ -15,12 +15,12 @@ template <class T> any_array linspace_array(T start, T stop, index_t n, const st
     using C = compute_type<T>;
     const C from = static_cast<C>(start), end = static_cast<C>(stop), way = end - from,
             last = static_cast<C>(std::max<index_t>(n - 1, 1));
-    const bool finite = way - way == C(0); // else it is longer than a number can be
+    const bool finite = way - way == C(0); // false if the distance overflows
     for (index_t i = 0; i < n; ++i) {
         const C part = static_cast<C>(i);
         to[i] = static_cast<T>(finite ? from + way / last * part : from * (1 - part / last) + end * (part / last));
     }
-    if (n > 1) to[n - 1] = stop; // whatever the rounding
+    if (n > 1) to[n - 1] = stop; // exact, despite rounding
     return all;
 }
 
@@ -28,13 +28,14 @@ template <index_t N> inline constexpr bool is_number_of_values = N >= 1;
 
 } // namespace detail
 
-/// linspace<5>(0.f, 1.f): 0, 0.25, 0.5, 0.75, 1, a constant; the first and the last are exact.
+/// Returns a constant with evenly spaced values: linspace<5>(0.f, 1.f) is 0, 0.25, 0.5, 0.75, 1. The first and the last
+/// value are exact.
 template <index_t N, element T>
 auto linspace(const T& start, const T& stop, const std::source_location& where = std::source_location::current()) {
     static_assert(detail::is_number_of_values<N>, "linspace: the number of values must be 1 or more");
     return constant_value<T, N>(detail::linspace_array(start, stop, N, where), where);
 }
-/// Of a number of values known at run time only.
+/// Returns a number of values known only at run time.
 template <element T>
 auto linspace(const T& start, const T& stop, index_t n,
               const std::source_location& where = std::source_location::current()) {

@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The elements of a vector that another does not have, in order, and where they are. As all ops whose results only data sizes, it runs in the
-/// host's memory.
+/// Returns the elements of a vector that another vector lacks, in order, and their positions. It runs in host memory, because data
+/// determine its output shapes.
 struct list_diff_op {
     static constexpr auto name = "ListDiff";
     static constexpr int inputs = 2;
@@ -41,7 +41,7 @@ struct list_diff_op {
     }
 };
 
-/// auto [values, places] = list_diff(x, y): the elements of x that are not in y, and where in x they are.
+/// Returns the elements of x that are not in y, and their positions in x: auto [values, places] = list_diff(x, y).
 template <graph_operand X, graph_operand Y>
 auto list_diff(const X& x, const Y& y, const std::source_location& where = std::source_location::current()) {
     const any_tensor made = apply_node(list_diff_op{}, where, x, y);

@@ -7,7 +7,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// A mask stands for the first axes of x, as far as is known.
+/// Returns true if the mask's extents equal those of the first axes of x, as far as both are known.
 constexpr bool masks_first_axes(const dims& x, const dims& mask) {
     if (!x.known_rank() || !mask.known_rank()) return true;
     bool fits = mask.rank <= x.rank;
@@ -17,9 +17,10 @@ constexpr bool masks_first_axes(const dims& x, const dims& mask) {
 
 } // namespace rules
 
-/// A mask, once its extents are those of the first axes of another tensor, whose values don't matter.
+/// Returns a mask after a check of its extents against the first axes of another tensor. The values of that tensor are
+/// not read.
 struct mask_over_op {
-    static constexpr auto name = "MaskOver", label = "boolean_mask"; // which nodes of it are part of
+    static constexpr auto name = "MaskOver", label = "boolean_mask"; // the function whose nodes it is part of
     static constexpr int inputs = 2;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
@@ -31,11 +32,11 @@ struct mask_over_op {
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
-/// The mask stands for the first axes of what it chooses from.
+/// True if the mask's extents equal those of the first axes of X.
 template <class X, class Mask>
 inline constexpr bool masks_first_axes = Mask::rank >= 1 && rules::masks_first_axes(X::value, Mask::value);
 
-/// mask_over(mask, x): the mask; where it runs, extents that differ are an error.
+/// Returns the mask: mask_over(mask, x). The run throws if the extents differ.
 template <graph_operand M, graph_operand X>
 auto mask_over(const M& mask, const X& x, const std::source_location& where = std::source_location::current()) {
     return apply_node(mask_over_op{}, [](const dims& m, const dims&) { return shape_result{m}; }, where, mask, x);

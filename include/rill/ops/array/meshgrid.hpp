@@ -10,13 +10,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Says that vector i of a mesh runs along axis i.
+/// The tag that makes vector i of a mesh run along axis i.
 struct matrix_indexing_t {};
 inline constexpr matrix_indexing_t matrix_indexing{};
 
 namespace detail {
 
-/// The axis that vector i of a mesh runs along: of points in a plane, x runs along axis 1 and y along axis 0.
+/// Returns the axis that vector i of a mesh runs along. By default, as for points in a plane, x runs along axis 1 and y
+/// along axis 0.
 constexpr int axis_of_mesh(bool matrix, int i, int count) { return matrix || count < 2 || i > 1 ? i : 1 - i; }
 
 template <bool Matrix, class... X> auto mesh(const std::source_location& where, const X&... x) {
@@ -60,12 +61,12 @@ template <bool Matrix, class... X> auto mesh(const std::source_location& where, 
 
 } // namespace detail
 
-/// auto [xs, ys] = meshgrid(x, y): of vectors [n] and [m] two tensors [m, n], the coordinates of a grid's points. More vectors give more axes.
-/// Gradient: g, summed over the other axes.
+/// Returns the coordinates of a grid's points: auto [xs, ys] = meshgrid(x, y). Vectors [n] and [m] give two tensors [m, n]. More vectors
+/// give more axes. Gradient: g, summed over the other axes.
 template <typed_operand... X> auto meshgrid(const X&... x) {
-    return detail::mesh<false>(std::source_location{}, x...); // variadic: nobody says where
+    return detail::mesh<false>(std::source_location{}, x...); // a default source location can't follow the pack
 }
-/// meshgrid(matrix_indexing, x, y): the same as [n, m], so that vector i runs along axis i.
+/// Returns the coordinates as [n, m], so that vector i runs along axis i: meshgrid(matrix_indexing, x, y).
 template <typed_operand... X> auto meshgrid(matrix_indexing_t, const X&... x) {
     return detail::mesh<true>(std::source_location{}, x...);
 }

@@ -3,13 +3,13 @@
 
 #include <rill/ops/array/indices.hpp>
 
-// What gather_nd and the scatters by rows of indices share: rows [.., r] that choose slices along the first r axes.
+// The common base of gather_nd and the scatter_nd ops: rows of indices [.., r] select slices along the first r axes.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The slices of x that rows of r indices choose: the rows' shape without its last axis, then that of x without its first r.
+/// Returns the shape of gather_nd: the shape of the ids without its last axis, then that of x without its first r axes.
 constexpr shape_result gather_nd(const dims& x, const dims& ids) {
     if (ids.known_rank() && ids.rank == 0)
         return {x, "the ids must have an axis: the last one holds the rows of indices"};
@@ -25,19 +25,19 @@ constexpr shape_result gather_nd(const dims& x, const dims& ids) {
 
 } // namespace rules
 
-/// Rows of ids choose slices of X.
+/// True if rows of ids can select slices of X.
 template <class X, class Ids> inline constexpr bool ids_choose_slices = rules::gather_nd(X::value, Ids::value).ok();
-/// The updates have the shape of what the ids choose.
+/// True if the updates have the shape of the selected slices.
 template <class X, class Ids, class Updates>
 inline constexpr bool updates_fit_nd =
     !ids_choose_slices<X, Ids> || rules::compatible(rules::gather_nd(X::value, Ids::value).shape, Updates::value);
 
 namespace detail {
 
-/// Rows of indices, as kernels use them: each becomes the place of a slice.
+/// The rows of indices of a kernel, which converts each row to the flat position of a slice.
 struct nd_indices {
-    dims shape;        // the extents that they count in
-    index_t count = 0; // of rows
+    dims shape;        // the axes that the indices refer to
+    index_t count = 0; // number of rows
     index_t slices = 1, inner = 1;
     error_site_ptr where;
 
@@ -45,11 +45,12 @@ struct nd_indices {
     std::size_t scratch_bytes() const { return static_cast<std::size_t>(count) * sizeof(std::int64_t); }
 };
 
-/// The types of an op that changes slices of its first input, by its third, where rows of indices say.
+/// Returns the output types of an op that updates slices of its first input. The second input holds rows of indices,
+/// the third the updates.
 std::vector<tensor_type> scatter_nd_outputs(std::span<const tensor_type> in);
 
-/// Returns the kernel of such an op: `Step` joins old and new elements, in the order of the rows. An index outside is refused before anything is
-/// written. `to` gives the address of the changed tensor, after it has copied the old one there if it must.
+/// Returns the kernel of such an op. `Step` combines old and new elements, in the order of the rows. An index out of range is refused
+/// before any write. `to` returns the address of the output, after it has copied the old tensor there if necessary.
 template <class D, class T, class Step, class To> kernel scatter_nd_kernel(kernel_request& request, To to) {
     const nd_indices rows(request.inputs[0].shape, request.inputs[1].shape);
     request.scratch_bytes = rows.scratch_bytes();

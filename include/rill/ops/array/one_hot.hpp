@@ -5,18 +5,18 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An axis is added, with `on` at the place that the id says and `off` elsewhere. An id outside it gives all `off`, as
-/// in TensorFlow.
+/// Adds an axis with `on` at the position of the id and `off` elsewhere. An id out of range gives all `off`, as in
+/// TensorFlow.
 struct one_hot_op {
     static constexpr auto name = "OneHot";
-    static constexpr int version = 2; // 1 had no axis
+    static constexpr int version = 2; // version 1 had no axis
     static constexpr int inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::common;
     static constexpr auto no_gradient = ""; // ids have none
     index_t depth = 0;
-    any_array values; // off, on
-    int axis = -1;    // of the result
+    any_array values; // {off, on}
+    int axis = -1;    // the new axis of the result
 
     static void fields(auto& op, auto& visit) {
         visit("depth", op.depth);
@@ -48,16 +48,17 @@ template <class T> one_hot_op make_one_hot(index_t depth, const T& on, const T& 
     static_cast<T*>(values.mutable_data())[1] = on;
     return {depth, std::move(values), axis};
 }
-/// Ids of any kind.
+/// True if the ids have an index type, as far as it is known.
 template <class X> inline constexpr bool are_classes = true;
 template <typed_operand X> inline constexpr bool are_classes<X> = is_index_type<value_type_of<X>>;
 
 } // namespace detail
 
-/// The result has that axis.
+/// True if the axis exists in the result.
 template <class E, int Axis> inline constexpr bool axis_of_result = rules::insert_axis(E::value, Axis, 1).ok();
 
-/// one_hot<10>(ids) in float; one_hot<10, T>(ids, on, off); one_hot<10, float, 0>(ids) puts the new axis first.
+/// Returns one-hot vectors: one_hot<10>(ids) in float, or one_hot<10, T>(ids, on, off). one_hot<10, float, 0>(ids) puts
+/// the new axis first.
 template <index_t Depth, element T = float, int Axis = -1, graph_operand X>
 auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::type_identity_t<T>& off = T(0),
              const std::source_location& where = std::source_location::current()) {
@@ -71,7 +72,7 @@ auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::
     constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, Axis, Depth < 0 ? 0 : Depth); };
     return apply_node<T, T>(detail::make_one_hot<T>(Depth, on, off, Axis), rule, where, ids);
 }
-/// To a depth known at run time only.
+/// Returns one-hot vectors of a depth known only at run time.
 template <element T = float, graph_operand X>
 auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1),
              const std::type_identity_t<T>& off = T(0),
@@ -80,7 +81,7 @@ auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(
     constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, -1, dyn); };
     return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, -1), rule, where, ids);
 }
-/// Along an axis of the result that is known at run time only.
+/// Returns one-hot vectors along a new axis known only at run time.
 template <element T = float, graph_operand X>
 auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on, const std::type_identity_t<T>& off,
              int axis, const std::source_location& where = std::source_location::current()) {
@@ -97,7 +98,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[0].type, "the ids");
     if (depth < 0) throw invalid_argument("the depth is negative");
-    if (values.shape() != dims{2}) // a file may say so
+    if (values.shape() != dims{2}) // a graph file may hold any shape
         throw invalid_argument("two values are expected, off and on, not " + to_string(values.type()));
     const auto deeper = rules::insert_axis(in[0].shape, axis, depth);
     if (!deeper.ok()) throw invalid_argument(deeper.reason());

@@ -9,7 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What they are: a constant; the elements beside the edge, mirrored without it (reflect) or with it (symmetric).
+/// The padding elements. constant: one value; reflect: elements mirrored without the edge; symmetric: mirrored with the
+/// edge.
 enum class pad_mode { constant, reflect, symmetric };
 
 namespace rules {
@@ -32,7 +33,7 @@ constexpr shape_result pad(const dims& x, const dims& before, const dims& after)
 
 } // namespace rules
 
-/// A number around a tensor: a double, and by how much a whole number of 64 bits differs from that.
+/// A padding value: the nearest double, and the difference of a 64-bit integer from it.
 struct pad_constant {
     double nearest = 0;
     std::int64_t rest = 0;
@@ -44,7 +45,7 @@ struct pad_constant {
         if constexpr (std::is_integral_v<V>)
             rest = static_cast<std::int64_t>(static_cast<std::uint64_t>(v) - as_unsigned(nearest));
     }
-    /// The number itself; it must fit.
+    /// Returns the value as a T, which must be able to hold it.
     template <class T> T as() const {
         if constexpr (std::is_same_v<T, bool>)
             return nearest != 0;
@@ -57,14 +58,14 @@ struct pad_constant {
 
 private:
     static constexpr std::uint64_t as_unsigned(double v) {
-        constexpr double all = 18446744073709551616.; // 2^64, which is 0 again
+        constexpr double all = 18446744073709551616.; // 2^64, which wraps to 0
         return v < 0     ? static_cast<std::uint64_t>(static_cast<std::int64_t>(v))
                : v < all ? static_cast<std::uint64_t>(v)
                          : 0;
     }
 };
 
-/// A tensor with a constant around it, which its dtype has. Gradient: the inner part of g.
+/// Pads a tensor with a constant of its dtype. Gradient: the slice of g without the padding.
 struct pad_op {
     static constexpr int inputs = 1;
     static constexpr auto name = "PadV2", label = "pad";
@@ -109,11 +110,11 @@ template <std::size_t N> constexpr shape_result padded(const dims& shape, const 
 }
 pad_op pad_by(std::span<const padding> all, const pad_constant& value);
 
-/// Mirrors one axis of so many.
+/// Pads one axis of a tensor of rank `rank` with mirrored elements.
 any_tensor mirrored(const any_tensor& x, int axis, int rank, const padding& by, bool with_edge,
                     const std::source_location& where);
 
-/// Kernels of what mirrors.
+/// Registers the kernels that mirrored padding needs.
 template <class X> void require_mirror() {
     require_kernel_for<slice_op, X>();
     require_kernel_for<reverse_op, X>();
@@ -125,7 +126,7 @@ template <class X> void require_mirror() {
 template <class E, padding... P>
 inline constexpr bool paddings_fit = detail::padded(E::value, std::array<padding, sizeof...(P)>{P...}).ok();
 
-/// pad<padding{1, 1}, padding{0, 2}>(x), with zeros; pad<…>(x, -1) with another constant.
+/// Pads with zeros: pad<padding{1, 1}, padding{0, 2}>(x). pad<…>(x, -1) pads with another constant.
 template <padding... P, graph_operand X>
     requires(sizeof...(P) > 0)
 auto pad(const X& x, const pad_constant& value = {},
@@ -138,13 +139,13 @@ auto pad(const X& x, const pad_constant& value = {},
     };
     return apply_node(detail::pad_by(all, value), rule, where, x);
 }
-/// By numbers known at run time only: pad(x, {{1, 1}, {0, 2}}).
+/// Pads by amounts known only at run time: pad(x, {{1, 1}, {0, 2}}).
 template <graph_operand X>
 auto pad(const X& x, std::initializer_list<padding> all, const pad_constant& value = {},
          const std::source_location& where = std::source_location::current()) {
     return apply_node(detail::pad_by(std::span(all.begin(), all.size()), value), detail::rank_of_first, where, x);
 }
-/// With the tensor's own elements, mirrored: pad(x, {{1, 1}}, pad_mode::reflect).
+/// Pads with the tensor's own elements, mirrored: pad(x, {{1, 1}}, pad_mode::reflect).
 template <graph_operand X>
 auto pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
          const std::source_location& where = std::source_location::current()) {
@@ -173,7 +174,7 @@ template <class T> bool pad_constant::fits() const {
     if constexpr (std::is_same_v<T, bool>) return nearest == 0 || nearest == 1;
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min()),
                      past =
-                         static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2; // a power of two, just outside
+                         static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2; // a power of two, too large
     return nearest == std::floor(nearest) && nearest >= low && (nearest < past || (nearest == past && rest < 0));
 }
 
@@ -222,7 +223,7 @@ RILL_INLINE any_tensor mirrored(const any_tensor& x, int axis, int rank, const p
         return any_tensor(add_op_node(make_op(reverse_op{{axis}}), 0, where, t));
     };
     const auto first = [&](const any_tensor& t,
-                           index_t count) { // from the edge on; the run checks that there are so many
+                           index_t count) { // from the edge; the run checks that the axis is long enough
         index_list begin, size;
         for (int i = 0; i < rank; ++i) {
             begin.push(i == axis ? edge : 0);

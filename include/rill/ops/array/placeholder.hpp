@@ -7,14 +7,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An edge that every run that needs it must feed.
+/// A value that must be fed to every run that needs it.
 struct placeholder_op {
     static constexpr auto name = "Placeholder";
     static constexpr int inputs = 0;
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto no_gradient = ""; // the op has no inputs
     static constexpr auto role = op_role::placeholder;
-    static constexpr bool stateful = true; // two placeholders are never one
+    static constexpr bool stateful = true; // CSE must keep both of two placeholders
     tensor_type type;
 
     static void fields(auto& op, auto& visit) {
@@ -30,7 +30,7 @@ endpoint add_placeholder(const tensor_type& type, const std::string& name, const
 
 } // namespace detail
 
-/// A tensor whose value comes with each run: placeholder<float, dyn, 784> x("x").
+/// A tensor whose value is fed to each run: placeholder<float, dyn, 784> x("x").
 template <class T, index_t... D> class placeholder : public tensor<T, D...> {
 public:
     explicit placeholder(const std::string& name = {},
@@ -39,7 +39,7 @@ public:
                           detail::add_placeholder({dtype_of<T>, extents<D...>::value}, name, where)) {}
 };
 
-/// A placeholder whose shape, or rank, is known at run time only: any_placeholder("x", dtype::float32).
+/// Returns a placeholder whose shape or rank is known only at run time: any_placeholder("x", dtype::float32).
 any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape = dims::unknown(),
                            const std::source_location& where = std::source_location::current());
 
@@ -58,7 +58,7 @@ RILL_INLINE endpoint detail::add_placeholder(const tensor_type& type, const std:
 
 RILL_INLINE any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape,
                                        const std::source_location& where) {
-    detail::require_catalogue(); // the elements may be of any type
+    detail::require_catalogue(); // elements may be of any type
     return detail::add_placeholder({type, shape}, name, where);
 }
 

@@ -10,12 +10,12 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// As many as steps of delta lie in [start, limit).
+/// Returns the shape [n], where n is the number of steps of delta in [start, limit).
 template <class T> shape_result range_shape(T start, T limit, T delta) {
     if (!(delta > 0 || delta < 0)) return {dims{dyn}, "the step must not be 0"};
     if (delta > 0 ? !(start <= limit) : !(start >= limit)) return {dims{dyn}, "the step leads away from the limit"};
     if constexpr (std::is_integral_v<T>) {
-        using U = std::make_unsigned_t<T>; // differences of extreme numbers don't overflow
+        using U = std::make_unsigned_t<T>; // unsigned, so that differences of extreme values don't overflow
         const auto distance = [](T a, T b) { return static_cast<U>(static_cast<U>(b) - static_cast<U>(a)); };
         const auto way = static_cast<std::uint64_t>(delta > 0 ? distance(start, limit) : distance(limit, start));
         const auto step = static_cast<std::uint64_t>(delta > 0 ? static_cast<U>(delta)
@@ -29,7 +29,7 @@ template <class T> shape_result range_shape(T start, T limit, T delta) {
     }
 }
 
-/// Writes start, start + delta, …
+/// Writes start, start + delta, and so on.
 template <class T> void write_range(T start, T delta, index_t n, T* to) {
     for (index_t i = 0; i < n; ++i) {
         if constexpr (std::is_integral_v<T>) {
@@ -42,12 +42,12 @@ template <class T> void write_range(T start, T delta, index_t n, T* to) {
     }
 }
 
-/// The element types that a range counts in.
+/// The element types of a range: all arithmetic types except bool.
 struct range_domain {
     template <class T> static constexpr bool has = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 };
 
-/// The element type that the operands of a range show: that of the first tensor whose type is known; void if there is none.
+/// The element type of a range: that of the first typed operand, or void without one.
 template <class... A> struct range_type {
     using type = void;
 };
@@ -56,7 +56,7 @@ template <typed_operand A, class... More> struct range_type<A, More...> {
     using type = value_type_of<A>;
 };
 
-/// A number beside tensors of a dtype as a constant.
+/// Returns a range operand as a tensor. A number becomes a constant of the dtype of the other operands.
 template <class A> any_tensor range_operand(const A& a, dtype type, const graph& g, const std::source_location& where) {
     if constexpr (literal<A>) {
         const scalar_value number = literal_scalar(type, a, "range");
@@ -71,7 +71,7 @@ template <class A> any_tensor range_operand(const A& a, dtype type, const graph&
 
 } // namespace detail
 
-/// Numbers from a start up to a limit, which is not reached; all three are values.
+/// Returns numbers from a start up to a limit, which is excluded. Start, limit and step are inputs.
 struct range_op {
     static constexpr auto name = "Range";
     static constexpr int inputs = 3; // start, limit, step
@@ -92,7 +92,7 @@ struct range_op {
     }
 };
 
-/// range(0, 10, 2): 0, 2, 4, 6, 8, a constant; the limit is not reached. A step of 1 may be left out.
+/// Returns a constant: range(0, 10, 2) is 0, 2, 4, 6, 8. The limit is excluded. The default step is 1.
 template <element T>
 auto range(const T& start, const T& limit, const T& delta = T(1),
            const std::source_location& where = std::source_location::current()) {
@@ -104,11 +104,11 @@ auto range(const T& start, const T& limit, const T& delta = T(1),
     detail::write_range(start, delta, all.size(), static_cast<T*>(all.mutable_data()));
     return constant_value<T, dyn>(std::move(all), where);
 }
-/// range(5): 0, 1, 2, 3, 4.
+/// Returns a constant from 0: range(5) is 0, 1, 2, 3, 4.
 template <element T> auto range(const T& limit, const std::source_location& where = std::source_location::current()) {
     return range(T(0), limit, T(1), where);
 }
-/// range(0, size(x), 1): numbers or tensors of rank 0.
+/// Returns a range with numbers or tensors of rank 0 as bounds and step: range(0, size(x), 1).
 template <class A, class B, class C>
     requires(graph_operand<A> || graph_operand<B> || graph_operand<C>) && (graph_operand<A> || literal<A>) &&
             (graph_operand<B> || literal<B>) && (graph_operand<C> || literal<C>)
@@ -140,14 +140,14 @@ auto range(const A& start, const B& limit, const C& delta,
     else
         return tensor<T, dyn>(made);
 }
-/// By steps of 1.
+/// Returns a range with a step of 1.
 template <class A, class B>
     requires(graph_operand<A> || graph_operand<B>) && (graph_operand<A> || literal<A>) &&
             (graph_operand<B> || literal<B>)
 auto range(const A& start, const B& limit, const std::source_location& where = std::source_location::current()) {
     return range(start, limit, 1, where);
 }
-/// From 0 on.
+/// Returns a range from 0 with a step of 1.
 template <graph_operand A>
 auto range(const A& limit, const std::source_location& where = std::source_location::current()) {
     return range(0, limit, 1, where);

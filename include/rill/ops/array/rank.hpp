@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many axes a tensor has.
+/// Returns the number of axes of a tensor.
 struct rank_op : detail::shape_numbers {
     static constexpr auto name = "Rank";
 
@@ -16,7 +16,7 @@ struct rank_op : detail::shape_numbers {
     }
 };
 
-/// rank(x) in int, rank<std::int64_t>(x): how many axes x has.
+/// Returns the number of axes: rank(x) in int, or rank<std::int64_t>(x).
 template <element Out = std::int32_t, graph_operand X>
 auto rank(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "rank: the result must be int or std::int64_t");

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Another shape of the same size; one extent may be dyn and is worked out. The shape is a field, or the second input. Shares the
-/// memory of x. Gradient: reshaped back.
+/// Reshapes a tensor to a shape of the same size. One extent may be dyn; it is inferred. The shape is a field, or the second
+/// input. Shares the memory of x. Gradient: g, reshaped back.
 struct reshape_op {
     static constexpr auto name = "Reshape";
     static constexpr int least_inputs = 1;
@@ -34,18 +34,18 @@ struct reshape_op {
 
 namespace detail {
 
-/// The gradient of an op (it brings reshape) that only gives x another shape: g in the shape of x, which the run tells where
-/// it must.
+/// Returns the gradient of an op that only reshapes x: g in the shape of x. The run provides the shape if it is not static.
+/// The op must bring reshape.
 template <class Op> std::vector<endpoint> reshaped_back(const gradient_request& r) {
     const dims& shape = type_of(r.input(0)).shape;
     const bool empty = std::find(shape.extent.begin(), shape.extent.begin() + std::max(shape.rank, 0), 0) !=
-                       shape.extent.begin() + std::max(shape.rank, 0); // then no dyn can be worked out
+                       shape.extent.begin() + std::max(shape.rank, 0); // with an extent of 0, dyn can't be inferred
     if (shape.complete() || (shape.known_rank() && shape.dynamic_extents() == 1 && !empty))
         return {r.add<Op>(reshape_op{shape}, {r.gradient()})};
     return {r.add<Op>(reshape_like_op{}, {r.gradient(), r.input(0)})};
 }
 
-/// The base of ops that give a tensor another rank. They share its memory.
+/// The base of ops that change a tensor's rank. The result shares the input's memory.
 struct rank_change {
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
@@ -60,7 +60,7 @@ struct rank_change {
 
 template <index_t... D> inline constexpr bool one_dynamic_extent = extents<D...>::value.dynamic_extents() <= 1;
 
-/// reshape<dyn, 4>(x): at most one extent is dyn, and worked out.
+/// Reshapes x: reshape<dyn, 4>(x). At most one extent is dyn; it is inferred.
 template <index_t... D, graph_operand X>
 auto reshape(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(one_dynamic_extent<D...>, "reshape: at most one extent may be dyn");
@@ -69,12 +69,12 @@ auto reshape(const X& x, const std::source_location& where = std::source_locatio
     constexpr auto rule = [](const dims& shape) { return reshape_op{dims{D...}}.shape(shape); };
     return apply_node(reshape_op{extents<D...>::value}, rule, where, x);
 }
-/// To a shape known at run time only.
+/// Reshapes x to a shape known only at run time.
 template <graph_operand X>
 any_tensor reshape(const X& x, const dims& to, const std::source_location& where = std::source_location::current()) {
     return apply_node(reshape_op{to}, where, x);
 }
-/// To the shape that a tensor of whole numbers says: a constant, shape(y), or what data decides.
+/// Reshapes x to the shape given by an integer tensor: a constant, shape(y), or a computed value.
 template <graph_operand X, graph_operand S>
 auto reshape(const X& x, const S& to, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<S>)
@@ -94,7 +94,7 @@ RILL_INLINE std::vector<tensor_type> reshape_op::outputs(const known_inputs& in)
     if (in.types.size() > 2) throw invalid_argument("a tensor, and a shape at most, are expected");
     const dims asked = in.types.size() == 2 ? detail::shape_from(in, 1) : to;
     if (in.types.size() == 2 && (!asked.known_rank() || (asked.rank > 0 && !in.value(1))))
-        return {{in.types[0].type, asked}}; // known later
+        return {{in.types[0].type, asked}}; // the run determines the rest
     const auto r = reshape_op{asked}.shape(in.types[0].shape);
     if (!r.ok()) throw invalid_argument(r.reason() + " (asked for " + to_string(asked) + ")");
     return {{in.types[0].type, r.shape}};

@@ -7,12 +7,12 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// A value of shape `from` may take the shape `to`, as far as is known.
+/// Returns true if a value of shape `from` can take the shape `to`, as far as is known.
 constexpr bool sizes_compatible(const dims& from, const dims& to) {
     if (!from.known_rank() || !to.known_rank()) return true;
-    const index_t a = known_size(from), b = known_size(to); // negative: more than an index counts
+    const index_t a = known_size(from), b = known_size(to); // negative: the size overflows an index
     if (from.complete() && to.complete()) return a == b && a >= 0;
-    // the unknown extents are to make up for the difference; of more than can be counted they must make nothing
+    // The unknown extents must account for the quotient of the sizes. If a size overflows, they must make it 0.
     const auto makes = [](index_t part, index_t all) { return part > 0 ? all >= 0 && all % part == 0 : all == 0; };
     if (to.complete()) return makes(a, b);
     if (from.complete()) return makes(b, a);
@@ -21,7 +21,7 @@ constexpr bool sizes_compatible(const dims& from, const dims& to) {
 
 } // namespace rules
 
-/// x in the shape of another tensor of the same size, whose values don't matter. Gradient: reshaped back.
+/// Reshapes x to the shape of another tensor of the same size, whose values are not read. Gradient: g, reshaped back.
 struct reshape_like_op {
     static constexpr auto name = "ReshapeLike";
     static constexpr int inputs = 2;
@@ -35,10 +35,10 @@ struct reshape_like_op {
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
-/// Shapes From and To can have one size.
+/// True if shapes From and To can have the same size.
 template <class From, class To> inline constexpr bool sizes_agree = rules::sizes_compatible(From::value, To::value);
 
-/// reshape_like(x, y): for shapes with several dynamic extents.
+/// Reshapes x to the shape of y: reshape_like(x, y). It supports shapes with several dynamic extents.
 template <graph_operand X, graph_operand Y>
 auto reshape_like(const X& x, const Y& like, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X> && typed_operand<Y>)

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Turns tensors round along some axes: the last element comes first. Gradient: g, turned round.
+/// Reverses a tensor along some axes. Gradient: g, reversed.
 struct reverse_op {
     static constexpr auto name = "ReverseV2", label = "reverse";
     using domain_type = domains::every;
@@ -40,7 +40,7 @@ struct reverse_op {
     }
 };
 
-/// reverse<0, -1>(x); a negative axis counts from the end.
+/// Reverses x: reverse<0, -1>(x). A negative axis counts from the end.
 template <int... Axes, graph_operand X>
     requires(sizeof...(Axes) > 0)
 auto reverse(const X& x, const std::source_location& where = std::source_location::current()) {
@@ -49,7 +49,7 @@ auto reverse(const X& x, const std::source_location& where = std::source_locatio
     constexpr auto rule = [](const dims& shape) { return reverse_op{axis_list{Axes...}}.shape(shape); };
     return apply_node(reverse_op{axis_list{Axes...}}, rule, where, x);
 }
-/// Along axes known at run time only.
+/// Reverses x along axes known only at run time.
 template <graph_operand X, runtime_axes A = axis_list>
 auto reverse(const X& x, const A& axes, const std::source_location& where = std::source_location::current()) {
     return apply_node(reverse_op{to_axes(axes)}, detail::shape_of_first, where, x);

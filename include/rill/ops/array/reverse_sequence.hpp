@@ -16,12 +16,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The axes of time and of the batch exist and differ.
+/// True if the time axis and the batch axis exist and differ.
 template <class E, int Time, int Batch> inline constexpr bool are_sequence_axes = axes_exist<E, Time, Batch>;
 
 namespace detail {
 
-/// The steps along an axis, in std::int64_t.
+/// Returns the step numbers along an axis, as std::int64_t.
 template <int Axis, typed_operand X> auto steps_along(const X& x, const std::source_location& where) {
     constexpr index_t n = rules::extent_along(extents_of<X>::value, Axis);
     if constexpr (n != dyn)
@@ -30,7 +30,7 @@ template <int Axis, typed_operand X> auto steps_along(const X& x, const std::sou
         return range(extent_of<Axis>(x, where), where);
 }
 
-/// x with its first two axes as one.
+/// Returns x with its first two axes merged.
 template <typed_operand X> auto join_first_axes(const X& x, const std::source_location& where) {
     constexpr dims shape = extents_of<X>::value;
     constexpr bool rest_known = [](const dims& all) {
@@ -50,14 +50,14 @@ template <typed_operand X> auto join_first_axes(const X& x, const std::source_lo
     }(std::make_index_sequence<static_cast<std::size_t>(shape.rank - 2)>{});
 }
 
-/// The sequences of x [batch, time, ..] or [time, batch, ..], turned round.
+/// Returns the sequences of x [batch, time, ..] or [time, batch, ..], reversed.
 template <int Time, typed_operand X, typed_operand L>
 auto turned_sequences(const X& x, const L& lengths, const std::source_location& where) {
     const auto time = expand_dims<1 - Time>(steps_along<Time>(x, where), where);
     const auto batch = expand_dims<Time>(steps_along<1 - Time>(x, where), where);
     const auto length = expand_dims<Time>(lengths, where);
     const auto from = select(time < length, length - 1 - time, time);
-    const auto rows = [&](const auto& first, const auto& second) { // of the joined axes
+    const auto rows = [&](const auto& first, const auto& second) { // indices into the merged axes
         return sealed(first * extent_of<1>(x, where) + second);
     };
     const auto ids = [&] {
@@ -70,7 +70,7 @@ auto turned_sequences(const X& x, const L& lengths, const std::source_location& 
                                                       any_tensor(gather<0>(join_first_axes(x, where), ids, where)));
 }
 
-/// The order of axes that puts two axes first, and its inverse.
+/// The permutation that moves two axes to the front, and its inverse.
 template <int Rank, int First, int Second> struct leading_axes {
     static constexpr std::array<int, Rank> order = [] {
         std::array<int, Rank> all{First, Second};
@@ -87,9 +87,9 @@ template <int Rank, int First, int Second> struct leading_axes {
 
 } // namespace detail
 
-/// reverse_sequence(x, lengths): of each sequence of x [batch, time, ..] the first length[b] steps in reverse order; the steps behind them stay.
-/// reverse_sequence<0, 1>(x, lengths) says the axes of time and batch. Lengths: [batch], int or std::int64_t. Gradient: g, turned round likewise.
-/// Errors: a length below 0 or beyond the sequence.
+/// Reverses the first lengths[b] steps of each sequence of x [batch, time, ..]: reverse_sequence(x, lengths). Later steps stay in place.
+/// reverse_sequence<0, 1>(x, lengths) gives the time axis and the batch axis. Lengths: [batch], int or std::int64_t. Gradient: g, reversed
+/// in the same way. Errors: a length below 0 or beyond the sequence.
 template <int Time = 1, int Batch = 0, typed_operand X, typed_operand L>
 auto reverse_sequence(const X& x, const L& lengths,
                       const std::source_location& where = std::source_location::current()) {

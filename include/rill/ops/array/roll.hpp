@@ -6,7 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Moves elements along an axis; what leaves at one end comes in at the other. Shape: that of x. Gradient: g, moved back.
+/// Rolls elements along an axis. Elements that leave at one end enter at the other. Shape: that of x. Gradient: g, rolled
+/// back.
 struct roll_op {
     static constexpr auto name = "Roll";
     using domain_type = domains::every;
@@ -27,7 +28,7 @@ struct roll_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
         const index_t row = view.extent * view.inner, n = view.extent;
-        const index_t by = n == 0 ? 0 : (shift % n + n) % n; // the first `n - by` go behind the others
+        const index_t by = n == 0 ? 0 : (shift % n + n) % n; // the first `n - by` elements come after the others
         const auto part = [&](index_t count) {
             detail::strided_layout l;
             l.push(view.outer, row, row);
@@ -44,13 +45,13 @@ struct roll_op {
     }
 };
 
-/// roll<0>(x, 1): the last row comes first; a negative axis counts from the end.
+/// Rolls x along an axis: roll<0>(x, 1) moves the last row to the front. A negative axis counts from the end.
 template <int Axis, graph_operand X>
 auto roll(const X& x, index_t shift, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) static_assert(axes_exist<extents_of<X>, Axis>, "roll: the axis is out of range");
     return apply_node(roll_op{shift, Axis}, [](const dims& shape) { return shape_result{shape}; }, where, x);
 }
-/// Along an axis known at run time only.
+/// Rolls x along an axis known only at run time.
 template <graph_operand X>
 auto roll(const X& x, index_t shift, int axis, const std::source_location& where = std::source_location::current()) {
     return apply_node(roll_op{shift, axis}, [](const dims& shape) { return shape_result{shape}; }, where, x);

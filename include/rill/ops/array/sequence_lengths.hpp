@@ -9,19 +9,19 @@
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/math/cast.hpp>
 
-// Sequences of different lengths in one array: the lengths [batch], checked against the array.
+// Sequences of different lengths in one array: lengths [batch], checked against the array.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The lengths [batch] of sequences, checked: each lies between 0 and the number of steps. That is a field, or the extent of a second input
-/// along the time axis. Errors: a length outside. No gradient flows.
+/// Returns the lengths [batch] of sequences, after a check that each is in [0, number of steps]. The number of steps is a field, or the
+/// extent of the second input along the time axis. Errors: a length out of range. No gradient flows.
 struct sequence_lengths_op {
     static constexpr auto name = "SequenceLengths";
     static constexpr int least_inputs = 1;
     using domain_type = domains::index;
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = "a length does not change smoothly";
-    int time_axis = 1, batch_axis = 0; // of the second input
+    int time_axis = 1, batch_axis = 0; // axes of the second input
     index_t steps = dyn;
 
     static void fields(auto& op, auto& visit) {
@@ -42,12 +42,13 @@ struct sequence_lengths_op {
     }
 };
 
-/// Lengths are [batch], of int or std::int64_t.
+/// True if the lengths are [batch], of int or std::int64_t.
 template <class X> inline constexpr bool are_lengths = are_ids<X> && extents_of<X>::rank == 1;
 
 namespace detail {
 
-/// The extent of a tensor along an axis, a std::int64_t of rank 0: a constant where it is known when the graph is built.
+/// Returns the extent of a tensor along an axis, a std::int64_t of rank 0. It is a constant if the extent is known when
+/// the graph is built.
 template <int Axis, class X> tensor<std::int64_t> extent_of(const X& x, const std::source_location& where) {
     if (const index_t n = rules::extent_along(type_of(x.end()).shape, Axis); n != dyn)
         return sealed(constant(std::int64_t{n}, where));
@@ -55,7 +56,7 @@ template <int Axis, class X> tensor<std::int64_t> extent_of(const X& x, const st
                                 where);
 }
 
-/// The lengths in std::int64_t, checked against the extents of x along its axes of time and batch.
+/// Returns the lengths as std::int64_t, checked against the time and batch extents of x.
 template <int Time, int Batch, typed_operand L, typed_operand X>
 auto checked_lengths(const L& lengths, const X& x, const std::source_location& where) {
     static_assert(are_lengths<L>, "sequence lengths: a tensor [batch] of int or std::int64_t is expected");

@@ -13,7 +13,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The steps 0, 1, … of a sequence as an I: [Steps], or of a number or a tensor of rank 0.
+/// Returns the steps 0, 1, … of a sequence as an I, of shape [Steps]. Their number may also be a host number or a
+/// tensor of rank 0.
 template <class I, index_t Steps> auto steps_of(const std::source_location& where) {
     return sealed(reshape<Steps>(range(static_cast<I>(Steps), where), where));
 }
@@ -26,14 +27,14 @@ auto mask_of_steps(const L& lengths, const Steps& steps, const std::source_locat
 
 } // namespace detail
 
-/// sequence_mask<5>(lengths): a bool for each of 5 steps, true before the end of its sequence. Shape: that of the lengths, then [5]. Lengths
-/// beyond it give all true. cast<float>(sequence_mask<5>(lengths)) are weights.
+/// Returns a bool for each of 5 steps: sequence_mask<5>(lengths). It is true before the end of the sequence. Shape: that of the lengths,
+/// then [5]. A larger length gives all true. cast<float>(sequence_mask<5>(lengths)) gives weights.
 template <index_t Longest, typed_operand L>
 auto sequence_mask(const L& lengths, const std::source_location& where = std::source_location::current()) {
     static_assert(Longest >= 0, "sequence_mask: the number of steps is negative");
     return detail::mask_of_steps(lengths, detail::steps_of<value_type_of<L>, Longest>(where), where);
 }
-/// Of a number of steps known at run time only: a number, or a tensor of rank 0.
+/// Returns a mask for a number of steps known only at run time: a number, or a tensor of rank 0.
 template <typed_operand L, class N>
     requires(host_integer<N> || typed_operand<N>)
 auto sequence_mask(const L& lengths, const N& longest,
@@ -44,7 +45,7 @@ auto sequence_mask(const L& lengths, const N& longest,
     else
         return detail::mask_of_steps(lengths, range(sealed(cast<I>(longest)), where), where);
 }
-/// As many steps as the longest sequence has.
+/// Returns a mask with as many steps as the longest sequence.
 template <typed_operand L>
 auto sequence_mask(const L& lengths, const std::source_location& where = std::source_location::current()) {
     const auto all = sealed(lengths); // read twice

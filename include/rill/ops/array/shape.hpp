@@ -7,7 +7,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What shape, size and rank share: numbers that are known once the shapes of a run are, before anything is computed.
+/// The common base of shape, size and rank. Their values follow from the shapes of a run, before any kernel runs.
 struct shape_numbers {
     static constexpr int inputs = 1;
     using domain_type = domains::untyped;
@@ -19,10 +19,10 @@ struct shape_numbers {
     static input_list shape_only_inputs() { return {0}; }
 };
 
-/// An array of whole numbers.
+/// Returns an array of integers.
 any_array index_array(dtype type, const dims& shape, std::span<const index_t> numbers);
 
-/// Writes whole numbers that are known when the kernel is bound: to wherever the device's memory is.
+/// Returns a kernel that writes integers known when the kernel is bound, into the device's memory.
 template <class D> kernel numbers_kernel(dtype type, const any_array& numbers) {
     return with_index_type(type, [&]<class I>(std::type_identity<I>) {
         return kernel([numbers](const kernel_args& a) {
@@ -34,7 +34,7 @@ template <class D> kernel numbers_kernel(dtype type, const any_array& numbers) {
 
 } // namespace detail
 
-/// The extents of a tensor.
+/// Returns the extents of a tensor.
 struct shape_op : detail::shape_numbers {
     static constexpr auto name = "Shape";
 
@@ -45,7 +45,7 @@ struct shape_op : detail::shape_numbers {
     }
 };
 
-/// shape(x) in int, shape<std::int64_t>(x): the extents, which a run knows though the type may not.
+/// Returns the extents: shape(x) in int, or shape<std::int64_t>(x). The run provides extents that the type leaves open.
 template <element Out = std::int32_t, graph_operand X>
 auto shape(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "shape: the result must be int or std::int64_t");

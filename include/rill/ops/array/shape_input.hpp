@@ -5,25 +5,25 @@
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/indices.hpp>
 
-// Shapes that are values: inputs whose numbers a shape rule looks at.
+// Shapes that are inputs: a shape rule reads their values.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// It can say a shape: whole numbers in a row, no more than a shape has.
+/// True if the tensor can hold a shape: integers of rank 1, at most max_rank of them.
 template <class E, class T>
 inline constexpr bool is_shape_tensor =
     E::rank == 1 && is_index_type<T> && rules::extent_along(E::value, 0) <= max_rank;
 
 namespace detail {
 
-/// What is known of a shape that a vector of this shape says: its rank.
+/// Returns the partial shape that is known from the extent of a shape vector: its rank.
 constexpr dims rank_from(const dims& vector) {
     const bool known = vector.known_rank() && vector.rank == 1 && vector[0] >= 0 && vector[0] <= max_rank;
     return rules::of_rank(known ? static_cast<int>(vector[0]) : -1);
 }
 
-/// The shape that an input says: all of it where its value is known, else its rank, if that is. Throws invalid_argument if it
-/// can't be one.
+/// Returns the shape that an input holds. If its value is unknown, returns the rank alone, as far as it is known. Throws
+/// invalid_argument if the input can't hold a shape.
 dims shape_from(const known_inputs& in, std::size_t input, const char* what = "the shape");
 
 template <class... Unused> bool dynamic_shapes_enabled() {
@@ -31,7 +31,8 @@ template <class... Unused> bool dynamic_shapes_enabled() {
     return true;
 }
 
-/// Registers the dynamic runtime. Called by ops whose result shape reads an input's value. If data decides that value, the node is dynamic.
+/// Registers the dynamic runtime. Ops call it if their result shape depends on an input's value. A node is dynamic if data determine that
+/// value.
 template <class... Unused> void enable_dynamic_shapes() {
     run_at_start<&dynamic_shapes_enabled<Unused...>>();
 }

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many elements a tensor has.
+/// Returns the number of elements of a tensor.
 struct size_op : detail::shape_numbers {
     static constexpr auto name = "Size";
 
@@ -16,7 +16,7 @@ struct size_op : detail::shape_numbers {
     }
 };
 
-/// size(x) in int, size<std::int64_t>(x): how many elements x has.
+/// Returns the number of elements: size(x) in int, or size<std::int64_t>(x).
 template <element Out = std::int32_t, graph_operand X>
 auto size(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "size: the result must be int or std::int64_t");

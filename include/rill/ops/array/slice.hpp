@@ -8,7 +8,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// Sizes that lie within a shape; dyn is all that is left. `begin` may not be known.
+/// Returns the shape of a block of `size` within x, or the reason why it does not fit. A size of dyn takes the rest of
+/// the axis. A null `begin` is unknown.
 constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims* begin) {
     if (!size.known_rank() || (begin && begin->rank != size.rank))
         return {x, "a begin and a size are expected of each axis"};
@@ -31,8 +32,8 @@ constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims
 struct slice_grad_op;
 struct strided_slice_grad_op;
 
-/// A block of a tensor: where it begins and its size along each axis. Where it begins may be the second input, its size a third.
-/// Gradient: g, put back among zeros.
+/// Slices a block of a tensor, given its begin and its size for each axis. The second input may hold the begin, the third the
+/// size. Gradient: g, padded with zeros to the shape of the tensor.
 struct slice_op {
     static constexpr auto name = "Slice";
     static constexpr int least_inputs = 1;
@@ -50,7 +51,7 @@ struct slice_op {
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list host_inputs() { return {1, 2}; }
     input_list shape_inputs() const {
-        if (size.rank == 0) return {1, 2}; // of a size of -1 the begin says how much it is
+        if (size.rank == 0) return {1, 2}; // a size of -1 depends on the begin
         for (int i = 0; i < size.rank; ++i)
             if (size[i] == dyn) return {1};
         return {};
@@ -78,11 +79,11 @@ private:
     rules::slicing ranges() const;
 };
 
-/// Of blocks of the sizes: one for each axis, no larger than it.
+/// True if there is one size for each axis, and none is larger than its axis.
 template <class E, index_t... Size>
 inline constexpr bool slice_fits = rules::slice_of_size(E::value, dims{Size...}, nullptr).ok();
 
-/// slice<2, 3>(x, {1, 0}): sizes, and where the block begins; a size of dyn takes all that is left.
+/// Slices a block, given sizes and the begin: slice<2, 3>(x, {1, 0}). A size of dyn takes the rest of the axis.
 template <index_t... Size, graph_operand X>
     requires(sizeof...(Size) > 0)
 auto slice(const X& x, const dims& begin, const std::source_location& where = std::source_location::current()) {
@@ -92,13 +93,13 @@ auto slice(const X& x, const dims& begin, const std::source_location& where = st
     constexpr auto rule = [](const dims& shape) { return rules::slice_of_size(shape, dims{Size...}, nullptr); };
     return apply_node(slice_op{begin, dims{Size...}}, rule, where, x);
 }
-/// Of a size known at run time only.
+/// Slices a block of a size known only at run time.
 template <graph_operand X>
 auto slice(const X& x, const dims& begin, const dims& size,
            const std::source_location& where = std::source_location::current()) {
     return apply_node(slice_op{begin, size}, detail::rank_of_first, where, x);
 }
-/// slice<2, 3>(x, begin): where the block begins is a tensor of whole numbers.
+/// Slices a block that begins at the position given by an integer tensor: slice<2, 3>(x, begin).
 template <index_t... Size, graph_operand X, graph_operand B>
     requires(sizeof...(Size) > 0)
 auto slice(const X& x, const B& begin, const std::source_location& where = std::source_location::current()) {
@@ -111,10 +112,10 @@ auto slice(const X& x, const B& begin, const std::source_location& where = std::
     constexpr auto rule = [](const dims& shape, const dims&) {
         return rules::slice_of_size(shape, dims{Size...}, nullptr);
     };
-    if constexpr (((Size == dyn) || ...)) detail::enable_dynamic_shapes(); // what is left depends on where it begins
+    if constexpr (((Size == dyn) || ...)) detail::enable_dynamic_shapes(); // the rest of the axis depends on the begin
     return apply_node(slice_op{{}, dims{Size...}}, rule, where, x, begin);
 }
-/// Its size is a tensor too.
+/// Slices a block whose begin and size are integer tensors.
 template <graph_operand X, graph_operand B, graph_operand S>
 auto slice(const X& x, const B& begin, const S& size,
            const std::source_location& where = std::source_location::current()) {
@@ -166,7 +167,7 @@ RILL_INLINE std::vector<tensor_type> slice_op::outputs(const known_inputs& in) c
         for (int i = 0; i < x.rank; ++i) unsaid[i] = dyn;
         return {{in.types[0].type, unsaid}};
     }
-    const bool unsaid = count > 2 && wanted.rank > 0 && !in.value(2); // then dyn is not all that is left
+    const bool unsaid = count > 2 && wanted.rank > 0 && !in.value(2); // then dyn does not mean the rest of the axis
     const auto r = rules::slice_of_size(x, wanted, later || unsaid ? nullptr : &from);
     if (!r.ok()) throw invalid_argument(r.reason());
     return {{in.types[0].type, r.shape}};

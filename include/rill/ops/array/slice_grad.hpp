@@ -9,14 +9,14 @@ namespace rill { inline namespace RILL_ABI {
 struct add_slice_op;
 struct slice_op;
 
-/// Zeros, with a block where a tensor says: the gradient of slices that begin there. Inputs: the block, a tensor of the shape it was
-/// taken from, whose values don't matter, and where it begins. Gradient: the block of g.
+/// Places a block into zeros at the position given by a tensor. This is the gradient of slices with such a begin. Inputs: the block,
+/// a tensor of the original shape, whose values are not read, and the begin. Gradient: the block of g.
 struct slice_grad_op {
     static constexpr auto name = "SliceGrad";
     static constexpr int inputs = 3;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;
-    using brings = op_list<slice_op, shape_op, add_slice_op>; // those of several slices are added to it
+    using brings = op_list<slice_op, shape_op, add_slice_op>; // gradients of several slices are added with add_slice
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;

@@ -8,23 +8,24 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A range along an axis, as Python's begin:end:step: negative places count from the end, `all` is "from there" or "to there",
-/// and what lies outside is left out.
+/// A range along an axis, like Python's begin:end:step. Negative positions count from the end. `all` leaves a bound open.
+/// Positions out of range are clamped.
 struct slice_range {
     static constexpr index_t all = std::numeric_limits<index_t>::min();
     index_t begin = all, end = all, step = 1;
 };
 
-/// A whole axis, as an index: x(all, 1). A function, so that programs may still name their variables so.
+/// Selects a whole axis, as an index: x(all, 1). It is a function, so that programs can still name variables `all`.
 constexpr slice_range all() { return {}; }
 
-/// A new axis of extent 1, as an index: x(all, new_axis). A function, as `all` is.
+/// The type of `new_axis`, an index that inserts an axis of extent 1: x(all, new_axis). `new_axis` is a function for
+/// the same reason as `all`.
 struct added_axis {};
 constexpr added_axis new_axis() { return {}; }
 
 namespace rules {
 
-/// Ranges of the first axes; the others are taken whole.
+/// The ranges of the first axes. The other axes are taken whole.
 struct slicing {
     index_list begin, end, step;
 
@@ -40,7 +41,7 @@ struct slicing {
     friend constexpr bool operator==(const slicing&, const slicing&) = default;
 };
 
-/// A range over an axis of n elements: where it begins, and how many it takes.
+/// A range resolved for an axis of n elements: its first position, and its number of elements.
 struct taken_range {
     index_t first = 0, count = 0;
 };
@@ -54,12 +55,12 @@ constexpr taken_range take(index_t begin, index_t end, index_t step, index_t n) 
     const index_t from = place(begin, step > 0 ? low : high), to = place(end, step > 0 ? high : low);
     const index_t way = step > 0 ? to - from : from - to;
     if (way <= 0) return {from, 0};
-    // as unsigned: the step may be the least number there is
+    // unsigned, because negating the smallest integer overflows
     const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
     return {from, static_cast<index_t>((static_cast<std::uint64_t>(way) - 1) / stride + 1)};
 }
 
-/// The shape of what the ranges take.
+/// Returns the shape of the slice, or the reason why the ranges are invalid.
 constexpr shape_result slice(const dims& x, const slicing& s) {
     for (int i = 0; i < s.step.rank; ++i)
         if (s.step[i] == 0) return {x, "a step is 0"};
@@ -76,7 +77,7 @@ constexpr shape_result slice(const dims& x, const slicing& s) {
 
 namespace detail {
 
-/// Where the elements lie that ranges take out of a tensor: `begin`, and the copy out of it, or into it.
+/// The layout of the elements that ranges select in a tensor: `begin`, and the copy out of the tensor or into it.
 struct sliced_layout {
     index_t begin = 0;
     bool empty = false;
@@ -90,13 +91,15 @@ void fields_of_slicing(auto& s, auto& visit) {
     visit("strides", s.step);
 }
 
-/// The copy of a block of `size` out of an array of shape `whole`, or into it, but for where the block begins.
+/// The layout of a copy of a block of `size` out of an array of shape `whole`, or into it. It does not include the
+/// block's begin.
 struct block_layout {
     dims whole, size;
     strided_layout layout;
 
     block_layout(const dims& array, const dims& block, bool out_of);
-    /// Where the block begins in the array, by numbers that the host reads. Throws invalid_argument if the block does not fit.
+    /// Returns the offset of the block in the array, from numbers that the host reads. Throws invalid_argument if the block
+    /// does not fit.
     template <class I> index_t begin(const I* numbers) const {
         index_list at;
         for (int i = 0; i < whole.rank; ++i) at.push(static_cast<index_t>(numbers[i]));
@@ -107,7 +110,8 @@ private:
     index_t checked_begin(const index_list& at) const;
 };
 
-/// Slicings that are whole: as many begins as ends as steps. What is read from files may be anything.
+/// Returns the shape of a slice, after a check that begins, ends and steps are equally many. A graph file may hold any
+/// lists.
 shape_result checked_slice(const dims& x, const rules::slicing& s);
 
 } // namespace detail
@@ -126,7 +130,7 @@ RILL_INLINE sliced_layout layout_of_slice(const dims& x, const rules::slicing& s
         index_t stride = wide[i];
         if (i < s.begin.rank) {
             l.begin += stride * rules::take(s.begin[i], s.end[i], s.step[i], x[i]).first;
-            stride *= y[i] > 1 ? s.step[i] : 1; // a single element is no step away from another
+            stride *= y[i] > 1 ? s.step[i] : 1; // a single element needs no step, which may be large
         }
         l.layout.push(y[i], out_of_x ? stride : dense[i], out_of_x ? dense[i] : stride);
     }

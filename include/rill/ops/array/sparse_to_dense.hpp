@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Ids as rows of indices: of rank 0 or 1, each number is a row.
+/// Returns ids as rows of indices. With rank 0 or 1, each number is a row.
 template <class Ids> auto index_rows(const Ids& ids, const std::source_location& where) {
     if constexpr (typed_operand<Ids>) {
         static_assert(extents_of<Ids>::rank <= 2, "sparse_to_dense: the ids have two axes at most");
@@ -31,7 +31,7 @@ template <class Ids> auto index_rows(const Ids& ids, const std::source_location&
     }
 }
 
-/// Values for each row of ids: a vector as it is, one value for all of them.
+/// Returns a value for each row of ids. A vector stays as it is; a single value is repeated.
 template <class V, class Rows>
 auto values_of_rows(const V& values, const Rows& rows, const std::source_location& where) {
     const auto repeated = [&] {
@@ -47,9 +47,9 @@ auto values_of_rows(const V& values, const Rows& rows, const std::source_locatio
 
 } // namespace detail
 
-/// sparse_to_dense(ids, dims{5, 4}, values, otherwise): a tensor of that shape with values where the ids say and the value `otherwise`
-/// elsewhere. Ids are a number, a vector, or rows of indices [n, r]; values are [n], or one number for all. Of ids that
-/// occur twice the last value stays. The shape is dims or a tensor. Gradient: by the values those of g at the ids; by a tensor `otherwise` the sum of the rest.
+/// Returns a tensor with values at ids, and the value `otherwise` elsewhere: sparse_to_dense(ids, dims{5, 4}, values, otherwise). Ids are a
+/// number, a vector, or rows of indices [n, r]. Values are [n], or one number for all. If an id occurs twice, the last value is kept. The
+/// shape is dims or a tensor. Gradient: for the values, g at the ids; for a tensor `otherwise`, the sum of the rest.
 template <graph_operand Ids, class S, graph_operand V, class O>
     requires((graph_operand<S> || std::same_as<S, dims>) && (graph_operand<O> || literal<O>))
 auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& otherwise,
@@ -64,7 +64,7 @@ auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& o
                                      detail::values_of_rows(values, rows, where), where);
     }
 }
-/// Zeros elsewhere.
+/// Returns a tensor with values at ids, and zeros elsewhere.
 template <graph_operand Ids, class S, graph_operand V>
     requires(graph_operand<S> || std::same_as<S, dims>)
 auto sparse_to_dense(const Ids& ids, const S& shape, const V& values,

@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// One of `count` equal parts along an axis.
+/// Returns the shape of one of `count` equal parts along an axis.
 constexpr shape_result split(const dims& x, int axis, index_t count) {
     if (count < 1) return {x, "the number of parts must be 1 or more"};
     if (!x.known_rank()) return {dims::unknown()};
@@ -26,7 +26,7 @@ constexpr shape_result split(const dims& x, int axis, index_t count) {
 
 namespace detail {
 
-/// Copies the parts of an input, as the outputs' shapes say, out of it.
+/// Returns a kernel that copies the parts of an input, of the outputs' shapes, into the outputs.
 template <class D, class T> kernel split_kernel(const kernel_request& request, int axis) {
     auto parts = concat_parts(request.inputs[0].shape, request.outputs, axis, true);
     return kernel([parts = std::move(parts)](const kernel_args& a) {
@@ -36,12 +36,12 @@ template <class D, class T> kernel split_kernel(const kernel_request& request, i
     });
 }
 
-/// The gradients of parts, zeros where none arrived.
+/// Returns the gradients of the parts, with zeros for parts without a gradient.
 endpoint_list gradients_of_parts(const gradient_request& r);
 
 } // namespace detail
 
-/// Cuts a tensor along an axis into equal parts. Gradient: the parts' gradients, joined.
+/// Splits a tensor along an axis into equal parts. Gradient: the parts' gradients, concatenated.
 struct split_op {
     static constexpr auto name = "Split";
     static constexpr int inputs = 1;
@@ -63,15 +63,15 @@ struct split_op {
     }
 };
 
-/// The extent along the axis is a multiple of the number of parts.
+/// True if the extent along the axis is a multiple of the number of parts.
 template <class E, int Axis, index_t Count>
 inline constexpr bool parts_are_equal = rules::split(E::value, Axis, Count).ok();
 
 namespace detail {
 
-inline constexpr index_t most_parts = 1 << 16; // more is a mistake
+inline constexpr index_t most_parts = 1 << 16; // a larger number is a mistake
 
-/// Output number i of a node, as a handle like that to the first output.
+/// Returns output i of a node, as a handle of the type of the first output.
 template <class H> H output_of(const H& first, int i) {
     const any_tensor made(endpoint{first.node(), i});
     if constexpr (typed_operand<H>)
@@ -79,7 +79,7 @@ template <class H> H output_of(const H& first, int i) {
     else
         return made;
 }
-/// So many of them.
+/// Returns handles to the first `count` outputs of a node.
 template <class H> std::vector<H> outputs_of(const H& first, index_t count) {
     std::vector<H> all;
     for (index_t i = 0; i < count; ++i) all.push_back(output_of(first, static_cast<int>(i)));
@@ -88,7 +88,7 @@ template <class H> std::vector<H> outputs_of(const H& first, index_t count) {
 
 } // namespace detail
 
-/// split<1, 3>(x): along axis 1 into 3 equal parts, a tuple. A negative axis counts from the end.
+/// Splits x along axis 1 into a tuple of 3 equal parts: split<1, 3>(x). A negative axis counts from the end.
 template <int Axis, index_t Count, graph_operand X>
 auto split(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(Count >= 1 && Count <= detail::most_parts, "split: the number of parts must be 1 or more");
@@ -102,7 +102,8 @@ auto split(const X& x, const std::source_location& where = std::source_location:
         return std::tuple{detail::output_of(first, static_cast<int>(I))...};
     }(std::make_index_sequence<static_cast<std::size_t>(Count)>{});
 }
-/// Into a number of equal parts known at run time only, a std::vector: split(x, n, 1), split(x, n) along axis 0.
+/// Splits x into a std::vector of equal parts, whose number is known only at run time: split(x, n, 1). split(x, n) uses
+/// axis 0.
 template <graph_operand X>
 auto split(const X& x, index_t count, int axis = 0,
            const std::source_location& where = std::source_location::current()) {

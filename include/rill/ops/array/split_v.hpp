@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Cuts a tensor along an axis into parts of given sizes, of which one may be dyn: what the others leave. Gradient: the parts'
-/// gradients, joined.
+/// Splits a tensor along an axis into parts of given sizes. One size may be dyn: the rest of the axis. Gradient: the parts'
+/// gradients, concatenated.
 struct split_v_op {
     static constexpr auto name = "SplitV", label = "split";
     static constexpr int inputs = 1;
@@ -14,7 +14,7 @@ struct split_v_op {
     using compiled_types = types::moved;
     using brings = op_list<concat_op>;
     int axis = 0;
-    any_array sizes; // of int64
+    any_array sizes; // int64
 
     static void fields(auto& op, auto& visit) {
         visit("axis", op.axis);
@@ -28,7 +28,7 @@ struct split_v_op {
     }
 };
 
-/// split(x, {2, dyn, 3}, 1): into parts of these sizes along an axis; split(x, {2, 3}) along axis 0.
+/// Splits x along an axis into parts of the given sizes: split(x, {2, dyn, 3}, 1). split(x, {2, 3}) uses axis 0.
 template <graph_operand X>
 auto split(const X& x, const std::vector<index_t>& sizes, int axis = 0,
            const std::source_location& where = std::source_location::current()) {

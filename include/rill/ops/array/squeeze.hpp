@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// Drops the axes, whose extents must be 1; without a list, every extent of 1.
+/// Returns the shape without the given axes, whose extents must be 1. Without a list, drops every extent of 1.
 constexpr shape_result squeeze(const dims& a, const axis_list& axes) {
     const auto kept = reduce(a, axes, true);
     if (!kept.ok() || !a.known_rank()) return {axes.count == 0 ? dims::unknown() : kept.shape, kept.broken, kept.axis};
@@ -27,7 +27,7 @@ constexpr shape_result squeeze(const dims& a, const axis_list& axes) {
 
 } // namespace rules
 
-/// Drops extents of 1. Shares the memory of x. Gradient: reshaped back.
+/// Drops axes of extent 1. Shares the memory of x. Gradient: g, reshaped back.
 struct squeeze_op : detail::rank_change {
     static constexpr auto name = "Squeeze";
     axis_list axes;
@@ -36,13 +36,14 @@ struct squeeze_op : detail::rank_change {
     constexpr shape_result shape(const dims& x) const { return rules::squeeze(x, axes); }
 };
 
-/// The extents at the axes are 1, or turn out to be.
+/// True if the extents of the axes are 1, as far as they are known.
 template <class E, int... Axes>
 inline constexpr bool extents_are_one = !axes_exist<E, Axes...> || rules::squeeze(E::value, axis_list{Axes...}).ok();
-/// Which extents are 1 is known.
+/// True if the type tells which extents are 1.
 template <class E> inline constexpr bool extents_known = E::value.complete();
 
-/// squeeze<0, 2>(x): [1, n, 1] becomes [n]; negative axes count from the end. squeeze(x) drops every extent of 1.
+/// Drops axes of extent 1: squeeze<0, 2>(x) of [1, n, 1] is [n]. Negative axes count from the end. squeeze(x) drops
+/// every extent of 1.
 template <int... Axes, graph_operand X>
 auto squeeze(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -54,7 +55,7 @@ auto squeeze(const X& x, const std::source_location& where = std::source_locatio
     constexpr auto rule = [](const dims& shape) { return rules::squeeze(shape, axis_list{Axes...}); };
     return apply_node(squeeze_op{{}, axis_list{Axes...}}, rule, where, x);
 }
-/// Of a tensor whose rank is known at run time only.
+/// Drops axes whose positions are known only at run time.
 template <graph_operand X, runtime_axes A = axis_list>
 auto squeeze(const X& x, const A& axes, const std::source_location& where = std::source_location::current()) {
     constexpr auto rule = [](const dims& shape) { return rules::reduce_later<A>(shape, false); };

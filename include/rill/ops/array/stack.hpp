@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The tensors have one shape, as far as is known.
+/// True if the tensors have the same shape, as far as it is known.
 template <class First, class... E>
 inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
 
@@ -30,8 +30,8 @@ template <int Axis, class... X> auto stack_at(const std::source_location& where,
 
 } // namespace detail
 
-/// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
-/// Gradient: g, cut into slices.
+/// Stacks tensors of one shape along a new axis: stack<1>(a, b, …). A negative axis counts from the end of the result.
+/// Gradient: g, split into slices.
 template <int Axis, graph_operand X>
 auto stack(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::stack_at<Axis>(where, x);
@@ -47,10 +47,10 @@ auto stack(const A& a, const B& b, const C& c, const std::source_location& where
 template <int Axis, graph_operand... X>
     requires(sizeof...(X) > 3)
 auto stack(const X&... x) {
-    // where it is, only an operand can say: nothing stands behind so many
+    // a default source location can't follow the pack; the operands give the place
     return detail::stack_at<Axis>(std::source_location{}, x...);
 }
-/// Of tensors whose number or types are known at run time only: stack({x, z}, 1), stack(rows).
+/// Stacks tensors whose number or types are known only at run time: stack({x, z}, 1), stack(rows).
 template <tensor_list L = std::vector<any_tensor>>
 auto stack(const L& all, int axis = 0, const std::source_location& where = std::source_location::current()) {
     std::vector<tensor_type> types;

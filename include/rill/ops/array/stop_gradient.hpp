@@ -5,12 +5,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x itself, taken for a constant by gradients.
+/// Returns x itself, which gradients treat as a constant.
 struct stop_gradient_op {
     static constexpr auto name = "StopGradient";
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
-    static constexpr auto no_gradient = ""; // that is what it is for
+    static constexpr auto no_gradient = ""; // gradients end here on purpose
     static constexpr int alias = 0;
 
     constexpr shape_result shape(const dims& x) const { return {x}; }

@@ -7,7 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct strided_slice_grad_op;
 
-/// Every step-th element between two places of each axis. Shape: what the ranges take. Gradient: g, put back among zeros.
+/// Slices every step-th element of each axis between two positions. Shape: that of the slice. Gradient: g, placed into
+/// zeros.
 struct strided_slice_op {
     static constexpr auto name = "StridedSlice";
     using domain_type = domains::every;
@@ -32,8 +33,8 @@ struct strided_slice_op {
 template <class E, slice_range... R> inline constexpr bool no_more_ranges_than_axes = sizeof...(R) <= E::rank;
 template <slice_range... R> inline constexpr bool steps_are_not_zero = ((R.step != 0) && ...);
 
-/// strided_slice<slice_range{0, -1, 2}, slice_range{}>(x): every second row but the last, all columns. Axes that are not named
-/// are taken whole.
+/// Slices x: strided_slice<slice_range{0, -1, 2}, slice_range{}>(x) selects every second row but the last, and all columns.
+/// Axes without a range are taken whole.
 template <slice_range... R, graph_operand X>
     requires(sizeof...(R) > 0)
 auto strided_slice(const X& x, const std::source_location& where = std::source_location::current()) {
@@ -43,7 +44,7 @@ auto strided_slice(const X& x, const std::source_location& where = std::source_l
     constexpr auto rule = [](const dims& shape) { return rules::slice(shape, {R...}); };
     return apply_node(strided_slice_op{{R...}}, rule, where, x);
 }
-/// By ranges known at run time only: strided_slice(x, {{0, -1, 2}, {}}).
+/// Slices x by ranges known only at run time: strided_slice(x, {{0, -1, 2}, {}}).
 template <graph_operand X>
 auto strided_slice(const X& x, std::initializer_list<slice_range> ranges,
                    const std::source_location& where = std::source_location::current()) {

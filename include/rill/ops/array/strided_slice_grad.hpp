@@ -8,14 +8,14 @@ namespace rill { inline namespace RILL_ABI {
 struct add_slice_op;
 struct strided_slice_op;
 
-/// Zeros, with a tensor where ranges say: the gradient of slices. Inputs: what the ranges took, and a tensor of the shape they
-/// took it from, whose values don't matter. Gradient: what the ranges take of g.
+/// Places a tensor into zeros at the positions given by ranges. This is the gradient of slices. Inputs: the tensor, and a
+/// tensor of the original shape, whose values are not read. Gradient: the slice of g.
 struct strided_slice_grad_op {
     static constexpr auto name = "StridedSliceGrad";
     static constexpr int inputs = 2;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;
-    using brings = op_list<strided_slice_op, add_slice_op>; // those of several slices are added to it
+    using brings = op_list<strided_slice_op, add_slice_op>; // gradients of several slices are added with add_slice
     rules::slicing ranges;
 
     static void fields(auto& op, auto& visit) { detail::fields_of_slicing(op.ranges, visit); }

@@ -6,36 +6,36 @@
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 
-// x(1), x(1, slice_range{2, 5}), x(all, 0), x(all, new_axis): rows, elements, blocks, columns and new axes of a tensor, as NumPy's x[i],
-// x[1, 2:5], x[:, 0] and x[:, None]. One of the indices may be a tensor: x(all, ids).
+// Subscripts of tensors: x(1), x(1, slice_range{2, 5}), x(all, 0), x(all, new_axis). They give rows, elements, blocks, columns and new
+// axes, as NumPy's x[i], x[1, 2:5], x[:, 0] and x[:, None]. One of the indices may be a tensor: x(all, ids).
 
 namespace rill { inline namespace RILL_ABI {
 
-/// `all` itself, which leaves an axis as it is.
+/// The type of `all`, which leaves an axis unchanged.
 template <class I>
 concept whole_axis = std::same_as<std::remove_pointer_t<I>, decltype(all)>;
 
-/// `new_axis` itself, which takes no axis of the tensor.
+/// The type of `new_axis`, which inserts an axis.
 template <class I>
 concept new_axis_index = std::same_as<std::remove_pointer_t<I>, decltype(new_axis)>;
 
-/// An index of one axis: a whole number drops the axis, a range keeps it, a tensor of indices puts its own axes there.
+/// An index of one axis. An integer drops the axis, a range keeps it, a tensor of indices replaces it by its own axes.
 template <class I>
 concept axis_index = host_integer<I> || std::same_as<I, slice_range> || whole_axis<I> || graph_operand<I>;
 
-/// Whole numbers, ranges, new axes, and one tensor of indices at most.
+/// True if the indices are integers, ranges and new axes, with at most one tensor of indices.
 template <class... I>
 inline constexpr bool are_indices = ((axis_index<I> || new_axis_index<I>) && ...) && (0 + ... + graph_operand<I>) <= 1;
-/// The indices that take an axis of the tensor.
+/// The number of indices that refer to an axis of the tensor.
 template <class... I> inline constexpr int indexed_axes = (0 + ... + !new_axis_index<I>);
 
 namespace rules {
 
-/// The shape that indices of types I leave; what a range takes is known at run time only.
+/// Returns the shape after subscripts of types I. The extents of ranges are known only at run time.
 template <class... I> constexpr shape_result subscript(const dims& x) {
     if (!x.known_rank()) return {dims::unknown()};
     if (indexed_axes<I...> > x.rank) return {x, "there are more indices than axes"};
-    index_list extents; // of the result
+    index_list extents; // extents of the result
     int axis = 0, rank = 0;
     bool known = true;
     const auto push = [&](index_t extent) {
@@ -65,14 +65,15 @@ template <class... I> constexpr shape_result subscript(const dims& x) {
 
 } // namespace rules
 
-/// The tensor has an axis for each index.
+/// True if the tensor has an axis for each index.
 template <class E, class... I> inline constexpr bool an_axis_for_each_index = rules::subscript<I...>(E::value).ok();
 
 namespace detail {
 
-/// The range of one element; a negative index counts from the end. Throws invalid_argument if the axis is known to be shorter.
+/// Returns the range of one element. A negative index counts from the end. Throws invalid_argument if the axis is known to be
+/// shorter.
 slice_range range_of_one(const tensor_type& x, int axis, index_t index);
-/// The number of axes of a tensor of indices. Throws invalid_argument if it is unknown.
+/// Returns the number of axes of a tensor of indices. Throws invalid_argument if it is unknown.
 int subscript_rank(const tensor_type& ids);
 
 template <class X, class... I> auto subscript(const X& x, const I&... at) {
@@ -88,7 +89,7 @@ template <class X, class... I> auto subscript(const X& x, const I&... at) {
         rules::slicing ranges;
         axis_list dropped, added;
         any_tensor ids;
-        int ids_axis = 0, place = 0; // of the result
+        int ids_axis = 0, place = 0; // axes of the result
         const auto take = [&]<class J>(const J& index) {
             if constexpr (new_axis_index<J>) {
                 added.push(place++);

@@ -7,7 +7,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// Elements of the rows of x [.., n] that ids [.., k] choose, row by row: [.., k].
+/// Returns the shape of a row-by-row gather from x [.., n] by ids [.., k]: [.., k].
 constexpr shape_result take_along(const dims& x, const dims& ids) {
     if (!x.known_rank() || !ids.known_rank()) return {ids};
     if (x.rank == 0) return {ids, "a scalar has no last axis"};
@@ -24,7 +24,7 @@ constexpr shape_result take_along(const dims& x, const dims& ids) {
 
 struct take_along_grad_op;
 
-/// The elements of each row of x [.., n] that the ids [.., k] of that row choose. Gradient: g, added where the ids say.
+/// Gathers elements from each row of x [.., n] by the ids [.., k] of that row. Gradient: g, added at the ids.
 struct take_along_op {
     static constexpr auto name = "TakeAlongAxis", label = "take_along";
     static constexpr int inputs = 2;
@@ -50,8 +50,8 @@ struct take_along_op {
     }
 };
 
-/// The gradient of TakeAlongAxis: zeros of the shape of a tensor, with numbers added to each row where its ids say. Inputs: the numbers [.., k],
-/// the ids [.., k], and that tensor [.., n], whose values don't matter. Gradient: g, taken along the ids.
+/// Computes the gradient of TakeAlongAxis. It adds numbers to each row of a zero tensor, at the ids of that row. Inputs: the numbers [..,
+/// k], the ids [.., k], and a tensor [.., n], of which only the shape is read. Gradient: g, gathered along the ids.
 struct take_along_grad_op {
     static constexpr auto name = "TakeAlongAxisGrad", label = "take_along_grad";
     static constexpr int inputs = 3;
@@ -79,11 +79,11 @@ struct take_along_grad_op {
     }
 };
 
-/// The ids Ids choose from the rows of X.
+/// True if ids of type Ids can select from the rows of X.
 template <class X, class Ids> inline constexpr bool takes_along = rules::take_along(X::value, Ids::value).ok();
 
-/// take_along(x, ids): of x [.., n] and ids [.., k] (int or std::int64_t) the elements x(.., ids(.., j)). An id outside [0, n) is an
-/// invalid_argument.
+/// Gathers within each row: take_along(x, ids) of x [.., n] and ids [.., k] is x(.., ids(.., j)). Ids are int or std::int64_t. An id
+/// outside [0, n) is an invalid_argument.
 template <graph_operand X, graph_operand Ids>
 auto take_along(const X& x, const Ids& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<Ids>, "take_along: the ids must be int or std::int64_t");

@@ -6,9 +6,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A tensor in which slices along the first axis are replaced, where ids say: of an id that occurs twice the last one stays. In place
-/// where nothing else needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g with zeros there, and its slices (the ids
-/// must differ). An id outside is invalid_argument.
+/// Replaces slices along the first axis of a tensor, at ids. If an id occurs twice, the last slice is kept. Updates in place if
+/// nothing else uses the tensor. Inputs: the tensor, the ids, the slices. Gradient: g with zeros at the ids, and the gathered slices
+/// of g. The ids must then differ. An id out of range is invalid_argument.
 struct tensor_array_write_op {
     static constexpr auto name = "TensorArrayWrite", label = "tensor_array";
     static constexpr int inputs = 3, updates = 0;
@@ -44,7 +44,7 @@ struct tensor_array_write_op {
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> tensor_array_write_op::gradient(const gradient_request& r) const {
-    // first what is read of g, which the write may then change in place
+    // The slices must be gathered from g first, because the write may change g in place.
     const endpoint slices = r.add<tensor_array_write_op>(gather_op{0}, {r.gradient(), r.input(1)});
     const endpoint rest = r.add<tensor_array_write_op>(tensor_array_write_op{},
                                                        {r.gradient(), r.input(1), detail::filled_like(slices, 0)});

@@ -3,11 +3,12 @@
 
 #include <rill/ops/array/nd_indices.hpp>
 
-// What tensor_scatter_add, _sub and _update share: a tensor of which some slices are changed.
+// The common base of tensor_scatter_add, tensor_scatter_sub and tensor_scatter_update.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Inputs: the tensor, the ids, the updates. The tensor's memory is used where nothing else needs it. `Step` joins old and new elements.
+/// The base of ops that update slices of a tensor at rows of indices. Inputs: the tensor, the ids, the updates. Updates in place if
+/// nothing else uses the tensor. `Step` combines old and new elements.
 template <class Step> struct tensor_scatter {
     static constexpr int inputs = 3, updates = 0;
 

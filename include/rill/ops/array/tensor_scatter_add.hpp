@@ -9,8 +9,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct gather_nd_op;
 
-/// A tensor to which slices are added, where rows of indices say: a row that occurs twice adds twice. Gradient: g, and its slices. An index
-/// outside its axis is invalid_argument.
+/// Adds slices to a tensor at rows of indices. A row that occurs twice adds twice. Gradient: g for the tensor, and the gathered slices of
+/// g. An index out of range is invalid_argument.
 struct tensor_scatter_add_op : detail::tensor_scatter<detail::scatter_add_step> {
     static constexpr auto name = "TensorScatterAdd";
     using domain_type = domains::numeric;
@@ -20,7 +20,7 @@ struct tensor_scatter_add_op : detail::tensor_scatter<detail::scatter_add_step> 
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// tensor_scatter_add(x, ids, updates), with the updates of the shape that gather_nd(x, ids) has.
+/// Adds slices: tensor_scatter_add(x, ids, updates). The updates have the shape of gather_nd(x, ids).
 template <graph_operand X, graph_operand Ids, graph_operand Updates>
 auto tensor_scatter_add(const X& x, const Ids& ids, const Updates& updates,
                         const std::source_location& where = std::source_location::current()) {

@@ -10,8 +10,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct gather_nd_op;
 
-/// A tensor from which slices are subtracted, where rows of indices say: a row that occurs twice subtracts twice. Gradient: g, and its slices
-/// negated. An index outside its axis is invalid_argument.
+/// Subtracts slices from a tensor at rows of indices. A row that occurs twice subtracts twice. Gradient: g for the tensor, and the negated
+/// gathered slices of g. An index out of range is invalid_argument.
 struct tensor_scatter_sub_op : detail::tensor_scatter<detail::scatter_sub_step> {
     static constexpr auto name = "TensorScatterSub";
     using domain_type = domains::numeric;
@@ -21,7 +21,7 @@ struct tensor_scatter_sub_op : detail::tensor_scatter<detail::scatter_sub_step> 
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// tensor_scatter_sub(x, ids, updates), with the updates of the shape that gather_nd(x, ids) has.
+/// Subtracts slices: tensor_scatter_sub(x, ids, updates). The updates have the shape of gather_nd(x, ids).
 template <graph_operand X, graph_operand Ids, graph_operand Updates>
 auto tensor_scatter_sub(const X& x, const Ids& ids, const Updates& updates,
                         const std::source_location& where = std::source_location::current()) {

@@ -9,8 +9,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct gather_nd_op;
 
-/// A tensor of which slices are replaced, where rows of indices say: of a row that occurs twice the last slice stays. Gradient: g without the
-/// slices, and the slices of g. An index outside its axis is invalid_argument.
+/// Replaces slices of a tensor at rows of indices. If a row occurs twice, the last slice is kept. Gradient: g with zeros at the slices, and
+/// the gathered slices of g. An index out of range is invalid_argument.
 struct tensor_scatter_update_op : detail::tensor_scatter<detail::scatter_update_step> {
     static constexpr auto name = "TensorScatterUpdate";
     using domain_type = domains::every;
@@ -20,7 +20,7 @@ struct tensor_scatter_update_op : detail::tensor_scatter<detail::scatter_update_
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// tensor_scatter_update(x, ids, updates), with the updates of the shape that gather_nd(x, ids) has.
+/// Replaces slices: tensor_scatter_update(x, ids, updates). The updates have the shape of gather_nd(x, ids).
 template <graph_operand X, graph_operand Ids, graph_operand Updates>
 auto tensor_scatter_update(const X& x, const Ids& ids, const Updates& updates,
                            const std::source_location& where = std::source_location::current()) {

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// Each extent, so many times.
+/// Returns the shape with each extent multiplied by its multiple.
 constexpr shape_result tile(const dims& x, const dims& multiples) {
     if (!multiples.known_rank()) return {x, "a multiple is expected for each axis"};
     for (int i = 0; i < multiples.rank; ++i)
@@ -30,7 +30,7 @@ constexpr shape_result tile(const dims& x, const dims& multiples) {
     return {r};
 }
 
-/// What is known while the multiples, a tensor of this shape, are not.
+/// Returns the partial shape that is known before the values of the multiples, a tensor of the given shape.
 constexpr shape_result tile_later(const dims& x, const dims& multiples) {
     const index_t n = extent_along(multiples, 0);
     dims r = x;
@@ -44,10 +44,10 @@ constexpr shape_result tile_later(const dims& x, const dims& multiples) {
 
 namespace detail {
 
-/// The copies that repeat a tensor: one layout, from several places on.
+/// The copies that repeat a tensor: one layout, applied at several offsets.
 struct tiling {
     strided_layout layout;
-    vector<index_t> begins; // in the result
+    vector<index_t> begins; // offsets in the result
 };
 tiling tiling_of(const dims& x, const dims& tiled);
 
@@ -55,7 +55,7 @@ tiling tiling_of(const dims& x, const dims& tiled);
 
 struct tile_grad_op;
 
-/// A tensor repeated along its axes, as often as a field says, or the second input. Gradient: the sum of what reaches the repetitions.
+/// Repeats a tensor along its axes. The multiples are a field, or the second input. Gradient: the sum of g over the repetitions.
 struct tile_op {
     static constexpr auto name = "Tile";
     static constexpr int least_inputs = 1;
@@ -83,10 +83,10 @@ struct tile_op {
 template <class E, index_t... Multiples>
 inline constexpr bool a_multiple_for_each_axis = rules::tile(E::value, dims{Multiples...}).ok();
 
-/// A tensor of extents M has a number for each axis of one of extents E, as far as is known.
+/// True if multiples of extents M have one number for each axis of E, as far as is known.
 template <class E, class M> inline constexpr bool as_many_as_axes = rules::tile_later(E::value, M::value).ok();
 
-/// tile<2, 1>(x): twice along the first axis.
+/// Repeats x: tile<2, 1>(x) repeats it twice along the first axis.
 template <index_t... Multiples, graph_operand X>
 auto tile(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
@@ -95,12 +95,12 @@ auto tile(const X& x, const std::source_location& where = std::source_location::
     constexpr auto rule = [](const dims& shape) { return rules::tile(shape, dims{Multiples...}); };
     return apply_node(tile_op{dims{Multiples...}}, rule, where, x);
 }
-/// By multiples known at run time only.
+/// Repeats x by multiples known only at run time.
 template <graph_operand X>
 auto tile(const X& x, const dims& multiples, const std::source_location& where = std::source_location::current()) {
     return apply_node(tile_op{multiples}, detail::rank_of_first, where, x);
 }
-/// By multiples that a tensor of whole numbers says.
+/// Repeats x by the multiples given by an integer tensor.
 template <graph_operand X, graph_operand M>
 auto tile(const X& x, const M& multiples, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<M>)
@@ -125,7 +125,7 @@ namespace detail {
 RILL_INLINE tiling tiling_of(const dims& x, const dims& tiled) {
     tiling t;
     const auto from = dense_strides(x), to = dense_strides(tiled);
-    int room = max_rank - x.rank; // dimensions of the layout that are left for repetitions
+    int room = max_rank - x.rank; // dimensions of the layout that are free for repetitions
     t.begins.push_back(0);
     for (int i = 0; i < x.rank; ++i) {
         const index_t step = x[i] * to[i], times = x[i] > 0 ? tiled[i] / x[i] : 0;
@@ -159,22 +159,22 @@ RILL_INLINE std::vector<tensor_type> tile_op::outputs(const known_inputs& in) co
 
 RILL_INLINE std::vector<endpoint> tile_op::gradient(const gradient_request& r) const {
     if (r.at.inputs.size() == 2) return {r.add<tile_op>(tile_grad_op{}, {r.gradient(), r.input(0), r.input(1)}), {}};
-    // along one axis after the other: its repetitions as an axis of their own, which is summed, where the shapes are known so
-    // far; as parts, which are added, elsewhere
+    // Handles one axis after the other. With known shapes, a reshape makes the repetitions an axis, which is summed.
+    // Otherwise g is split into its repetitions, which are added.
     endpoint g = r.gradient();
     const dims& x = type_of(r.input(0)).shape;
     for (int i = 0; i < multiples.rank; ++i) {
         if (multiples[i] == 1) continue;
         dims apart = type_of(g).shape;
         if (multiples[i] == 0) return {detail::filled_like(r.input(0), 0)};
-        dims wide; // where it can be told
+        dims wide; // stays unknown if the rank is unknown or too high
         if (x.known_rank() && x.rank < max_rank)
             for (int k = 0; k < x.rank; ++k) {
                 if (k == i) wide.push(multiples[i]);
                 wide.push(k == i ? x[k] : apart[k]);
             }
         bool empty = false;
-        for (int k = 0; k < wide.rank; ++k) empty |= wide[k] == 0; // then no dyn can be worked out
+        for (int k = 0; k < wide.rank; ++k) empty |= wide[k] == 0; // an extent of 0 prevents the inference of dyn
         if (wide.rank > 0 && (wide.complete() || (wide.dynamic_extents() == 1 && !empty))) {
             const endpoint spread = r.add<tile_op>(reshape_op{wide}, {g});
             g = detail::add_reduction(any_tensor(spread), {combine::sum, axis_list{i}, false}, &detail::make_fused_op,

@@ -15,7 +15,7 @@ struct tile_op;
 
 namespace detail {
 
-/// A tiled tensor with its repetitions as axes of their own, and the sum over them.
+/// The shape of a tiled tensor with its repetitions as separate axes, and the sum over these axes.
 struct untiling {
     dims apart, kept;
     fused_spec sum;
@@ -24,8 +24,8 @@ untiling untiling_of(dtype type, const dims& tiled, const dims& x);
 
 } // namespace detail
 
-/// The gradient of a tile whose multiples are a tensor. Inputs: g, the tensor that was tiled, whose values don't matter, and the
-/// multiples. Gradient: tiled.
+/// Computes the gradient of a tile whose multiples are a tensor. Inputs: g, the tensor that was tiled, whose values are not
+/// read, and the multiples. Gradient: g, tiled.
 struct tile_grad_op {
     static constexpr auto name = "TileGrad";
     static constexpr int inputs = 3;
@@ -65,7 +65,7 @@ RILL_INLINE untiling untiling_of(dtype type, const dims& tiled, const dims& x) {
     u.sum.results.resize(1);
     auto& how = u.sum.results[0].reduce;
     how.how = combine::sum;
-    bool new_axis = true; // beside the one before, which is kept too, it need not be
+    bool new_axis = true; // false: the axis can be merged with the previous kept axis
     for (int i = 0; i < x.rank; ++i) {
         const bool repeated = tiled[i] != x[i];
         if (u.apart.rank + (repeated ? 2 : new_axis) > max_rank)

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Permutes the axes: axis i of the result is axis order[i] of x; without an order they are reversed. Gradient: permuted
-/// back.
+/// Permutes the axes. Axis i of the result is axis order[i] of x. Without an order the axes are reversed. Gradient: g,
+/// permuted back.
 struct transpose_op {
     static constexpr auto name = "Transpose";
     using domain_type = domains::every;
@@ -34,11 +34,11 @@ struct transpose_op {
     }
 };
 
-/// The order names every axis once.
+/// True if the order contains every axis once.
 template <class E, int... Order>
 inline constexpr bool is_permutation = rules::transpose(E::value, axis_list{Order...}).ok();
 
-/// transpose<1, 0>(x); transpose(m) reverses the axes.
+/// Permutes the axes: transpose<1, 0>(x). transpose(m) reverses them.
 template <int... Order, graph_operand X>
 auto transpose(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
@@ -47,7 +47,7 @@ auto transpose(const X& x, const std::source_location& where = std::source_locat
     return apply_node(transpose_op{axis_list{Order...}}, rule, where, x);
 }
 
-/// By a permutation known at run time only: transpose(x, {1, 0}).
+/// Permutes the axes in an order known only at run time: transpose(x, {1, 0}).
 template <graph_operand X>
 auto transpose(const X& x, const axis_list& order,
                const std::source_location& where = std::source_location::current()) {

@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The different elements of a vector in the order in which they first occur, and for each element the number of its equal among
-/// them. As all ops whose results only data sizes, it runs in the host's memory.
+/// Returns the distinct elements of a vector in order of first occurrence, and the index of each element among them. It runs in
+/// host memory, because data determine its output shapes.
 struct unique_op {
     static constexpr auto name = "Unique";
     static constexpr int inputs = 1;
@@ -43,7 +43,8 @@ struct unique_op {
     }
 };
 
-/// auto [values, numbers] = unique(x), of a vector: gather(values, numbers) is x. NaNs are all different.
+/// Returns the distinct elements of a vector: auto [values, numbers] = unique(x). gather(values, numbers) is x. NaNs
+/// are all distinct.
 template <graph_operand X>
 auto unique(const X& x, const std::source_location& where = std::source_location::current()) {
     const any_tensor made = apply_node(unique_op{}, where, x);

@@ -6,10 +6,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many slices lie along an axis is known, and there is one.
+/// True if the number of slices along an axis is known, and not 0.
 template <class E, int Axis> inline constexpr bool slices_are_counted = rules::extent_along(E::value, Axis) > 0;
 
-/// unstack<0>(x): the slices along an axis, a tuple, without that axis. Gradient: the slices' gradients, stacked.
+/// Splits x into a tuple of slices without the axis: unstack<0>(x). Gradient: the slices' gradients, stacked.
 template <int Axis, typed_operand X>
 auto unstack(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(axes_exist<extents_of<X>, Axis>, "unstack: the axis is out of range");
@@ -19,7 +19,7 @@ auto unstack(const X& x, const std::source_location& where = std::source_locatio
     return std::apply([&](const auto&... part) { return std::tuple{squeeze<Axis>(part, where)...}; },
                       split<Axis, count>(x, where));
 }
-/// Of a tensor whose extents are known when the graph is built, but not to types.
+/// Splits a tensor whose extents are known when the graph is built, but not from its type.
 template <graph_operand X>
 auto unstack(const X& x, int axis = 0, const std::source_location& where = std::source_location::current()) {
     const auto whole = sealed(x);

@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The places of what is true, in order: one row of indices for each. As all ops whose results only data sizes, it runs in the host's
-/// memory.
+/// Returns the positions of true elements, in order: one row of indices for each. It runs in host memory, because data determine its
+/// output shape.
 struct where_op {
     static constexpr auto name = "Where";
     static constexpr int inputs = 1;
@@ -31,7 +31,8 @@ private:
     static any_array places(const dims& shape, const bool* condition);
 };
 
-/// Where a bool tensor is true: a tensor of std::int64_t, a row of indices for each place, in row-major order.
+/// Returns the positions of true elements of a bool tensor. Each position is a row of std::int64_t indices, in
+/// row-major order.
 template <graph_operand X>
 auto where(const X& condition, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -43,7 +44,7 @@ auto where(const X& condition, const std::source_location& where = std::source_l
     }
 }
 
-/// where(c, a, b): a where the condition holds, else b; select by TensorFlow's name.
+/// Returns a where the condition is true, else b: where(c, a, b). This is TensorFlow's name for select.
 template <graph_operand C, class A, class B>
     requires requires(const C& c, const A& a, const B& b) { select(c, a, b); }
 auto where(const C& condition, const A& a, const B& b) {
@@ -57,17 +58,17 @@ template <class T, class E, int Skip, std::size_t... I> struct masked<T, E, Skip
     using type = tensor<T, dyn, E::value[Skip + static_cast<int>(I)]...>;
 };
 
-/// By a gather, of a reshape if there are several axes: whoever calls it has their kernels.
+/// Gathers the rows at places. Several masked axes are first reshaped to one. The caller registers the kernels.
 any_tensor choose_rows(const any_tensor& x, const any_tensor& places, int axes, std::uint32_t taken,
                        const std::source_location& where);
 
-/// How many axes a mask stands for; throws invalid_argument if that is not known, or it is no mask of x.
+/// Returns the number of axes of a mask. Throws invalid_argument if it is unknown, or if the mask does not fit x.
 int masked_axes(const tensor_type& x, const tensor_type& mask, const std::source_location& where);
 
 } // namespace detail
 
-/// The elements (or, for a mask of lower rank, the slices along the first axes) where the mask is true, along one axis. Gradient: g,
-/// put back there.
+/// Returns the elements where the mask is true, along one axis. A mask of lower rank selects slices along the first axes. Gradient:
+/// g, put back in place.
 template <graph_operand X, graph_operand M>
 auto boolean_mask(const X& x, const M& mask, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<M>)
@@ -132,7 +133,7 @@ RILL_INLINE any_tensor detail::choose_rows(const any_tensor& x, const any_tensor
                                            const std::source_location& where) {
     const graph g = x.graph();
     endpoint rows = x.end();
-    if (axes > 1) { // they become one
+    if (axes > 1) { // the masked axes are merged into one
         const auto& shape = x.static_shape();
         dims flat{dyn};
         for (int a = axes; a < shape.rank; ++a) flat.push(shape[a]);

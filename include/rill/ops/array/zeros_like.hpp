@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Zeros in the type and shape of x, whose values don't matter. No gradient flows.
+/// Returns zeros of the type and shape of x. The values of x are not read. No gradient flows.
 template <graph_operand X> auto zeros_like(const X& x) {
     if constexpr (typed_operand<X>)
         static_assert(has_zero_and_one<value_type_of<X>>, "zeros_like: the element type is not a number");

@@ -36,12 +36,12 @@ struct keyed_barrier_op : detail::resource_maker {
 };
 
 struct keyed_barrier_options {
-    std::string shared_name = {}; // sessions of this process share the barrier of that name
+    std::string shared_name = {}; // sessions of this process share the barrier under this name
     std::string name = {};        // name of the node
 };
 
 struct take_many_options {
-    bool allow_small_batch = false; // a closed barrier gives the elements that are ready if there are fewer than n
+    bool allow_small_batch = false; // a closed barrier returns the ready elements if there are fewer than n
 };
 
 /// A barrier of elements by keys: keyed_barrier<tensor<float, 2>, tensor<int>> b (TensorFlow's Barrier). The components of an element

@@ -12,13 +12,13 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns values one behind the other along axis 0; those of rank 0 as a list.
+/// Returns the values concatenated along axis 0. Values of rank 0 become a vector.
 any_array joined_values(std::span<const any_array> values);
 
 } // namespace detail
 
-/// The values of all ranks, one behind the other along axis 0, in order of rank. It waits until all ranks have given theirs. Shape: that of the
-/// value with another first extent; a list of the ranks' values of rank 0.
+/// Concatenates the values of all ranks along axis 0, in order of rank. It waits until all ranks have provided a value. Shape: that of the
+/// value with another first extent; values of rank 0 give a vector.
 struct all_gather_op : detail::collective_user {
     static constexpr auto name = "AllGather";
     using domain_type = domains::any;
@@ -33,7 +33,7 @@ struct all_gather_op : detail::collective_user {
 
 namespace detail {
 
-/// The type of the values of all ranks, of that of one.
+/// The result type of all_gather, given the type of one rank's value.
 template <class X> struct gathered {
     using type = any_tensor;
 };
@@ -46,7 +46,7 @@ template <class T, index_t First, index_t... Rest> struct gathered<tensor<T, Fir
 
 } // namespace detail
 
-/// all_gather(x, group): the values of all ranks, one behind the other along axis 0. Their first extents may differ. Not differentiable.
+/// Concatenates the values of all ranks along axis 0: all_gather(x, group). Their first extents may differ. Not differentiable.
 template <graph_operand X>
 auto all_gather(const X& x, const collective_group& group,
                 const std::source_location& where = std::source_location::current()) {

@@ -23,8 +23,8 @@ template <class T> any_array sum_of_values(std::span<const any_array> values) {
 
 } // namespace detail
 
-/// The sum of the values of all ranks, added in order of rank: every rank gets the same bits. It waits until all ranks have given theirs. Shape:
-/// that of the value.
+/// Sums the values of all ranks in order of rank, so that every rank gets the same bits. It waits until all ranks have provided a value.
+/// Shape: that of the value.
 struct all_reduce_op : detail::collective_user {
     static constexpr auto name = "AllReduce";
     using domain_type = domains::real;
@@ -43,7 +43,8 @@ struct all_reduce_op : detail::collective_user {
 
 namespace detail {
 
-/// Returns the sum of the values of all ranks. `called`: the name that the ranks compare; empty: that of the value.
+/// Returns the sum of the values of all ranks. Ranks compare the name `called`; an empty one stands for the name of the
+/// value.
 template <class T>
 any_tensor all_reduced(const any_tensor& x, const collective_group& group, const std::source_location& where,
                        const std::string& called = {}) {
@@ -54,7 +55,7 @@ any_tensor all_reduced(const any_tensor& x, const collective_group& group, const
     if (group.tasks().size() < 2 || !shape.complete() || shape.size() < pieces_from)
         return exchange_at_first(op, x, group, where);
     const tensor<T, dyn> flat(unchecked, reshape(x, dims{shape.size()}, where));
-    std::vector<tensor<T, dyn>> sums; // each rank adds up a piece
+    std::vector<tensor<T, dyn>> sums; // each rank sums one piece
     for (index_t r = 0; r < group.ranks(); ++r) {
         const tensor<T, dyn> piece =
             flat(slice_range{r * shape.size() / group.ranks(), (r + 1) * shape.size() / group.ranks()});
@@ -66,8 +67,8 @@ any_tensor all_reduced(const any_tensor& x, const collective_group& group, const
 
 } // namespace detail
 
-/// all_reduce(x, group): the sum of x over the ranks of a group. Long values are spread over the tasks of the group. An any_tensor is float32 or
-/// float64. Not differentiable. Throws invalid_argument when run if the ranks' values have different types.
+/// Sums x over the ranks of a group: all_reduce(x, group). Large values are spread over the tasks of the group. An any_tensor is float32 or
+/// float64. Not differentiable. The run throws invalid_argument if the ranks' values have different types.
 template <graph_operand X>
 auto all_reduce(const X& x, const collective_group& group,
                 const std::source_location& where = std::source_location::current()) {

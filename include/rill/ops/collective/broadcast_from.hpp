@@ -10,13 +10,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The value of one rank, for all. The others give one, too, which says the type. It waits until all ranks have given theirs. Shape: that of
-/// the value.
+/// Returns the value of one rank on all ranks. The other ranks also provide a value, for its type. It waits until all ranks have provided a
+/// value. Shape: that of the value.
 struct broadcast_from_op : detail::collective_user {
     static constexpr auto name = "CollectiveBroadcast", label = "broadcast_from";
     using domain_type = domains::any;
     using compiled_types = types::common;
-    index_t root = 0; // the rank
+    index_t root = 0; // the rank whose value is returned
 
     static void fields(auto& op, auto& visit) {
         visit("root", op.root);
@@ -34,8 +34,8 @@ struct broadcast_from_op : detail::collective_user {
     }
 };
 
-/// broadcast_from(x, group, 0): the value of x that one rank has. Not differentiable. Throws invalid_argument for a number of no rank, and when
-/// run if the ranks' values have different types.
+/// Returns the value of x on one rank: broadcast_from(x, group, 0). Not differentiable. Throws invalid_argument if the root is not a rank.
+/// The run throws invalid_argument if the ranks' values have different types.
 template <graph_operand X>
 auto broadcast_from(const X& x, const collective_group& group, index_t root,
                     const std::source_location& where = std::source_location::current()) {

@@ -21,7 +21,7 @@ namespace rill { inline namespace RILL_ABI {
 struct collective_op : detail::resource_maker {
     static constexpr auto name = "Collective";
     index_t ranks = 1;
-    std::string engine = {}; // the plug-in that carries its values; empty: they meet in a task
+    std::string engine = {}; // the plug-in that transports the values; empty: they meet in one task
 
     static void fields(auto& op, auto& visit) {
         visit("ranks", op.ranks);
@@ -38,10 +38,10 @@ struct collective_op : detail::resource_maker {
 };
 
 struct collective_options {
-    std::string name = "collective"; // another one for each group of ranks
+    std::string name = "collective"; // must differ between groups of ranks
     index_t ranks = 1;
-    index_t rank = 0;                    // own, from 0
-    std::vector<std::string> tasks = {}; // by rank: where values meet ("/job:worker/task:0"). Empty: in this process
+    index_t rank = 0;                    // this rank, from 0
+    std::vector<std::string> tasks = {}; // by rank, where values meet (as /job:worker/task:0). Empty: in this process
     std::string engine = {}; // "mpi": the ranks are the processes that mpirun has started, and tell their number
 };
 
@@ -52,8 +52,8 @@ struct collective_options {
 ///     const tensor sum = all_reduce(x, workers);
 class collective_group {
 public:
-    /// Throws invalid_argument for a rank that is not one of `ranks`, and for another number of tasks. With an engine it joins the job, and
-    /// throws not_found if the plug-in is missing, unavailable if it can't join.
+    /// Throws invalid_argument if the rank is not in [0, ranks), or if tasks are given but do not number `ranks`. With an engine, the group
+    /// joins the job. It then throws not_found if the plug-in is missing, and unavailable if the group can't join.
     template <std::same_as<collective_options> Given = collective_options>
     explicit collective_group(const Given& options = {},
                               const std::source_location& where = std::source_location::current())
@@ -70,12 +70,12 @@ private:
     static collective_options checked(const collective_options& given, const std::source_location& where);
 
     collective_options options_;
-    std::shared_ptr<std::int64_t> made_ = std::make_shared<std::int64_t>(0); // copies share it
+    std::shared_ptr<std::int64_t> made_ = std::make_shared<std::int64_t>(0); // shared by copies of the group
 };
 
 namespace detail {
 
-/// Base of the ops that exchange a value: the handle, the rank and the value come in.
+/// The base of ops that exchange a value. Their inputs are the handle, the rank and the value.
 struct collective_user : resource_user {
     static constexpr int inputs = 3;
     static constexpr bool is_async = true, has_dynamic_outputs = true;
@@ -109,13 +109,14 @@ any_tensor exchange_at(const std::string& task, Op op, const any_tensor& x, cons
     const any_tensor handle = add_resource(std::move(made), group.next_name(), {}, where);
     return apply_node(op, where, handle, constant(static_cast<std::int64_t>(group.rank())), x);
 }
-/// Adds an exchange where the first rank is.
+/// Adds an exchange at the task of the first rank.
 template <class Op>
 any_tensor exchange_at_first(const Op& op, const any_tensor& x, const collective_group& group,
                              const std::source_location& where) {
     return exchange_at(group.tasks().empty() ? std::string() : group.tasks()[0], op, x, group, where);
 }
-/// Adds an exchange of a sealed value where the first rank is. apply_node brings the kernels for the usual types, this one that of the value.
+/// Adds an exchange of a sealed value at the task of the first rank. apply_node registers the kernels for the usual types; this function
+/// registers that of the value's type.
 template <class Result, class Op, class X>
 Result exchanged(const Op& op, const X& value, const collective_group& group, const std::source_location& where) {
     if constexpr (typed_operand<X>) {

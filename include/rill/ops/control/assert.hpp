@@ -14,11 +14,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-// Checks within a run. Each is an operation, for control_dependencies or as a target: where the condition does not hold, the run ends with
-// invalid_argument, which has the message and the values shown. assert_rank, assert_shape and assert_type refuse when the graph is built what
-// its types tell already. The others call a function of this program: a saved graph has the node, and runs only where it was made.
+// Assertions that a run checks. Each is an operation, for control_dependencies or as a target. If the condition is false, the run throws
+// invalid_argument with the message and the given values. assert_rank, assert_shape and assert_type throw when the graph is built, as far
+// as types permit. The other assertions call a function of this program. A saved graph contains their node, which runs only in the process
+// that built it.
 
-/// assert_true(condition, {x}): all elements of a bool tensor hold.
+/// Asserts that all elements of a bool tensor are true: assert_true(condition, {x}).
 template <graph_operand C>
 operation assert_true(const C& condition, const std::vector<any_tensor>& shown = {}, const std::string& message = {},
                       const std::source_location& where = std::source_location::current()) {
@@ -40,7 +41,7 @@ operation assert_true(const C& condition, const std::vector<any_tensor>& shown =
 
 namespace detail {
 
-/// Returns the operands that are tensors: numbers are not shown.
+/// Returns the operands that are tensors. Numbers are not shown.
 template <class A, class B> std::vector<any_tensor> operands_shown(const A& a, const B& b) {
     std::vector<any_tensor> all;
     if constexpr (graph_operand<A>) all.emplace_back(seal(a));
@@ -81,26 +82,26 @@ operation assert_greater_equal(const A& a, const B& b,
                                const std::source_location& where = std::source_location::current()) {
     return assert_true(a >= b, detail::operands_shown(a, b), message, where);
 }
-/// All elements are above 0.
+/// Asserts that all elements are above 0.
 template <typed_operand X>
 operation assert_positive(const X& x, const std::string& message = "not every element is positive",
                           const std::source_location& where = std::source_location::current()) {
     return assert_true(x > value_type_of<X>(0), {any_tensor(detail::seal(x))}, message, where);
 }
-/// No element is below 0.
+/// Asserts that no element is below 0.
 template <typed_operand X>
 operation assert_non_negative(const X& x, const std::string& message = "an element is negative",
                               const std::source_location& where = std::source_location::current()) {
     return assert_true(x >= value_type_of<X>(0), {any_tensor(detail::seal(x))}, message, where);
 }
 
-/// assert_shape(x, {2, dyn}): the extents of x are those.
+/// Asserts that x has the given extents: assert_shape(x, {2, dyn}).
 template <graph_operand X>
 operation assert_shape(const X& x, const dims& shape,
                        const std::source_location& where = std::source_location::current()) {
     return operation(ensure_shape(x, shape, where).node());
 }
-/// assert_rank(x, 2): x has so many axes.
+/// Asserts that x has the given rank: assert_rank(x, 2).
 template <graph_operand X>
 operation assert_rank(const X& x, int rank, const std::source_location& where = std::source_location::current()) {
     if (rank < 0 || rank > max_rank)
@@ -109,7 +110,7 @@ operation assert_rank(const X& x, int rank, const std::source_location& where = 
     for (int i = 0; i < rank; ++i) shape.push(dyn);
     return assert_shape(x, shape, where);
 }
-/// assert_type(x, dtype::float32): the elements of x are of that type.
+/// Asserts that x has the given dtype: assert_type(x, dtype::float32).
 template <graph_operand X>
 operation assert_type(const X& x, dtype type, const std::source_location& where = std::source_location::current()) {
     const any_tensor edge{detail::seal(x)};

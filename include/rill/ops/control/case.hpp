@@ -23,8 +23,8 @@ auto switch_case(const I& index, const F& first, const More&... more) {
                              {detail::branch_body(first, g), detail::branch_body(more, g)...}, {}));
 }
 
-/// Runs the branch behind the first condition that is true, or the last: case_(a, f, b, g, otherwise). Conditions are computed in order, no
-/// more than needed.
+/// Runs the branch after the first true condition, else the last branch: case_(a, f, b, g, otherwise). Conditions are computed in order, up
+/// to the first that is true.
 template <class Otherwise>
     requires std::is_invocable_v<const Otherwise&>
 auto case_(const Otherwise& otherwise) {

@@ -85,7 +85,7 @@ graph_function<F> function(F f, const std::source_location& where = std::source_
     return {std::move(f), false, where};
 }
 
-/// Returns a function whose values gradients compute again, so that none is kept until then.
+/// Returns a function whose values are recomputed for gradients instead of being kept.
 template <class F>
 graph_function<F> recompute(F f, const std::source_location& where = std::source_location::current()) {
     return {std::move(f), true, where};

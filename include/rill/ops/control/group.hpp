@@ -27,7 +27,7 @@ operation add_group(std::vector<const node*> after, const std::string& name, con
 
 } // namespace detail
 
-/// Returns an operation that has run when all given ones have: group(assign, enqueue).
+/// Returns an operation that runs after all given operations: group(assign, enqueue).
 template <node_handle... H>
     requires(sizeof...(H) > 0)
 operation group(const H&... all) {

@@ -38,8 +38,9 @@ operation add_shown(const std::vector<any_tensor>& shown, const std::function<vo
 
 } // namespace detail
 
-/// print(x, {x, y}, "after the layer"): x, whose runs write the values of a list to the log sink, as level info. Gradient: that of x. It
-/// calls a function of this program: a saved graph has the node, and runs only where it was made.
+/// Returns x: print(x, {x, y}, "after the layer"). Each run that computes it writes the values of the list to the log sink, at level
+/// info. Gradient: that of x. It calls a function of this program. A saved graph contains the node, which runs only in the process that
+/// built it.
 template <graph_operand X>
 auto print(const X& x, const std::vector<any_tensor>& shown, const std::string& message = {},
            const std::source_location& where = std::source_location::current()) {

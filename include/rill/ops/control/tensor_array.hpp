@@ -17,7 +17,8 @@ inline constexpr bool element_fits<tensor<T, D...>, tensor<T, V...>> = ((D == V 
 template <class Element> inline constexpr bool element_fits<Element, any_tensor> = true;
 
 /// An array of tensors of one shape: tensor_array<float, 3> has elements tensor<float, 3>. It is an immutable value and a tensor: write
-/// returns another array. The write is in place if nobody needs the old array, as for a loop-carried array. A new array holds zeros.
+/// returns another array. The write is in place if nothing else uses the old array, as for a loop-carried array. A new array holds
+/// zeros.
 template <class T, index_t... D> class tensor_array : public tensor<T, dyn, D...> {
     using base = tensor<T, dyn, D...>;
     using element_type = tensor<T, D...>;
@@ -29,7 +30,7 @@ public:
     /// Makes an array of `size` elements.
     explicit tensor_array(index_t size, const std::source_location& where = std::source_location::current())
         : base(detail::unchecked, fill(dims{size, whole(D)...}, T(), where)) {}
-    /// Makes an array with as many elements as a tensor of rank 0 says: size(x), or a number that is fed.
+    /// Makes an array whose size is a tensor of rank 0: size(x), or a number that is fed.
     template <graph_operand N>
         requires(extents_of<N>::rank == 0)
     explicit tensor_array(const N& size, const std::source_location& where = std::source_location::current())
@@ -81,7 +82,7 @@ private:
         const name_scope scope("tensor_array"); // run errors name the node "tensor_array/gather"
         return rill::gather<0>(stack(), ids, where);
     }
-    /// Throws if places can't be looked up, under the array's name.
+    /// Throws if the array can't be indexed by the ids; errors contain the array's name.
     template <class I> void check_places(const I& ids, const std::source_location& where) const {
         if (detail::is_null(stack()) || detail::is_null(ids)) detail::refuse_null("tensor_array", where);
         if constexpr (untyped_operand<I>)

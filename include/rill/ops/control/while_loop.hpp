@@ -20,7 +20,8 @@ struct while_op {
 
 struct while_options {
     std::int64_t maximum_iterations = -1; // the loop ends after this many; -1: no limit
-    /// The extents of each part of a std::vector<any_tensor> state; dyn where they may change. Empty: the extents of the first values.
+    /// The extents of each part of a std::vector<any_tensor> state, with dyn for extents that may change. If empty, the extents of the
+    /// first values apply.
     std::vector<dims> shape_invariants = {};
 };
 

@@ -13,14 +13,14 @@
 #include <rill/ops/exchange/send_bundle.hpp>
 #include <rill/ops/exchange/stand_in.hpp>
 
-// The ops of partitioned runs, as passes know them.
+// The list of ops in partitioned runs, for passes.
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Registers a kernel when this is called, not at program start: programs that partition nothing do not contain it.
+/// Registers a kernel on first call, not at program start. Programs without partitioning then do not link it.
 template <class Op> void register_exchange_kernel() {
     if constexpr (RILL_COMPILED && is_compiled<Op, void>)
         kernels::bring_kernel<Op, void>();

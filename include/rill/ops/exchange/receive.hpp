@@ -14,7 +14,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Completes the op with what `opened` makes of the edge's next message: at once if it is there.
+/// Completes the op with the result of `opened` for the edge's next message. It completes at once if the message has
+/// arrived.
 template <class Opened> void receive_with(const kernel_args& a, std::uint32_t edge, const Opened& opened) {
     auto& exchange = exchange_of(a);
     if (any_array message; exchange.try_receive(edge, message)) {
@@ -22,7 +23,7 @@ template <class Opened> void receive_with(const kernel_args& a, std::uint32_t ed
         std::move(values.begin(), values.end(), a.sized);
         return;
     }
-    // the rendezvous belongs to this step: a message that comes after its end is of no use to another one
+    // The rendezvous belongs to this step, so a message after its end reaches no other step.
     const auto done = a.wait->defer([] { return true; });
     exchange.receive(edge, [=](std::exception_ptr problem, std::vector<any_array> message) {
         std::vector<any_array> values;
@@ -37,7 +38,7 @@ template <class Opened> void receive_with(const kernel_args& a, std::uint32_t ed
 
 } // namespace detail
 
-/// Gives the value that the Send of its edge hands over; waits for it without holding a thread.
+/// Receives the value that the Send of its edge sends. The wait holds no thread.
 struct receive_op {
     static constexpr auto name = "Recv", label = "receive";
     static constexpr int inputs = 0;
@@ -45,10 +46,10 @@ struct receive_op {
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = send_op::no_gradient;
     static constexpr bool stateful = true, is_async = true, has_dynamic_outputs = true;
-    std::int32_t edge = 0; // its number in the run
+    std::int32_t edge = 0; // number of the edge in the run
     tensor_type type;
     std::int32_t wire = 0;    // wire_format
-    bool takes_turns = false; // the run has ops that take turns: later nodes see variables as they are then
+    bool takes_turns = false; // the run has ordered ops: later nodes read variables as they are at this point
 
     static void fields(auto& op, auto& visit) {
         visit("edge", op.edge);

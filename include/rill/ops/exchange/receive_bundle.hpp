@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Gives the values that the SendBundle of its edge hands over; waits for them without holding a thread.
+/// Receives the values that the SendBundle of its edge sends. The wait holds no thread.
 struct receive_bundle_op {
     static constexpr auto name = "RecvBundle", label = "receive_bundle";
     static constexpr int inputs = 0;
@@ -20,8 +20,8 @@ struct receive_bundle_op {
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = send_op::no_gradient;
     static constexpr bool stateful = true, is_async = true, has_dynamic_outputs = true;
-    std::int32_t edge = 0;               // its number in the run
-    std::vector<tensor_type> components; // complete
+    std::int32_t edge = 0;               // number of the edge in the run
+    std::vector<tensor_type> components; // complete types
     std::int32_t wire = 0;               // wire_format
     bool takes_turns = false;            // see receive_op
 

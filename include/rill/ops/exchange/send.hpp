@@ -11,7 +11,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Hands its operand to the rendezvous of the step, and does not wait. Without an operand it sends an empty array, for a control edge.
+/// Sends its operand to the rendezvous of the step, without waiting. Without an operand, as for a control edge, it sends an empty
+/// array.
 struct send_op {
     static constexpr auto name = "Send", label = "send";
     static constexpr int least_inputs = 0;
@@ -19,7 +20,7 @@ struct send_op {
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = "it joins parts of a run, which are made after gradients";
     static constexpr bool stateful = true;
-    std::int32_t edge = 0; // its number in the run
+    std::int32_t edge = 0; // number of the edge in the run
     std::int32_t wire = 0; // wire_format
 
     static void fields(auto& op, auto& visit) {
@@ -40,7 +41,7 @@ struct send_op {
 
 namespace detail {
 
-/// Throws invalid_argument unless the fields of an exchange op are an edge and a wire_format.
+/// Throws invalid_argument unless the fields of an exchange op are a valid edge number and wire_format.
 void check_edge(const char* op, std::int32_t edge, std::int32_t wire);
 
 } // namespace detail

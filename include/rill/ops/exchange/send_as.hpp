@@ -13,7 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x itself. Where a run is cut, other parts read it in the given form. Gradient: g, as it is.
+/// Returns x itself. If a partition boundary cuts its edges, the value crosses in the given wire format. Gradient: g,
+/// unchanged.
 struct send_as_op {
     static constexpr auto name = "SendAs", label = "send_as";
     using domain_type = domains::untyped;
@@ -27,8 +28,8 @@ struct send_as_op {
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
-/// send_as(x, wire_format::upper16): the float32 value x, which crosses in this form to nodes of other parts that read the result. It
-/// replaces session_options::wire for that edge. The node lies beside x. Throws invalid_argument if x is not float32.
+/// Returns the float32 value x: send_as(x, wire_format::upper16). Nodes of other partitions receive the result in this wire format.
+/// It overrides session_options::wire for that edge. The node is placed with x. Throws invalid_argument if x is not float32.
 template <graph_operand X>
 auto send_as(const X& x, wire_format form, const std::source_location& where = std::source_location::current()) {
     const auto value = sealed(x);

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Hands its operands to the rendezvous of the step as one message, and does not wait. Their shapes are those that the receiver expects.
+/// Sends its operands to the rendezvous of the step as one message, without waiting. Their shapes are those that the receiver expects.
 struct send_bundle_op {
     static constexpr auto name = "SendBundle", label = "send_bundle";
     static constexpr int least_inputs = 1;
@@ -17,7 +17,7 @@ struct send_bundle_op {
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = send_op::no_gradient;
     static constexpr bool stateful = true;
-    std::int32_t edge = 0; // its number in the run
+    std::int32_t edge = 0; // number of the edge in the run
     std::int32_t wire = 0; // wire_format
 
     static void fields(auto& op, auto& visit) {

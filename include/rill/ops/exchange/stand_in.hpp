@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A value of a given type whose elements are unspecified: in a part, in place of a value of another part that is read for its shape only.
-/// With an input, a shape, that shape is the run's.
+/// Returns a value of a given type with unspecified elements. In a partition it replaces a value of another partition that is read only
+/// for its shape. With an input, the shape of the run is the value of that input.
 struct stand_in_op {
     static constexpr auto name = "StandIn", label = "stand_in";
     static constexpr int least_inputs = 0;

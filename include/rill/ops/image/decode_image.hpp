@@ -7,7 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Decodes the bytes of a PNG or JPEG file: uint8 [height, width, channels]. The libraries are found when the first image comes.
+/// Decodes the bytes of a PNG or JPEG file to uint8 [height, width, channels]. The decoder libraries are loaded with the first
+/// image.
 struct decode_image_op {
     static constexpr auto name = "DecodeImage", label = "decode_image";
     static constexpr int inputs = 1;
@@ -15,7 +16,7 @@ struct decode_image_op {
     using compiled_types = types::untyped;
     static constexpr bool has_dynamic_outputs = true;
     static constexpr auto no_gradient = "bytes do not change smoothly";
-    std::int32_t channels = 0; // 0: those of the file
+    std::int32_t channels = 0; // 0: the channels of the file
 
     static void fields(auto& op, auto& visit) { visit("channels", op.channels); }
     input_list host_inputs() const { return {0}; }
@@ -26,7 +27,8 @@ private:
     kernel bound() const;
 };
 
-/// Decodes a text of rank 0: decode_image<3>(bytes) is [height, width, 3]. Without a number it has the channels of the file.
+/// Decodes a string of rank 0: decode_image<3>(bytes) is [height, width, 3]. Without a number the result has the channels of
+/// the file.
 template <index_t Channels = dyn, graph_operand X>
 tensor<std::uint8_t, dyn, dyn, Channels>
 decode_image(const X& bytes, const std::source_location& where = std::source_location::current()) {

@@ -20,19 +20,19 @@ namespace rill { inline namespace RILL_ABI {
 
 template <int Rank> inline constexpr bool has_image_axes = Rank >= 3;
 
-/// Turns images round from left to right.
+/// Flips images from left to right.
 template <typed_operand X>
 auto flip_left_right(const X& images, const std::source_location& where = std::source_location::current()) {
     static_assert(has_image_axes<extents_of<X>::rank>, "flip_left_right: images are [.., height, width, channels]");
     return reverse<-2>(images, where);
 }
-/// Turns images upside down.
+/// Flips images upside down.
 template <typed_operand X>
 auto flip_up_down(const X& images, const std::source_location& where = std::source_location::current()) {
     static_assert(has_image_axes<extents_of<X>::rank>, "flip_up_down: images are [.., height, width, channels]");
     return reverse<-3>(images, where);
 }
-/// Takes the part of an image [height, width, Channels] that begins at (y, x): crop<24, 24, 3>(image, 2, 2).
+/// Crops an image [height, width, Channels] at the top left corner (y, x): crop<24, 24, 3>(image, 2, 2).
 template <index_t H, index_t W, index_t Channels, typed_operand X>
 auto crop(const X& image, index_t y, index_t x, const std::source_location& where = std::source_location::current()) {
     static_assert(extents_of<X>::rank == 3, "crop: the image is [height, width, channels]");
@@ -42,14 +42,14 @@ auto crop(const X& image, index_t y, index_t x, const std::source_location& wher
 template <typed_operand X> auto adjust_brightness(const X& images, float delta) {
     return sealed(cast<float>(images) + delta);
 }
-/// Moves the pixels of each channel from their mean, by a factor.
+/// Scales the distance of each pixel from the mean of its channel.
 template <typed_operand X> auto adjust_contrast(const X& images, float factor) {
     static_assert(has_image_axes<extents_of<X>::rank>, "adjust_contrast: images are [.., height, width, channels]");
     const auto x = sealed(cast<float>(images));
     const auto mean = sealed(reduce_mean<-3, -2>(x, keep_dims));
     return sealed((x - mean) * factor + mean);
 }
-/// Gives each image mean 0 and variance 1. The deviation is at least that of one pixel: 1 / sqrt(elements).
+/// Normalizes each image to mean 0 and variance 1. The standard deviation counts as 1 / sqrt(elements) at least.
 template <typed_operand X> auto per_image_standardization(const X& images) {
     static_assert(has_image_axes<extents_of<X>::rank>,
                   "per_image_standardization: images are [.., height, width, channels]");

@@ -10,8 +10,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct resize_image_grad_op;
 
-/// Resizes images [.., height, width, channels] in float. "bilinear" and "nearest" take pixels as TensorFlow 1 does: target y lies at source
-/// y * height / new height. "area" averages what a pixel covers.
+/// Resizes images [.., height, width, channels] in float. "bilinear" and "nearest" sample as in TensorFlow 1: target y lies at source y *
+/// height / new height. "area" averages the source pixels that a target pixel covers.
 struct resize_image_op {
     static constexpr auto name = "ResizeImage", label = "resize";
     static constexpr int inputs = 1;
@@ -35,8 +35,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// The gradient of ResizeImage. Inputs: a tensor of the images' shape, whose values do not matter, and the gradient of the resized images: each
-/// of its pixels goes to the pixels that made it.
+/// Computes the gradient of ResizeImage. Each pixel of the gradient is distributed to its source pixels. Inputs: a tensor of the images'
+/// shape, whose values are not read, and the gradient of the resized images.
 struct resize_image_grad_op {
     static constexpr auto name = "ResizeImageGrad", label = "resize_grad";
     static constexpr int inputs = 2;
@@ -107,7 +107,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The pixels along one axis that make a target pixel, with their weights.
+/// The source pixels of each target pixel along one axis, with their weights.
 struct resize_taps {
     struct tap {
         index_t from;
@@ -175,7 +175,7 @@ RILL_COLD std::vector<endpoint> resize_image_grad_op::gradient(const gradient_re
 
 namespace detail {
 
-/// A resizing of a batch: images [count, h, w, c], and the pixels that make each target pixel.
+/// The plan of a batch resize: images [count, h, w, c], and the source pixels of each target pixel.
 struct resize_plan {
     resize_taps rows, columns;
     index_t count, h, w, c;
@@ -189,7 +189,7 @@ struct resize_plan {
         count = h * w * c == 0 ? 0 : images.size() / (h * w * c);
     }
 
-    /// Calls f(place in the images, place in the resized ones, weight) for each pair of elements that belong together.
+    /// Calls f(source offset, target offset, weight) for each pair of a source element and a target element.
     template <class F> void each_pair(const F& f) const {
         index_t at = 0;
         for (index_t n = 0; n < count; ++n)
@@ -200,9 +200,9 @@ struct resize_plan {
                             for (const auto& x : column)
                                 f(((n * h + y.from) * w + x.from) * c + k, at, y.weight * x.weight);
     }
-    /// Adds up a result of zeros in the host's memory, and puts it where it belongs.
+    /// Accumulates the result in host memory, starting from zeros, and copies it to the output.
     template <class F> void write(float* out, const F& add) const {
-        any_array made; // for a device with memory of its own
+        any_array made; // used if the device has memory of its own
         if (space) made = any_array(result.type, result.shape);
         auto* const to = space ? static_cast<float*>(made.mutable_data()) : out;
         std::fill_n(to, result.shape.size(), 0.f);

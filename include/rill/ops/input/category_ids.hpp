@@ -10,16 +10,17 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Maps values to the numbers of categories, as int64 of the values' shape: by boundaries, a vocabulary, or a hash. Several inputs are crossed: a
-/// hash of all of them.
+/// Maps values to category ids, as int64 of the values' shape, by boundaries, a vocabulary, or a hash. Several inputs are crossed: one hash
+/// covers all of them.
 struct category_ids_op {
     static constexpr auto name = "CategoryIds", label = "category_ids";
     static constexpr int least_inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = "categories don't change smoothly";
-    /// "buckets": the number of boundaries that the value reaches. "vocabulary": the place of the value in a list, else -1. "classes": the same,
-    /// but a value that the list lacks is an error. "hash": a hash of the value as text. "identity": the value itself.
+    /// The mapping rule. "buckets": the number of boundaries that are not above the value. "vocabulary": the position of the value in a
+    /// list, else -1. "classes": the same, but a missing value is an error. "hash": a hash of the value as text. "identity": the value
+    /// itself.
     std::string rule = "identity";
     any_array list = any_array(dtype::string, dims{0}); // float64 boundaries, or a vocabulary of string or int64
     std::int64_t categories = 0;
@@ -53,7 +54,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// An element of any dtype that features have, as number and as text.
+/// A view of an element of a feature, as a number or as text.
 class category_value {
 public:
     category_value(const any_array& a, index_t i) : array_(a), at_(static_cast<std::size_t>(i)) {}

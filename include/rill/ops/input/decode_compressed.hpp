@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Decompresses each text. Shape: that of the texts. zlib is found when the first text comes.
+/// Decompresses each string. Shape: that of the strings. zlib is loaded with the first string.
 struct decode_compressed_op {
     static constexpr auto name = "DecodeCompressed", label = "decode_compressed";
     static constexpr int inputs = 1;
@@ -26,7 +26,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// Decompresses texts: decode_compressed(bytes, "GZIP"), or "ZLIB"; with "" they stay as they are. A text may have 2^32 bytes.
+/// Decompresses strings: decode_compressed(bytes, "GZIP"), or "ZLIB". With "" the strings stay unchanged. The result may have
+/// up to 2^32 bytes.
 template <graph_operand X>
 auto decode_compressed(const X& bytes, const std::string& compression = {},
                        const std::source_location& where = std::source_location::current()) {

@@ -15,19 +15,19 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Parses CSV records, one in each text: a tensor for each column, with the texts' shape. Errors name the column and the record: by its key,
-/// if there is a second operand, else by its text.
+/// Parses CSV records, one per string, into a tensor for each column, with the strings' shape. Errors name the column and the record. With
+/// a second operand they name the record's key, else its text.
 struct decode_csv_op {
     static constexpr auto name = "DecodeCSV", label = "decode_csv";
     static constexpr int least_inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr auto no_gradient = "text does not change smoothly";
-    /// A column's dtype, and the value of an empty field; without one an empty field is an error.
+    /// A column's dtype, and its default for empty fields. Without a default, an empty field is an error.
     struct column {
         dtype type = dtype::invalid;
         bool is_required = false;
-        any_array value = {}; // of rank 0
+        any_array value = {}; // rank 0
     };
     std::vector<column> columns;
     std::string delimiter = ",";
@@ -56,7 +56,7 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// In place of a default: an empty field of the column is an error.
+/// The tag in place of a default: an empty field of the column is an error.
 struct required_t {};
 inline constexpr required_t required{};
 
@@ -77,11 +77,11 @@ private:
 struct decode_csv_options {
     char delimiter = ',';
     bool quotes = true;  // false: a quote is an ordinary character
-    any_tensor key = {}; // the keys that a reader gives with the lines: errors name file and line by them
+    any_tensor key = {}; // the keys from a reader; errors use them to name file and line
 };
 
-/// Parses records: auto [a, b, species] = decode_csv<float, float, int>(line, {0.f, required, 0}, {.key = key}). Each column has the line's shape. A
-/// blank field is empty: it takes the default. Columns are float, double, int, std::int64_t or std::string.
+/// Parses records: auto [a, b, species] = decode_csv<float, float, int>(line, {0.f, required, 0}, {.key = key}). Each column has the line's
+/// shape. A blank field counts as empty and takes the default. Columns are float, double, int, std::int64_t or std::string.
 template <class... T, graph_operand X>
 auto decode_csv(const X& records, const std::type_identity_t<std::tuple<csv_default<T>...>>& defaults,
                 const decode_csv_options& o = {}, const std::source_location& where = std::source_location::current()) {

@@ -10,7 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Reads the bytes of texts as numbers. Shape: that of the texts, then the number of elements, which is one for all texts.
+/// Reinterprets the bytes of strings as numbers. Shape: that of the strings, then the number of elements. All strings must
+/// have the same length.
 struct decode_raw_op {
     static constexpr auto name = "DecodeRaw", label = "decode_raw";
     static constexpr int inputs = 1;
@@ -42,7 +43,7 @@ template <class T, index_t... D> struct with_open_axis<T, extents<D...>> {
 
 } // namespace detail
 
-/// Reads numbers: decode_raw<float>(bytes) of a text of rank 0 is [n].
+/// Reinterprets bytes as numbers: decode_raw<float>(bytes) of a string of rank 0 is [n].
 template <element T, graph_operand X>
 auto decode_raw(const X& bytes, bool little_endian = true,
                 const std::source_location& where = std::source_location::current()) {
@@ -79,7 +80,7 @@ RILL_INLINE kernel decode_raw_op::bound(const kernel_request& r) const {
         if (bytes % size != 0)
             throw invalid_argument(std::to_string(bytes) + " bytes are no whole number of " +
                                    std::string(to_string(type)));
-        // The parts of a complex number are turned round one by one.
+        // The bytes of the real and the imaginary part are swapped separately.
         const auto part = type == dtype::complex64 || type == dtype::complex128 ? size / 2 : size;
         dims whole = shape;
         whole.push(static_cast<index_t>(bytes / size));

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Makes an iterator over datasets, which make_initializer gives it. With a dataset of its own it is a one-shot iterator. A saved graph does
+/// Makes an iterator over datasets, which make_initializer sets. With a dataset of its own it is a one-shot iterator. A saved graph does
 /// not contain the dataset.
 struct iterator_op : detail::resource_maker {
     static constexpr auto name = "IteratorV2", label = "iterator";

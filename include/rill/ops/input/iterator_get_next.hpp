@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes the next element of an iterator; waits if the dataset does. Fails with `out_of_range` at the end of the input.
+/// Takes the next element of an iterator. It waits while the dataset waits. Fails with `out_of_range` at the end of the
+/// input.
 struct iterator_get_next_op : detail::resource_user {
     static constexpr auto name = "IteratorGetNext", label = "get_next";
     static constexpr int inputs = 1;

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A dataset that an op holds, identified by its number. 0: the op has none.
+/// A dataset that an op holds, identified by its number. The number 0 means that the op has no dataset.
 struct held_source {
     element_source_ptr source = {};
     std::uint64_t number = 0;
@@ -21,10 +21,10 @@ struct held_source {
     const element_source_ptr& get() const;
 };
 
-/// Gives a dataset a number of its own.
+/// Assigns a dataset its own number.
 held_source numbered_source(element_source_ptr source);
 
-/// Returns the iterator of a node. A one-shot iterator begins when it is made.
+/// Returns the iterator of a node. A one-shot iterator begins at once.
 std::shared_ptr<resource> make_iterator(kernel_request& r, const resource_name& place,
                                         const std::vector<tensor_type>& components, const held_source& source);
 

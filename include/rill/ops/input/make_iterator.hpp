@@ -5,11 +5,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Begins an iteration over a dataset. The operands after the handle are the tensors that the dataset is made of.
+/// Begins an iteration over a dataset. The operands after the handle are the tensors that the dataset is built from.
 struct make_iterator_op : detail::resource_user {
     static constexpr auto name = "MakeIterator", label = "make_initializer";
     static constexpr int least_inputs = 1;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
     static constexpr bool has_dynamic_outputs = true;
     detail::held_source source;
 
@@ -23,7 +23,7 @@ private:
 
 namespace detail {
 
-/// Adds an operation that begins an iteration over a dataset. The caller brings the kernel.
+/// Adds an operation that begins an iteration over a dataset. The caller registers the kernel.
 operation add_initializer(const any_tensor& iterator, element_source_ptr source, const std::vector<any_tensor>& inputs,
                           const std::source_location& where);
 
@@ -50,7 +50,7 @@ RILL_COLD operation detail::add_initializer(const any_tensor& iterator, element_
     op.source = numbered_source(std::move(source));
     endpoint_list edges{iterator.end()};
     for (const auto& i : inputs) edges.push_back(i.end());
-    const region_scope outside(nullptr); // an initializer is no part of a body
+    const region_scope outside(nullptr); // an initializer must not belong to a body
     return operation(add_node(iterator.graph(), make_op(std::move(op)), edges, {}, false, where));
 }
 

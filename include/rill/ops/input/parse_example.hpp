@@ -16,8 +16,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Parses serialized tf.train.Examples. A feature of fixed length is a tensor of the texts' shape and its own. One of any length is sparse: the
-/// indices [n, rank] of its values, the values [n], and the dense shape [rank].
+/// Parses serialized tf.train.Examples. A feature of fixed length gives a tensor whose shape is that of the strings, then its own. A
+/// feature of variable length is sparse: the indices [n, rank], the values [n], and the dense shape [rank].
 struct parse_example_op {
     static constexpr auto name = "ParseExample", label = "parse_example";
     static constexpr int inputs = 1;
@@ -29,7 +29,7 @@ struct parse_example_op {
         std::string key = {};
         tensor_type type = {};
         bool any_length = false, has_default = false;
-        any_array value = {}; // the default, of the feature's type
+        any_array value = {}; // the default, with the feature's dtype
     };
     std::vector<feature> features;
 
@@ -58,7 +58,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// A feature of T with fixed extents, for parse_example: fixed_len_feature<float, 4>("x"), or with a default: ("x", value).
+/// A feature of type T with fixed extents, for parse_example: fixed_len_feature<float, 4>("x"), or with a default: ("x",
+/// value).
 template <class T, index_t... D> class fixed_len_feature {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::string>,
                   "fixed_len_feature: an Example holds float, std::int64_t and std::string");
@@ -66,7 +67,7 @@ template <class T, index_t... D> class fixed_len_feature {
 
 public:
     explicit fixed_len_feature(std::string key) : key_(std::move(key)) {}
-    /// Takes the value of Examples without the feature, in each of its elements.
+    /// Sets the default for Examples without the feature, repeated for each element.
     fixed_len_feature(std::string key, T otherwise) : key_(std::move(key)), default_(std::move(otherwise)) {}
 
     parse_example_op::feature described() const {
@@ -87,7 +88,7 @@ private:
     std::optional<T> default_;
 };
 
-/// A feature of T of any length, for parse_example: three tensors, (indices, values, dense_shape).
+/// A feature of type T with variable length, for parse_example. It gives three tensors: (indices, values, dense_shape).
 template <class T> class var_len_feature {
 public:
     explicit var_len_feature(std::string key) : key_(std::move(key)) {}
@@ -106,8 +107,8 @@ private:
     std::string key_;
 };
 
-/// Parses Examples: auto [x, label] = parse_example(bytes, fixed_len_feature<float, 4>("x"), fixed_len_feature<std::int64_t>("label", 0)). Of a text
-/// of rank 0 it is one Example, of a vector a batch. A var_len_feature adds three tensors to the tuple.
+/// Parses Examples: auto [x, label] = parse_example(bytes, fixed_len_feature<float, 4>("x"), fixed_len_feature<std::int64_t>("label", 0)).
+/// A string of rank 0 is one Example, a vector of strings is a batch. A var_len_feature adds three tensors to the tuple.
 template <typed_operand X, class... F> auto parse_example(const X& serialized, const F&... features) {
     static_assert(same_dtype<value_type_of<X>, std::string> && extents_of<X>::rank <= 1,
                   "parse_example: the Examples are a std::string, or a vector of them");
@@ -127,7 +128,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The values of a feature, as elements of its dtype.
+/// The values of a feature, with the dtype of the feature.
 struct feature_values {
     const void* data = nullptr;
     std::size_t count = 0;
@@ -187,7 +188,7 @@ inline feature_values values_of(const parsed_examples& all, std::size_t i, const
     });
 }
 
-/// Stores a feature of any length in three outputs: indices, values, dense shape.
+/// Stores a feature of variable length in three outputs: indices, values, dense shape.
 inline void store_sparse_feature(const parsed_examples& all, const parse_example_op::feature& f, const dims& batch,
                                  any_array* out) {
     index_t total = 0, longest = 0;

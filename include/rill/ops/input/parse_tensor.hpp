@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Reads a tensor from the bytes of a TensorProto. Its shape is decided by the run.
+/// Parses a tensor from the bytes of a TensorProto. The run determines its shape.
 struct parse_tensor_op {
     static constexpr auto name = "ParseTensor", label = "parse_tensor";
     static constexpr int inputs = 1;
@@ -30,7 +30,7 @@ private:
     kernel bound() const;
 };
 
-/// Returns a tensor as the bytes of a TensorProto, which tf.parse_tensor reads.
+/// Serializes a tensor to the bytes of a TensorProto, which tf.parse_tensor reads.
 struct serialize_tensor_op {
     static constexpr auto name = "SerializeTensor", label = "serialize_tensor";
     static constexpr int inputs = 1;
@@ -46,12 +46,12 @@ private:
     static kernel bound(const kernel_request& r);
 };
 
-/// Reads a tensor of type T with these extents from a text of rank 0: parse_tensor<float, dyn, 4>(bytes).
+/// Parses a tensor of type T with the given extents from a string of rank 0: parse_tensor<float, dyn, 4>(bytes).
 template <element T, index_t... D, graph_operand X>
 tensor<T, D...> parse_tensor(const X& bytes, const std::source_location& where = std::source_location::current()) {
     return {detail::unchecked, apply_node(parse_tensor_op{dtype_of<T>, dims{D...}}, where, bytes)};
 }
-/// Returns the bytes of a tensor.
+/// Returns the bytes of a tensor as a TensorProto.
 template <graph_operand X>
 tensor<std::string> serialize_tensor(const X& x, const std::source_location& where = std::source_location::current()) {
     return {detail::unchecked, apply_node(serialize_tensor_op{}, where, x)};

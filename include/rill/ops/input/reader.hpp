@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Makes a reader of files: whole files, lines of text, records of fixed length, TFRecord, or their names alone.
+/// Makes a reader of files: whole files, text lines, fixed-length records, TFRecord, or file names alone.
 struct reader_op : detail::resource_maker {
     static constexpr auto name = "Reader", label = "reader";
     detail::record_format format;
@@ -38,18 +38,19 @@ private:
     std::shared_ptr<resource> made(kernel_request& r) const;
 };
 
-/// A reader of files: reader.read(filenames) takes the next record of the files that a queue names. Its place in a file is part of a
-/// checkpoint. A template, so that only programs that read have the kernels.
+/// A reader of files. reader.read(filenames) takes the next record of the files in a queue. A checkpoint contains its position in a
+/// file. It is a template, so that only programs that use it link its kernels.
 template <class Unused = void> class reader {
 public:
-    /// Adds a node that reads a record: (key, value). The key is "path:line" of text lines, "path:number" of other records, else the path.
+    /// Adds a node that reads a record: (key, value). The key is "path:line" for text lines, "path:number" for other records, and the path
+    /// for whole files.
     auto read(const queue<tensor<std::string>>& files,
               const std::source_location& where = std::source_location::current()) const {
         const node* n = apply_node(reader_read_op{}, where, handle_, files.handle()).node();
         return std::tuple(tensor<std::string>(detail::unchecked, any_tensor(endpoint{n, 0})),
                           tensor<std::string>(detail::unchecked, any_tensor(endpoint{n, 1})));
     }
-    /// Reads at most so many records, all of one file.
+    /// Reads at most `count` records, all from the same file.
     template <class N>
     auto read_up_to(const queue<tensor<std::string>>& files, const N& count,
                     const std::source_location& where = std::source_location::current()) const {
@@ -58,7 +59,7 @@ public:
         return std::tuple(tensor<std::string, dyn>(detail::unchecked, any_tensor(endpoint{n, 0})),
                           tensor<std::string, dyn>(detail::unchecked, any_tensor(endpoint{n, 1})));
     }
-    /// Adds an operation that drops the file which is being read, and sets the counts to zero.
+    /// Adds an operation that drops the current file and sets the counts to zero.
     operation reset(const std::source_location& where = std::source_location::current()) const {
         return operation(apply_node(reader_reset_op{}, where, handle_).node());
     }
@@ -70,7 +71,7 @@ public:
     num_work_units_completed(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(reader_num_work_units_completed_op{}, where, handle_)};
     }
-    /// Returns the number of damaged records that were left out, as .skip_errors asks.
+    /// Returns the number of damaged records that were skipped because of .skip_errors.
     tensor<std::int64_t>
     num_records_skipped(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(reader_num_records_skipped_op{}, where, handle_)};
@@ -93,25 +94,25 @@ private:
 };
 
 struct reader_options {
-    std::string shared_name = {}; // sessions of this process share the reader of that name
-    std::string name = {};        // of its node
+    std::string shared_name = {}; // sessions of this process share the reader under this name
+    std::string name = {};        // name of the node
 };
 struct text_line_reader_options {
-    std::int64_t skip_header_lines = 0; // of each file
+    std::int64_t skip_header_lines = 0; // in each file
     std::string shared_name = {}, name = {};
-    bool skip_errors = false; // lines that are too long are left out, and counted
+    bool skip_errors = false; // lines that are too long are skipped and counted
 };
 struct tf_record_reader_options {
     std::string shared_name = {}, name = {};
-    bool skip_errors = false; // damaged records are left out, and counted
+    bool skip_errors = false; // damaged records are skipped and counted
 };
 struct fixed_length_record_reader_options {
     std::int64_t record_bytes = 0, header_bytes = 0, footer_bytes = 0;
     std::string shared_name = {}, name = {};
-    bool skip_errors = false; // a record that is cut off is left out, and counted
+    bool skip_errors = false; // a truncated record is skipped and counted
 };
 
-/// text_line_reader reader({.skip_header_lines = 1}): a line is a record, without its end.
+/// A reader of text lines, without line ends: text_line_reader reader({.skip_header_lines = 1}).
 class text_line_reader : public reader<> {
 public:
     template <class Given = text_line_reader_options>
@@ -120,7 +121,7 @@ public:
         : reader<>({detail::record_kind::text_line, o.skip_header_lines}, false, o.skip_errors, o.shared_name, o.name,
                    where) {}
 };
-/// Reads a file as one record.
+/// A reader that returns each file as one record.
 class whole_file_reader : public reader<> {
 public:
     template <class Given = reader_options>
@@ -128,7 +129,7 @@ public:
                                const std::source_location& where = std::source_location::current())
         : reader<>({detail::record_kind::whole_file}, false, false, o.shared_name, o.name, where) {}
 };
-/// fixed_length_record_reader reader({.record_bytes = 20}).
+/// A reader of records of fixed length: fixed_length_record_reader reader({.record_bytes = 20}).
 class fixed_length_record_reader : public reader<> {
 public:
     template <class Given = fixed_length_record_reader_options>
@@ -137,7 +138,7 @@ public:
         : reader<>({detail::record_kind::fixed_length, 0, o.record_bytes, o.header_bytes, o.footer_bytes}, false,
                    o.skip_errors, o.shared_name, o.name, where) {}
 };
-/// Reads the records of TFRecord files.
+/// A reader of TFRecord files.
 class tf_record_reader : public reader<> {
 public:
     template <class Given = tf_record_reader_options>
@@ -145,7 +146,7 @@ public:
                               const std::source_location& where = std::source_location::current())
         : reader<>({detail::record_kind::tf_record}, false, o.skip_errors, o.shared_name, o.name, where) {}
 };
-/// Gives the names in the queue as keys and values; it opens no file.
+/// A reader that returns the names in the queue as keys and values, without opening files.
 class identity_reader : public reader<> {
 public:
     template <class Given = reader_options>
@@ -161,7 +162,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// A file of records, or with `names_only` its name.
+/// A file of records. With `names_only`, the file is not opened, and its name is the record.
 class record_file final : public reader_file {
 public:
     record_file(const std::string& path, const record_format& format, bool names_only)

@@ -6,11 +6,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Drops the file that a reader reads, and sets its counts to zero.
+/// Drops the current file of a reader and sets its counts to zero.
 struct reader_reset_op : detail::resource_user {
     static constexpr auto name = "ReaderResetV2", label = "reset";
     static constexpr int inputs = 1;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
     template <class D, class T> kernel bind(kernel_request&) const {
@@ -18,19 +18,19 @@ struct reader_reset_op : detail::resource_user {
     }
 };
 
-/// The number of records that a reader has given.
+/// Returns the number of records that a reader has produced.
 struct reader_num_records_produced_op
     : detail::resource_question<&detail::reader_state::records_produced, std::int64_t> {
     static constexpr auto name = "ReaderNumRecordsProducedV2", label = "num_records_produced";
 };
 
-/// The number of files that a reader has finished.
+/// Returns the number of files that a reader has finished.
 struct reader_num_work_units_completed_op
     : detail::resource_question<&detail::reader_state::work_units_completed, std::int64_t> {
     static constexpr auto name = "ReaderNumWorkUnitsCompletedV2", label = "num_work_units_completed";
 };
 
-/// The number of damaged records that a reader has left out.
+/// Returns the number of damaged records that a reader has skipped.
 struct reader_num_records_skipped_op : detail::resource_question<&detail::reader_state::records_skipped, std::int64_t> {
     static constexpr auto name = "ReaderNumRecordsSkipped", label = "num_records_skipped";
 };

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Reads the next record of the files that a queue names: its key and its value; waits while there is no file. Fails with `out_of_range` if
-/// the queue is closed and no record is left.
+/// Reads the next record of the files in a queue as key and value. It waits while there is no file. Fails with `out_of_range` if the queue
+/// is closed and no record is left.
 struct reader_read_op : detail::resource_user {
     static constexpr auto name = "ReaderReadV2", label = "read";
     static constexpr int inputs = 2; // the handles of the reader and of the queue
@@ -24,10 +24,10 @@ private:
     static kernel bound();
 };
 
-/// Reads at most so many records, all of one file: keys and values.
+/// Reads at most n records, all from the same file, as keys and values.
 struct reader_read_up_to_op : detail::resource_user {
     static constexpr auto name = "ReaderReadUpToV2", label = "read_up_to";
-    static constexpr int inputs = 3; // the handles, and the number
+    static constexpr int inputs = 3; // the two handles, and n
     static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
     static constexpr auto no_gradient = "gradients end at a file";
 

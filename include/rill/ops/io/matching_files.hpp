@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The paths of the files that a pattern stands for when the node runs, sorted. Shape: [n].
+/// Returns the sorted paths of the files that match a pattern when the node runs. Shape: [n].
 struct matching_files_op {
     static constexpr auto name = "MatchingFiles", label = "matching_files";
     static constexpr int inputs = 1;
@@ -26,8 +26,8 @@ private:
     static kernel bound();
 };
 
-/// matching_files(pattern): a tensor<std::string, dyn>. `*`, `?` and `[a-z]` stand for parts of a name, in the last part of the path. No file
-/// gives no element.
+/// Returns the matching paths as a tensor<std::string, dyn>: matching_files(pattern). `*`, `?` and `[a-z]` are wildcards, in the last part
+/// of the path only. Without a match the result is empty.
 template <graph_operand X>
 tensor<std::string, dyn> matching_files(const X& pattern,
                                         const std::source_location& where = std::source_location::current()) {
@@ -51,8 +51,8 @@ RILL_COLD kernel matching_files_op::bound() {
         std::vector<std::string> found;
         try {
             found = detail::expand_pattern(detail::permitted_path(a, 0));
-            if (found.size() == 1 && !file_system::real().exists(found[0])) found.clear(); // a name without a pattern
-        } catch (const not_found&) {} // of no file, or of no directory
+            if (found.size() == 1 && !file_system::real().exists(found[0])) found.clear(); // a name without wildcards
+        } catch (const not_found&) {} // no such file or directory
         any_array all(dtype::string, dims{static_cast<index_t>(found.size())});
         std::move(found.begin(), found.end(), static_cast<std::string*>(all.mutable_data()));
         a.sized[0] = std::move(all);

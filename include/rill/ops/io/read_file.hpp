@@ -8,13 +8,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The bytes of a file, read when the node runs. Shape: [].
+/// Reads the bytes of a file when the node runs. Shape: [].
 struct read_file_op {
     static constexpr auto name = "ReadFile", label = "read_file";
     static constexpr int inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
-    static constexpr bool stateful = true; // the file may be another one in the next step
+    static constexpr bool stateful = true; // the file may change between steps
     static constexpr auto no_gradient = "a file does not change smoothly";
 
     static input_list host_inputs() { return {0}; }
@@ -27,14 +27,15 @@ private:
 
 namespace detail {
 
-/// Throws invalid_argument unless a type is text of rank 0. `what` names it.
+/// Throws invalid_argument unless the type is a string of rank 0. `what` names the operand.
 void check_path(const tensor_type& t, const char* what);
-/// Returns the text of an input of a file op, after the step was asked whether it may open that file.
+/// Returns the path from an input of a file op, after a check that the step may open that file.
 const std::string& permitted_path(const kernel_args& a, int input);
 
 } // namespace detail
 
-/// read_file(path): a tensor<std::string> with all bytes of a file. Throws not_found where it runs and there is none.
+/// Returns all bytes of a file as a tensor<std::string>: read_file(path). The run throws not_found if there is no such
+/// file.
 template <graph_operand X>
 tensor<std::string> read_file(const X& path, const std::source_location& where = std::source_location::current()) {
     return {detail::unchecked, apply_node(read_file_op{}, where, path)};

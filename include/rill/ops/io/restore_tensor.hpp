@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A tensor of a checkpoint, read when the node runs. Shape: as told; open extents are those of the file.
+/// Reads a tensor of a checkpoint when the node runs. Shape: the given one; open extents are those of the file.
 struct restore_tensor_op {
     static constexpr auto name = "RestoreV2", label = "restore";
     static constexpr int inputs = 1;
@@ -33,14 +33,14 @@ private:
     kernel bound() const;
 };
 
-/// restore_tensor<float, 2, 3>(path, "w"): the tensor of that name in a checkpoint, as saver, save() or save_tensors have written it. It gives a
-/// variable its value: w.assign(restore_tensor<float, 2, 3>(path, "w")). Throws invalid_argument where it runs and the file has another type.
+/// Reads the named tensor of a checkpoint: restore_tensor<float, 2, 3>(path, "w"). saver, save() and save_tensors write such files. To
+/// restore a variable: w.assign(restore_tensor<float, 2, 3>(path, "w")). The run throws invalid_argument if the file has another type.
 template <element T, index_t... D, graph_operand X>
 tensor<T, D...> restore_tensor(const X& path, const std::string& name,
                                const std::source_location& where = std::source_location::current()) {
     return {detail::unchecked, apply_node(restore_tensor_op{name, dtype_of<T>, dims{D...}}, where, path)};
 }
-/// Of a type that is known at run time only.
+/// Reads a tensor of a type known only at run time.
 template <graph_operand X>
 any_tensor restore_tensor(const X& path, const std::string& name, const tensor_type& type,
                           const std::source_location& where = std::source_location::current()) {

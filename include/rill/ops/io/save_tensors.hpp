@@ -11,14 +11,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Writes tensors as a single-file checkpoint when it runs. Inputs: the path, the names [n], n tensors of any type.
+/// Writes tensors as a single-file checkpoint. Inputs: the path, the names [n], n tensors of any type.
 struct save_tensors_op {
     static constexpr auto name = "SaveV2", label = "save";
     static constexpr int least_inputs = 2;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr bool stateful = true;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
     std::int64_t tensors = 0;
 
     static void fields(auto& op, auto& visit) { visit("tensors", op.tensors); }
@@ -30,8 +30,9 @@ private:
     static kernel bound(const kernel_request& r);
 };
 
-/// save_tensors(path, {{"w", w}, {"b", b}}): an operation that writes their values as the checkpoint `path`, which checkpoint_reader, load() and
-/// restore_tensor read. An old file stays until the new one is complete. A saver keeps more: queues, counters, several checkpoints.
+/// Returns an operation that writes tensors as the checkpoint `path`: save_tensors(path, {{"w", w}, {"b", b}}). checkpoint_reader, load()
+/// and restore_tensor read it. An old file stays until the new one is complete. A saver also stores queues and counters, and keeps several
+/// checkpoints.
 template <graph_operand X>
 operation save_tensors(const X& path, const std::vector<std::pair<std::string, any_tensor>>& tensors,
                        const std::source_location& where = std::source_location::current()) {

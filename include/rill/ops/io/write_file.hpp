@@ -5,14 +5,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Writes bytes to a file when it runs: to a file beside it, which then takes its name.
+/// Writes bytes to a temporary file beside the target, then renames it to the target.
 struct write_file_op {
     static constexpr auto name = "WriteFile", label = "write_file";
     static constexpr int inputs = 2;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr bool stateful = true;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     static input_list host_inputs() { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
@@ -22,7 +22,8 @@ private:
     static kernel bound();
 };
 
-/// write_file(path, bytes): an operation. It makes the directories that lead to the file. After an error the old file is as it was.
+/// Returns an operation that writes a file: write_file(path, bytes). It creates missing directories. After an error the old file is
+/// unchanged.
 template <graph_operand X, graph_operand Bytes>
 operation write_file(const X& path, const Bytes& bytes,
                      const std::source_location& where = std::source_location::current()) {

@@ -11,7 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// [.., m, k] x [.., k, n] -> [.., m, n]: what stands before the matrices broadcasts.
+/// Returns the shape of [.., m, k] x [.., k, n] -> [.., m, n]. The axes before the matrices broadcast.
 constexpr shape_result batch_matmul(const dims& a, const dims& b, bool transpose_a = false, bool transpose_b = false) {
     if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
     if (a.rank < 2 || b.rank < 2) return {dims{dyn, dyn}, "both operands must be matrices, or batches of them"};
@@ -34,22 +34,23 @@ constexpr shape_result batch_matmul(const dims& a, const dims& b, bool transpose
 
 namespace detail {
 
-/// Where the matrices of each product of a batch begin, in elements.
+/// The offsets of the matrices of one product of a batch, in elements.
 struct batch_places {
     index_t a, b;
 };
-/// One for every `together` products.
+/// Returns the offsets of every `together`-th product.
 vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product, index_t together);
 
-/// How many products in a row have the same right matrix, and left ones that lie one behind the other: they are one product of all
-/// those rows.
+/// Returns the number of consecutive products with the same right matrix and contiguous left matrices. They run as one product of all their
+/// rows.
 index_t products_together(const dims& a, const dims& b, const dims& product);
 
-/// A reshape can make one matrix of a batch of them, [.., m, n]: it must know n, and dyn can't be worked out beside 0.
+/// Returns true if a reshape can turn a batch [.., m, n] into one matrix. It needs a known n other than 0, because dyn can't be inferred
+/// beside 0.
 bool has_known_columns(const tensor_type& batch);
 
-/// The gradients of C = A B, where A = op(a) and B = op(b): dA = g B^T and dB = A^T g, each written so that a and b keep their own
-/// layout. Op is the product's own. dB is made of rows(g) and rows(a).
+/// Returns the gradients of C = A B, where A = op(a) and B = op(b): dA = g B^T and dB = A^T g. Each is written so that a and b keep their
+/// own layout. Op is the product's op. dB is computed from rows(g) and rows(a).
 template <class Op, class Rows>
 std::vector<endpoint> product_gradients(const gradient_request& r, bool transpose_a, bool transpose_b,
                                         const Rows& rows) {
@@ -75,8 +76,8 @@ std::vector<endpoint> product_gradients(const gradient_request& r, bool transpos
 
 } // namespace detail
 
-/// Products of batches of matrices; the extents before the last two broadcast. A batch times one matrix is one product of all its
-/// rows. Gradients: g b^T and a^T g, summed where a batch stretched; of complex numbers with the conjugates of a and b.
+/// Products of batches of matrices. The extents before the last two broadcast. A batch times one matrix runs as one product of all its
+/// rows. Gradients: g b^T and a^T g, summed where a batch broadcasts. Complex numbers use the conjugates of a and b.
 struct batch_matmul_op {
     static constexpr auto name = "BatchMatMulV2", label = "matmul";
     using domain_type = domains::numeric;
@@ -123,7 +124,7 @@ namespace detail {
 
 RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product, index_t together) {
     vector<batch_places> all;
-    if (product.size() == 0) return all; // no numbers to write
+    if (product.size() == 0) return all; // nothing to write
     const auto as = dense_strides(a), bs = dense_strides(b);
     index_t count = 1;
     for (int i = 0; i < product.rank - 2; ++i) count *= product[i];
@@ -165,7 +166,7 @@ RILL_INLINE std::vector<endpoint> batch_matmul_op::gradient(const gradient_reque
         return as_rows ? r.add<batch_matmul_op>(reshape_op{{dyn, type_of(e).shape[type_of(e).shape.rank - 1]}}, {e})
                        : e;
     });
-    for (int k = 0; k < 2; ++k) { // a batch that stretched adds up what reached it
+    for (int k = 0; k < 2; ++k) { // the gradient of a broadcast batch is summed
         if (!d[k]) continue;
         const dims &of = type_of(d[k]).shape, &to = type_of(r.input(k)).shape;
         bool same = of.known_rank() && to.known_rank() && of.rank == to.rank;

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The lower triangular L with L L^T = x, of symmetric positive definite matrices [.., n, n], whose lower triangles are read. Gradient: that
-/// by symmetric matrices, made of triangular solves. Other matrices are an invalid_argument.
+/// The lower triangular L with L L^T = x, for symmetric positive definite matrices [.., n, n]. Only their lower triangles are read.
+/// Gradient: the symmetric one, by triangular solves. Other matrices are an invalid_argument.
 struct cholesky_op {
     static constexpr auto name = "Cholesky";
     using domain_type = matrix_reals;
@@ -24,7 +24,7 @@ struct cholesky_op {
     }
 };
 
-/// cholesky(m): the lower triangular factor of each matrix of a batch.
+/// Returns the lower triangular factor of each matrix of a batch: cholesky(m).
 template <graph_operand X>
 auto cholesky(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -34,7 +34,7 @@ auto cholesky(const X& x, const std::source_location& where = std::source_locati
     return apply_node(cholesky_op{}, [](const dims& shape) { return rules::square_matrices(shape); }, where, x);
 }
 
-/// cholesky_solve(cholesky(a), b): x in a x = b.
+/// Returns x in a x = b, given the factor of a: cholesky_solve(cholesky(a), b).
 template <graph_operand L, graph_operand B>
 auto cholesky_solve(const L& factor, const B& b, const std::source_location& where = std::source_location::current()) {
     const auto l = sealed(factor); // read twice

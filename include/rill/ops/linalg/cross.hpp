@@ -7,10 +7,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The last axis holds vectors of three numbers.
+/// True if the last axis of E holds vectors of three numbers.
 template <class E> inline constexpr bool has_vectors_of_three = E::rank >= 1 && rules::extent_along(E::value, -1) == 3;
 
-/// Returns the vectors at right angles to those of a and b, [.., 3] each. Gradients: by a cross(b, g), by b cross(g, a).
+/// Returns the cross products of the vectors of a and b, [.., 3] each. Gradients: for a cross(b, g), for b cross(g, a).
 template <typed_operand A, typed_operand B>
 auto cross(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     static_assert(has_vectors_of_three<extents_of<A>> && has_vectors_of_three<extents_of<B>>,

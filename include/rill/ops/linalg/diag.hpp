@@ -10,7 +10,7 @@ struct diag_part_op;
 
 namespace rules {
 
-/// All axes twice.
+/// Returns the shape with all axes twice.
 constexpr shape_result diag(const dims& x) {
     if (!x.known_rank()) return {dims::unknown()};
     if (x.rank == 0 || 2 * x.rank > max_rank) return {x, "a tensor of rank 1 to 4 is expected"};
@@ -18,7 +18,7 @@ constexpr shape_result diag(const dims& x) {
     for (int i = 0; i < x.rank; ++i) r.push(x[i]);
     return {r};
 }
-/// The first half of the axes, which must equal the second one.
+/// Returns the first half of the axes. The second half must equal it.
 constexpr shape_result diag_part(const dims& x) {
     if (!x.known_rank()) return {dims::unknown()};
     if (x.rank == 0 || x.rank % 2 != 0) return {x, "an even number of axes is expected"};
@@ -33,7 +33,7 @@ constexpr shape_result diag_part(const dims& x) {
 
 } // namespace rules
 
-/// A tensor as the diagonal of one with its axes twice: [a, b] becomes [a, b, a, b]. Gradient: DiagPart of g.
+/// A tensor of zeros with x as its diagonal: [a, b] becomes [a, b, a, b]. Gradient: DiagPart of g.
 struct diag_op {
     static constexpr auto name = "Diag";
     using domain_type = domains::numeric;
@@ -52,7 +52,7 @@ struct diag_op {
     }
 };
 
-/// The diagonal of a tensor whose axes are there twice: [a, b, a, b] becomes [a, b]. Gradient: Diag of g.
+/// The diagonal of a tensor with repeated axes: [a, b, a, b] becomes [a, b]. Gradient: Diag of g.
 struct diag_part_op {
     static constexpr auto name = "DiagPart";
     using domain_type = domains::numeric;
@@ -73,13 +73,13 @@ struct diag_part_op {
 template <class E> inline constexpr bool has_diag = rules::diag(E::value).ok();
 template <class E> inline constexpr bool has_diag_part = rules::diag_part(E::value).ok();
 
-/// diag(x): of a vector, the matrix with that diagonal.
+/// Returns the diagonal matrix of a vector, and the like for higher ranks: diag(x).
 template <graph_operand X> auto diag(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) static_assert(has_diag<extents_of<X>>, "diag: a tensor of rank 1 to 4 is expected");
     return apply_node(diag_op{}, [](const dims& shape) { return rules::diag(shape); }, where, x);
 }
 
-/// diag_part(x): of a square matrix, its diagonal.
+/// Returns the diagonal of a square matrix, and the like for higher ranks: diag_part(x).
 template <graph_operand X>
 auto diag_part(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
@@ -87,7 +87,7 @@ auto diag_part(const X& x, const std::source_location& where = std::source_locat
     return apply_node(diag_part_op{}, [](const dims& shape) { return rules::diag_part(shape); }, where, x);
 }
 
-/// trace(x): the sums of the diagonals of matrices [.., m, n].
+/// Returns the sums of the diagonals of matrices [.., m, n]: trace(x).
 template <graph_operand X> auto trace(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_sum<-1>(matrix_diag_part(x, where), where);
 }

@@ -16,14 +16,15 @@ namespace detail {
 
 void check_dot(const tensor_type& a, const tensor_type& b, const std::source_location& where);
 
-/// A product refuses in the run what a * b would broadcast.
+/// Computes the dot product by matmul. Unlike a * b, it fails the run if the sizes differ, instead of broadcasting.
 template <class A, class B> auto dot_product(const A& a, const B& b, const std::source_location& where) {
     return squeeze<0, 1>(matmul(expand_dims<0>(a, where), expand_dims<1>(b, where), where), where);
 }
 
 } // namespace detail
 
-/// dot(a, b): the sum of the products of two vectors of one size, in one pass where it is known. Gradients: g b and g a.
+/// Returns the sum of the products of two vectors of one size: dot(a, b). If the size is known, it takes one pass.
+/// Gradients: g b and g a.
 template <graph_operand A, graph_operand B>
 auto dot(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>) {

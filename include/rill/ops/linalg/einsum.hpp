@@ -17,20 +17,20 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// A contraction of two tensors as products of matrices [m, k] and [k, n], one for each element of a batch.
+/// A contraction of two tensors as matrix products [m, k] x [k, n], one for each element of a batch.
 struct contraction {
     index_t batch = 1, m = 1, n = 1, k = 1;
     bool transpose_a = false, transpose_b = false;
     bool swapped = false;                                   // the second tensor is the left matrix
-    bool packs_a = false, packs_b = false, unpacks = false; // copies, where the axes do not lie in the right order
-    strided_layout a, b, c;                                 // of those copies
+    bool packs_a = false, packs_b = false, unpacks = false; // copies that bring the axes into order
+    strided_layout a, b, c;                                 // layouts of the copies
 };
 contraction contraction_of(std::string_view equation, const dims& a, const dims& b);
 
 } // namespace detail
 
-/// The sum of products of two tensors over labels, as "ij,jk->ik" says. Each label of one operand is in the other one or in the result.
-/// Gradients: contractions of g with the other operand, conjugated if it is complex.
+/// The sum of products of two tensors over labels, given by an equation such as "ij,jk->ik". Each label of an operand must occur in the
+/// other operand or in the result. Gradients: contractions of g with the other operand, conjugated if it is complex.
 struct einsum_op {
     static constexpr auto name = "Einsum";
     using domain_type = domains::numeric;
@@ -76,7 +76,8 @@ struct einsum_op {
 
 namespace detail {
 
-/// One operand of an equation: its handle, with the labels that no other operand and not the result have summed away.
+/// Returns one operand of an equation, summed over the labels that neither another operand nor the result has. Removes these labels from
+/// the equation.
 template <class X>
 any_tensor without_lone_labels(const X& x, einsum_equation& equation, int operand, const std::source_location& where) {
     axis_list gone;
@@ -93,7 +94,7 @@ any_tensor without_lone_labels(const X& x, einsum_equation& equation, int operan
     return any_tensor(reduce_sum(x, gone, drop_dims_t{}, where));
 }
 
-/// Contracts two edges whose elements are those of X.
+/// Contracts two tensors whose elements have the type of X.
 template <class X>
 any_tensor contracted(const std::string& equation, const any_tensor& a, const any_tensor& b,
                       const std::source_location& where) {
@@ -129,25 +130,25 @@ any_tensor add_einsum(einsum_equation equation, const std::source_location& wher
         return apply_node(transpose_op{order}, where, made);
 }
 
-/// Throws invalid_argument if an equation does not parse, or does not fit.
+/// Throws invalid_argument because an equation does not parse or does not fit the operands.
 [[noreturn]] void refuse_einsum(std::string_view equation, const char* why, const std::source_location& where);
 
 } // namespace detail
 
-/// The equation parses.
+/// True if the equation parses.
 template <einsum_text Equation, int... Rank>
 inline constexpr bool einsum_parses = parse_einsum(Equation.view(), std::array{Rank...}).broken == nullptr;
-/// Its operands have the ranks and extents that it says.
+/// True if the operands have the ranks and extents that the equation requires.
 template <einsum_text Equation, class... E>
 inline constexpr bool einsum_fits =
     rules::einsum(parse_einsum(Equation.view(), std::array{E::rank...}), std::array{E::value...}).ok();
 
-/// einsum<"bij,bjk->bik">(a, b): sums of products over the labels that the result does not have. "..." stands for any axes; without "->" the
-/// result has the labels that occur once, in alphabetical order. Operands are taken from left to right.
+/// Returns sums of products over the labels that the result does not have: einsum<"bij,bjk->bik">(a, b). "..." stands for any axes. Without
+/// "->" the result has the labels that occur once, in alphabetical order. Operands are contracted from left to right.
 template <einsum_text Equation, graph_operand... X>
     requires(sizeof...(X) > 0)
 auto einsum(const X&... x) {
-    const std::source_location where{}; // variadic: nobody says where
+    const std::source_location where{}; // a variadic function has no source location
     if constexpr ((typed_operand<X> && ...)) {
         static_assert(einsum_parses<Equation, extents_of<X>::rank...>,
                       "einsum: the equation does not parse: a term of letters for each operand, as \"ij,jk->ik\"");
@@ -168,11 +169,11 @@ auto einsum(const X&... x) {
     }
 }
 
-/// By an equation known at run time only.
+/// Overload for an equation known only at run time.
 template <graph_operand... X>
     requires(sizeof...(X) > 0)
 any_tensor einsum(std::string_view equation, const X&... x) {
-    const std::source_location where{}; // variadic: nobody says where
+    const std::source_location where{}; // a variadic function has no source location
     if ((detail::is_null(x) || ...)) detail::refuse_null("einsum", where);
     const auto parsed = parse_einsum(equation, std::array{detail::rank_of(x)...});
     if (parsed.broken) detail::refuse_einsum(equation, parsed.broken, where);
@@ -181,7 +182,8 @@ any_tensor einsum(std::string_view equation, const X&... x) {
     return detail::add_einsum(parsed, where, x...);
 }
 
-/// tensordot(a, b, {1, 2}, {0, 1}): sums of products over axes of a and as many of b; what is left of a, then of b.
+/// Returns sums of products over axes of a and as many axes of b: tensordot(a, b, {1, 2}, {0, 1}). The result has the remaining axes of a,
+/// then those of b.
 template <graph_operand A, graph_operand B>
 any_tensor tensordot(const A& a, const B& b, const axis_list& of_a, const axis_list& of_b,
                      const std::source_location& where = std::source_location::current()) {
@@ -194,7 +196,7 @@ any_tensor tensordot(const A& a, const B& b, const axis_list& of_a, const axis_l
     return detail::add_einsum(text, where, a, b);
 }
 
-/// The last N axes of E are the first N of F.
+/// True if the last N axes of E equal the first N of F.
 template <class E, class F, int N>
 inline constexpr bool tensordot_fits =
     N >= 0 && N <= E::rank && N <= F::rank &&
@@ -202,7 +204,7 @@ inline constexpr bool tensordot_fits =
                   std::array{E::value, F::value})
         .ok();
 
-/// tensordot<1>(a, b): over the last N axes of a and the first N of b.
+/// Returns the tensordot over the last N axes of a and the first N of b: tensordot<1>(a, b).
 template <int N, graph_operand A, graph_operand B>
 auto tensordot(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>) {

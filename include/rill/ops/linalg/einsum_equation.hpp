@@ -8,7 +8,7 @@
 
 #include <rill/core/shape_rules.hpp>
 
-// The equations of einsum, "ij,jk->ik": parsed while compiling where they are literals.
+// The equations of einsum, such as "ij,jk->ik". Literals are parsed at compile time.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -20,15 +20,15 @@ template <std::size_t N> struct einsum_text {
     constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// An equation: a term of labels for each operand, and the result's behind them. Digits stand for the axes of an ellipsis, so that an equation
-/// with an ellipsis has no others.
+/// An equation: a term of labels for each operand, then the result's term. Digits stand for the axes of an ellipsis. An equation with an
+/// ellipsis has no other digits.
 struct einsum_equation {
-    static constexpr int most = 8; // operands
+    static constexpr int most = 8; // the limit of operands
 
     int operands = 0;
     std::array<std::array<char, max_rank>, most + 1> terms{};
     std::array<int, most + 1> ranks{};
-    const char* broken = nullptr; // the reason why it does not parse
+    const char* broken = nullptr; // the reason for which it does not parse, or null
 
     constexpr int rank(int term) const { return ranks[static_cast<std::size_t>(term)]; }
     constexpr std::string_view term(int i) const {
@@ -55,7 +55,7 @@ struct einsum_equation {
     std::string after(std::string_view left, int i) const;
 };
 
-/// Returns a parsed equation for operands of these ranks (-1: unknown), or the reason why it does not parse.
+/// Parses an equation for operands of these ranks (-1: unknown). Returns the equation, or the reason why it does not parse.
 template <std::size_t N>
 constexpr einsum_equation parse_einsum(std::string_view text, const std::array<int, N>& ranks) {
     einsum_equation e;
@@ -68,9 +68,9 @@ constexpr einsum_equation parse_einsum(std::string_view text, const std::array<i
     std::size_t arrow = 0;
     while (arrow < text.size() && text.substr(arrow, 2) != "->") ++arrow;
     std::string_view left = text.substr(0, arrow);
-    int ellipsis = 0; // the most axes that one stands for
+    int ellipsis = 0; // the most axes of any ellipsis
     bool has_digits = false, has_dots = false;
-    // reads one term; `rank` is -1 for the result, and where only the labels tell
+    // reads one term; `rank` is -1 for the result, and if only the labels tell
     const auto read = [&](std::string_view from, std::size_t at, int rank, bool is_result) -> const char* {
         std::array<char, max_rank> labels{};
         int count = 0, dots = -1;
@@ -139,7 +139,7 @@ constexpr einsum_equation parse_einsum(std::string_view text, const std::array<i
     return e;
 }
 
-/// Returns the last `count` of so many axes.
+/// Returns the last `count` axes of `rank`.
 constexpr axis_list last_axes(int rank, int count) {
     axis_list all;
     for (int i = rank < count ? 0 : rank - count; i < rank; ++i) all.push(i);
@@ -178,7 +178,7 @@ constexpr einsum_equation tensordot_equation(int rank_a, int rank_b, const axis_
 
 namespace rules {
 
-/// The result of an equation over operands of these shapes.
+/// Returns the shape of an equation's result for operands of these shapes.
 template <std::size_t N> constexpr shape_result einsum(const einsum_equation& e, const std::array<dims, N>& shapes) {
     if (e.broken) return {dims::unknown(), e.broken};
     const auto extent = [&](char label, const char*& broken) {

@@ -13,8 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Matrix product [m, k] x [k, n] -> [m, n]; either side may be read transposed. Gradients: g b^T and a^T g, of complex
-/// numbers with the conjugates of a and b.
+/// Matrix product [m, k] x [k, n] -> [m, n]. Either side may be read transposed. Gradients: g b^T and a^T g. Complex
+/// numbers use the conjugates of a and b.
 struct matmul_op {
     static constexpr auto name = "MatMul", label = "matmul";
     using domain_type = domains::numeric;
@@ -35,9 +35,9 @@ struct matmul_op {
         return detail::product_cost(in, out, transpose_a);
     }
 
-    /// A transposed matrix is read as it lies.
+    /// Folds a transpose of an operand into the product, which reads the matrix in its own layout.
     std::optional<matmul_op> fold_operands(int input, const op& producer) const;
-    /// x w + b, and the relu of it, are computed with the product.
+    /// Fuses x w + b, and an optional relu, into the product.
     std::optional<matmul_row_op> fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -46,16 +46,16 @@ struct matmul_op {
     }
 };
 
-/// The inner extents agree: of [.., m, k] and [.., k, n].
+/// True if the inner extents of [.., m, k] and [.., k, n] agree.
 template <class A, class B>
 inline constexpr bool inner_extents_agree =
     rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -2));
 template <class A, class B> inline constexpr bool are_matrices = A::rank >= 2 && B::rank >= 2;
-/// What stands before the matrices broadcasts.
+/// True if the axes before the matrices broadcast.
 template <class A, class B> inline constexpr bool batches_broadcast = rules::batch_matmul(A::value, B::value).ok();
 
-/// Matrix product, or products of batches of matrices, whose leading extents broadcast; expressions are sealed first.
-/// `matmul(transpose(a), b)` of matrices makes no transposed copy.
+/// Returns the matrix product, or products of batches of matrices, whose leading extents broadcast. Expressions are
+/// sealed first. For matrices, `matmul(transpose(a), b)` makes no transposed copy.
 template <graph_operand A, graph_operand B>
 auto matmul(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>) {
@@ -101,7 +101,7 @@ RILL_INLINE std::optional<matmul_row_op> matmul_op::fuse_epilogue(const fused_sp
                                                                   std::span<const tensor_type> in) const {
     const auto epilogue = detail::row_epilogue_of(next, in);
     if (!epilogue) return std::nullopt;
-    // whatever could be refused when extents are known must be known now: the node is the sum's, the error the product's
+    // all extents must be known: a later error would belong to the product, but the fused node is the sum's
     const auto &a = in[0], &b = in[1], &row = in[2];
     if (a.shape.rank != 2 || b.shape.rank != 2 || row.shape.rank != 1) return std::nullopt;
     const auto product = shape(a.shape, b.shape);

@@ -11,14 +11,14 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns the cost of a product of the first two operands, or of a batch of them; `ta` transposes the first.
+/// Returns the cost of a product of the first two operands, or of a batch of them. `ta` transposes the first.
 inline op_cost product_cost(std::span<const tensor_type> in, std::span<const tensor_type> out, bool ta) {
     const dims& a = in[0].shape;
     const index_t k = a[a.rank - (ta ? 2 : 1)];
     return {2 * static_cast<double>(out[0].shape.size()) * static_cast<double>(k), total_bytes(in) + total_bytes(out)};
 }
 
-/// Binds a product of the first two operands; `last` gives what is done to it, of a run.
+/// Binds a product of the first two operands. `last` returns the epilogue for the arguments of a run.
 template <class D, class T, class Last>
 kernel product_kernel(bool ta, bool tb, kernel_request& request, const Last& last) {
     const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
@@ -31,8 +31,8 @@ kernel product_kernel(bool ta, bool tb, kernel_request& request, const Last& las
 
 } // namespace detail
 
-/// A matrix product with a row added to each of its rows, and the relu of that: what plans make of a product and the sum that alone
-/// reads it. [m, k] x [k, n] + [n] -> [m, n].
+/// A matrix product with a row added to each of its rows, and an optional relu: [m, k] x [k, n] + [n] -> [m, n]. Plans fuse it from a
+/// product and the sum that is the product's only reader.
 struct matmul_row_op {
     static constexpr auto name = "MatMulRow", label = "matmul";
     static constexpr int inputs = 3;

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Matrices [.., m, n] with zeros outside a band: `lower` diagonals below the main one and `upper` above it; -1: all of them. Gradient: the
-/// band of g.
+/// Matrices [.., m, n] with zeros outside a band of `lower` diagonals below the main one and `upper` above it. -1 keeps all of them.
+/// Gradient: the band of g.
 struct matrix_band_part_op {
     static constexpr auto name = "MatrixBandPart";
     using domain_type = domains::numeric;
@@ -44,7 +44,7 @@ struct matrix_band_part_op {
     }
 };
 
-/// matrix_band_part(x, -1, 0): the lower triangle; (0, -1): the upper one; (0, 0): the diagonal.
+/// Returns the band of each matrix: matrix_band_part(x, -1, 0) is the lower triangle, (0, -1) the upper one, (0, 0) the diagonal.
 template <graph_operand X>
 auto matrix_band_part(const X& x, index_t lower, index_t upper,
                       const std::source_location& where = std::source_location::current()) {

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// One number for each matrix of [.., n, n].
+/// Returns the shape with one number for each matrix of [.., n, n].
 constexpr shape_result determinant(const dims& x) {
     const auto r = square_matrices(x);
     if (!r.ok() || !x.known_rank()) return r;
@@ -21,7 +21,7 @@ constexpr shape_result determinant(const dims& x) {
 
 } // namespace rules
 
-/// The determinants [..] of square matrices [.., n, n]; of no rows, 1. Gradient: g y inverse(x)^H, which singular matrices do not have.
+/// The determinants [..] of square matrices [.., n, n]; 1 for n = 0. Gradient: g y inverse(x)^H, which fails for singular matrices.
 struct matrix_determinant_op {
     static constexpr auto name = "MatrixDeterminant";
     using domain_type = matrix_numbers;
@@ -39,8 +39,8 @@ struct matrix_determinant_op {
     }
 };
 
-/// The signs of the determinants of square matrices, and the logarithms of their magnitudes, which do not overflow. Gradient: g inverse(x)^T
-/// of the logarithms; none of the signs.
+/// The signs of the determinants of square matrices, and the logarithms of their magnitudes. The logarithms do not overflow. Gradient: g
+/// inverse(x)^T of the logarithms; none of the signs.
 struct log_matrix_determinant_op {
     static constexpr auto name = "LogMatrixDeterminant";
     static constexpr int inputs = 1;
@@ -59,7 +59,7 @@ struct log_matrix_determinant_op {
     }
 };
 
-/// matrix_determinant(m): a number for each matrix of a batch.
+/// Returns the determinant of each matrix of a batch: matrix_determinant(m).
 template <graph_operand X>
 auto matrix_determinant(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -70,7 +70,8 @@ auto matrix_determinant(const X& x, const std::source_location& where = std::sou
     return apply_node(matrix_determinant_op{}, [](const dims& shape) { return rules::determinant(shape); }, where, x);
 }
 
-/// auto [sign, log_abs] = log_matrix_determinant(m): the determinant is sign * exp(log_abs).
+/// Returns the sign and the logarithm of each determinant: auto [sign, log_abs] = log_matrix_determinant(m). The determinant is sign *
+/// exp(log_abs).
 template <graph_operand X>
 auto log_matrix_determinant(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -84,7 +85,7 @@ auto log_matrix_determinant(const X& x, const std::source_location& where = std:
     return std::tuple(sign, detail::output_of<X>(rule, sign, 1));
 }
 
-/// logdet(m): the logarithms of the determinants of positive definite matrices, by cholesky.
+/// Returns the logarithms of the determinants of positive definite matrices, by cholesky: logdet(m).
 template <graph_operand X>
 auto logdet(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_sum<-1>(log(matrix_diag_part(cholesky(x, where), where)), where) * 2;

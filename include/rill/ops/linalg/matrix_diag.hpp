@@ -3,7 +3,7 @@
 
 #include <rill/ops/linalg/matrix_op.hpp>
 
-// The diagonals of matrices: three ops, which are each other's gradients.
+// The diagonals of matrices: three ops, which appear in each other's gradients.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -38,7 +38,7 @@ constexpr shape_result matrix_set_diag(const dims& x, const dims& diagonal) {
 
 namespace detail {
 
-/// The elements of diagonals, in vectors and in matrices that lie one behind the other.
+/// The layout of diagonals in vectors and in contiguous matrices.
 struct diagonal_layout {
     index_t count = 1, rows = 0, columns = 0;
 
@@ -52,7 +52,7 @@ diagonal_layout diagonals_of(const dims& matrices);
 
 } // namespace detail
 
-/// Square matrices [.., n, n] with the vectors [.., n] as their diagonals and zeros elsewhere. Gradient: the diagonals of g.
+/// Square matrices [.., n, n] with the vectors [.., n] on their diagonals and zeros elsewhere. Gradient: the diagonals of g.
 struct matrix_diag_op {
     static constexpr auto name = "MatrixDiag";
     using domain_type = domains::numeric;
@@ -70,7 +70,7 @@ struct matrix_diag_op {
     }
 };
 
-/// The diagonals [.., min(m, n)] of matrices [.., m, n]. Gradient: g on the diagonal of zeros.
+/// The diagonals [.., min(m, n)] of matrices [.., m, n]. Gradient: zeros with g on the diagonal.
 struct matrix_diag_part_op {
     static constexpr auto name = "MatrixDiagPart";
     using domain_type = domains::numeric;
@@ -87,7 +87,7 @@ struct matrix_diag_part_op {
     }
 };
 
-/// Matrices [.., m, n] with other diagonals [.., min(m, n)]. Gradients: g with zeros on its diagonal, and the diagonal of g.
+/// Matrices [.., m, n] with their diagonals [.., min(m, n)] replaced. Gradients: g with zeros on its diagonal, and the diagonal of g.
 struct matrix_set_diag_op {
     static constexpr auto name = "MatrixSetDiag";
     using domain_type = domains::numeric;
@@ -107,11 +107,11 @@ struct matrix_set_diag_op {
     }
 };
 
-/// X has diagonals like those of D.
+/// True if vectors of shape F fit as diagonals of matrices of shape E.
 template <class E, class F> inline constexpr bool diagonal_fits = rules::matrix_set_diag(E::value, F::value).ok();
 template <class E> inline constexpr bool may_be_diagonal = rules::matrix_diag(E::value).ok();
 
-/// matrix_diag(x): [.., n] becomes [.., n, n].
+/// Returns matrices with the given diagonals: matrix_diag(x). [.., n] becomes [.., n, n].
 template <graph_operand X>
 auto matrix_diag(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
@@ -119,7 +119,7 @@ auto matrix_diag(const X& x, const std::source_location& where = std::source_loc
     return apply_node(matrix_diag_op{}, [](const dims& shape) { return rules::matrix_diag(shape); }, where, x);
 }
 
-/// matrix_diag_part(x): [.., m, n] becomes [.., min(m, n)].
+/// Returns the diagonals of matrices: matrix_diag_part(x). [.., m, n] becomes [.., min(m, n)].
 template <graph_operand X>
 auto matrix_diag_part(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
@@ -128,7 +128,7 @@ auto matrix_diag_part(const X& x, const std::source_location& where = std::sourc
         matrix_diag_part_op{}, [](const dims& shape) { return rules::matrix_diag_part(shape); }, where, x);
 }
 
-/// matrix_set_diag(x, d): x with the diagonals d.
+/// Returns x with its diagonals replaced by d: matrix_set_diag(x, d).
 template <graph_operand X, graph_operand V>
 auto matrix_set_diag(const X& x, const V& diagonal,
                      const std::source_location& where = std::source_location::current()) {

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The ops that gradients of matrix functions are made of: part of each function's `brings`.
+/// The ops that gradients of matrix functions use, for `brings`.
 using matrix_gradient_ops =
     op_list<batch_matmul_op, expand_dims_op, matrix_band_part_op, matrix_diag_op, matrix_diag_part_op,
             matrix_set_diag_op, matrix_transpose_op, add_op, conj_op, mul_op, neg_op, reciprocal_op, square_op, sub_op>;
@@ -24,7 +24,7 @@ using matrix_gradient_ops =
 /// Returns half of each element.
 endpoint half_of(const endpoint& x);
 
-/// The nodes of the gradient of Op, in the words of its formula.
+/// A builder of the nodes of Op's gradient, with the operations of its formula.
 template <class Op> class matrix_gradient {
 public:
     explicit matrix_gradient(const gradient_request& r) : r_(r) {}
@@ -45,16 +45,16 @@ public:
     endpoint diagonal_matrix(const endpoint& d) const { return add(matrix_diag_op{}, {d}); }
     endpoint lower_triangle(const endpoint& x) const { return add(matrix_band_part_op{-1, 0}, {x}); }
     endpoint upper_triangle(const endpoint& x) const { return add(matrix_band_part_op{0, -1}, {x}); }
-    /// Returns a vector of each batch as a row, or as a column.
+    /// Returns one vector per batch element as a row; column() as a column.
     endpoint row(const endpoint& v) const { return add(expand_dims_op{{}, -2}, {v}); }
     endpoint column(const endpoint& v) const { return add(expand_dims_op{{}, -1}, {v}); }
-    /// Returns a number of each batch as a matrix of one element.
+    /// Returns one number per batch element as a matrix of one element.
     endpoint scalar(const endpoint& v) const { return column(column(v)); }
 
     /// Returns the matrix of 1 / (d_j - d_i), with zeros on its diagonal.
     endpoint reciprocal_differences(const endpoint& d) const {
         const endpoint differences = apply_to_edges<sub_op>(row(d), column(d));
-        // ones meanwhile: what flows through an infinity is NaN
+        // ones on the diagonal before the division: an infinity there would turn into NaN
         const endpoint safe = with_diagonal(differences, filled_like(d, 1));
         return with_diagonal(apply_to_edges<reciprocal_op>(safe), filled_like(d, 0));
     }

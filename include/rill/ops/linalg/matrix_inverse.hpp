@@ -27,8 +27,8 @@ struct matrix_inverse_op {
     }
 };
 
-/// matrix_inverse(m), of each matrix of a batch; matrix_inverse(m, true) is its adjoint. To solve a system, matrix_solve(m, b) is faster
-/// and more precise.
+/// Returns the inverse of each matrix of a batch: matrix_inverse(m). matrix_inverse(m, true) is its adjoint. For systems of equations,
+/// matrix_solve(m, b) is faster and more precise.
 template <graph_operand X>
 auto matrix_inverse(const X& x, bool adjoint = false,
                     const std::source_location& where = std::source_location::current()) {

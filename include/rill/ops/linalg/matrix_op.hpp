@@ -10,18 +10,18 @@
 #include <rill/device/matrix_task.hpp>
 #include <rill/expr/node_op.hpp>
 
-// What ops over batches of matrices share: shape rules, the kernel, the errors of matrices that are refused.
+// Shared parts of the ops over batches of matrices: shape rules, the kernel, the errors of refused matrices.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The shape of batches of matrices.
+/// Returns the shape of batches of matrices, or the reason why x is not one.
 constexpr shape_result matrices(const dims& x) {
     if (!x.known_rank()) return {dims::unknown()};
     return {x, x.rank < 2 ? "matrices are expected, of rank 2 or more" : nullptr};
 }
-/// The shape of batches of square matrices.
+/// Returns the shape of batches of square matrices, or the reason why x is not one.
 constexpr shape_result square_matrices(const dims& x) {
     shape_result r = matrices(x);
     if (!r.ok() || !x.known_rank()) return r;
@@ -30,23 +30,23 @@ constexpr shape_result square_matrices(const dims& x) {
     r.shape[x.rank - 2] = r.shape[x.rank - 1] = rows == dyn ? columns : rows;
     return r;
 }
-/// The shape without its last axes.
+/// Returns the shape without its last `axes` axes.
 constexpr dims without_last(const dims& x, int axes) {
     dims r;
     for (int i = 0; i < x.rank - axes; ++i) r.push(x[i]);
     return r;
 }
-/// The shape with other last two extents.
+/// Returns the shape with the last two extents replaced.
 constexpr dims with_matrix(const dims& x, index_t rows, index_t columns) {
     dims r = without_last(x, 2);
     r.push(rows);
     r.push(columns);
     return r;
 }
-/// The smaller one of two extents, as far as they tell.
+/// Returns the smaller of two extents, or dyn if one is unknown.
 constexpr index_t least_extent(index_t a, index_t b) { return a == dyn || b == dyn ? dyn : a < b ? a : b; }
 
-/// The shape of x in a x = b: [.., n, n] and [.., n, right] with equal batches.
+/// Returns the shape of x in a x = b. a is [.., n, n] and b is [.., n, right], with equal batches.
 constexpr shape_result solution(const dims& a, const dims& b) {
     const auto square = square_matrices(a), sides = matrices(b);
     if (!square.ok()) return {b, square.broken};
@@ -67,13 +67,13 @@ constexpr shape_result solution(const dims& a, const dims& b) {
 
 } // namespace rules
 
-/// The last two extents of E are those of square matrices.
+/// True if the last two extents of E are those of square matrices.
 template <class E> inline constexpr bool are_square = rules::square_matrices(E::value).ok();
 template <class E> inline constexpr bool have_matrices = rules::matrices(E::value).ok();
-/// Right sides B go with matrices A.
+/// True if B has a valid shape for the right-hand sides of A x = B.
 template <class A, class B> inline constexpr bool has_solution = rules::solution(A::value, B::value).ok();
 
-/// The element types of matrices that are factored.
+/// The element types of matrices with decompositions.
 using matrix_reals = type_set<float, double>;
 using matrix_numbers = type_set<float, double, std::complex<float>, std::complex<double>>;
 
@@ -81,11 +81,11 @@ namespace detail {
 
 /// Returns the task of a batch of matrices of this shape.
 matrix_task task_of(const dims& x);
-/// Returns the task of systems of equations.
+/// Returns the task of systems of equations with these shapes.
 matrix_task task_of(const dims& a, const dims& b);
-/// Returns the site of "matrix [2] of float64 [3, 4, 4] is singular".
+/// Returns the site of the error "matrix [2] of float64 [3, 4, 4] is singular".
 error_site_ptr matrix_site(const tensor_type& matrices);
-/// Throws invalid_argument with the reason of a rule that is broken.
+/// Returns the shape of a rule's result. Throws invalid_argument with the reason if the rule is broken.
 const dims& checked_shape(const shape_result& r);
 
 /// Returns the cost of a function of matrices that takes `factor` n³ operations.

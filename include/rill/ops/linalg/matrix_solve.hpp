@@ -7,8 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns the gradients of x in op(a) x = b, given the node that solves op(a)^H y = g. `of_matrix` makes the gradient by a of the product
-/// that it is without a's structure.
+/// Returns the gradients of x in op(a) x = b, given the op that solves op(a)^H y = g. `of_matrix` maps the gradient of an unstructured a to
+/// that of a.
 template <class Op, class OfMatrix>
 std::vector<endpoint> solution_gradients(const gradient_request& r, bool adjoint, Op backwards,
                                          const OfMatrix& of_matrix) {
@@ -25,8 +25,8 @@ std::vector<endpoint> solution_gradients(const gradient_request& r, bool adjoint
 
 } // namespace detail
 
-/// The solutions x of a x = b, or of a^H x = b with `adjoint`: square matrices [.., n, n] and right sides [.., n, k]. Gradients: by b the
-/// solution z of a^H z = g; by a, -z x^H.
+/// The solutions x of a x = b, or of a^H x = b with `adjoint`. a: square matrices [.., n, n]; b: right-hand sides [.., n, k]. Gradients:
+/// for b the solution z of a^H z = g; for a, -z x^H.
 struct matrix_solve_op {
     static constexpr auto name = "MatrixSolve";
     using domain_type = matrix_numbers;
@@ -47,8 +47,8 @@ struct matrix_solve_op {
     }
 };
 
-/// The solutions x of a x = b, where the `lower` or the upper triangles of a are all that is read; with `adjoint`, of a^H x = b.
-/// Gradients: as those of MatrixSolve, within the triangle.
+/// The solutions x of a x = b with triangular a, or of a^H x = b with `adjoint`. Only the lower or the upper triangle of a is read.
+/// Gradients: those of MatrixSolve, within the triangle.
 struct matrix_triangular_solve_op {
     static constexpr auto name = "MatrixTriangularSolve";
     using domain_type = matrix_numbers;
@@ -90,7 +90,7 @@ inline constexpr auto solution_rule = [](const dims& a, const dims& b) { return 
 
 } // namespace detail
 
-/// matrix_solve(a, b): x in a x = b; matrix_solve(a, b, true): in a^H x = b.
+/// Returns x in a x = b: matrix_solve(a, b). matrix_solve(a, b, true) solves a^H x = b.
 template <graph_operand A, graph_operand B>
 auto matrix_solve(const A& a, const B& b, bool adjoint = false,
                   const std::source_location& where = std::source_location::current()) {
@@ -98,7 +98,7 @@ auto matrix_solve(const A& a, const B& b, bool adjoint = false,
     return apply_node(matrix_solve_op{adjoint}, detail::solution_rule, where, a, b);
 }
 
-/// matrix_triangular_solve(a, b, lower, adjoint): x in a x = b, of which one triangle of a is read.
+/// Returns x in a x = b, reading one triangle of a: matrix_triangular_solve(a, b, lower, adjoint).
 template <graph_operand A, graph_operand B>
 auto matrix_triangular_solve(const A& a, const B& b, bool lower = true, bool adjoint = false,
                              const std::source_location& where = std::source_location::current()) {

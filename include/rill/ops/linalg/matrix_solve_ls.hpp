@@ -8,13 +8,13 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct least_squares_options {
-    double l2_regularizer = 0; // times |x|² is added to what is minimized
-    bool fast = true;          // by cholesky of the normal equations; else by svd: slower, and of any rank
+    double l2_regularizer = 0; // times |x|² is added to the objective
+    bool fast = true;          // by cholesky of the normal equations; else by svd: slower, for any rank
 };
 
 namespace detail {
 
-/// Returns x in (a + l2 I) x = b, of positive definite a.
+/// Returns x in (a + l2 I) x = b, for positive definite a.
 template <class A, class B> auto solve_normal(const A& a, const B& b, double l2, const std::source_location& where) {
     const auto square = sealed(a);
     const auto regular = matrix_set_diag(square, matrix_diag_part(square, where) + l2, where);
@@ -23,8 +23,9 @@ template <class A, class B> auto solve_normal(const A& a, const B& b, double l2,
 
 } // namespace detail
 
-/// matrix_solve_ls(a, b): x [.., n, k] with the least |a x - b|² for a [.., m, n] and b [.., m, k]; for fewer rows than columns, the least x
-/// of these. Rows whose number only run time knows count as many. As in TensorFlow, the regularizer counts in the fast form only.
+/// Returns x [.., n, k] with the least |a x - b|²: matrix_solve_ls(a, b), for a [.., m, n] and b [.., m, k]. If there are fewer rows than
+/// columns, the result is the x with the least norm. An unknown number of rows is taken as at least the number of columns. As in
+/// TensorFlow, only the fast form uses the regularizer.
 template <graph_operand A, graph_operand B>
 auto matrix_solve_ls(const A& a, const B& b, const least_squares_options& options = {},
                      const std::source_location& where = std::source_location::current()) {
@@ -50,7 +51,7 @@ auto matrix_solve_ls(const A& a, const B& b, const least_squares_options& option
         return made();
 }
 
-/// Does the same; a newer name.
+/// Does the same as matrix_solve_ls, under its newer name.
 template <graph_operand A, graph_operand B>
 auto lstsq(const A& a, const B& b, const least_squares_options& options = {},
            const std::source_location& where = std::source_location::current()) {

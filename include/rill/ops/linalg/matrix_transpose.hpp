@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The last two axes change places.
+/// Returns the shape with the last two axes swapped.
 constexpr shape_result matrix_transpose(const dims& x) {
     const auto r = matrices(x);
     if (!r.ok() || !x.known_rank()) return r;
@@ -18,7 +18,7 @@ constexpr shape_result matrix_transpose(const dims& x) {
 
 } // namespace rules
 
-/// Transposes each matrix of a batch [.., m, n], of any rank. Gradient: g, transposed.
+/// The transposes of the matrices of a batch [.., m, n], of any rank. Gradient: g, transposed.
 struct matrix_transpose_op {
     static constexpr auto name = "MatrixTranspose";
     using domain_type = domains::any;
@@ -40,7 +40,8 @@ struct matrix_transpose_op {
     }
 };
 
-/// matrix_transpose(x): [.., m, n] becomes [.., n, m]. A product reads that of one matrix in place, as transpose(m).
+/// Returns the transpose of each matrix: matrix_transpose(x). [.., m, n] becomes [.., n, m]. A product reads the
+/// transpose of one matrix in place, as transpose(m).
 template <graph_operand X>
 auto matrix_transpose(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -57,7 +58,7 @@ auto matrix_transpose(const X& x, const std::source_location& where = std::sourc
     }
 }
 
-/// adjoint(x): the conjugated matrix_transpose(x).
+/// Returns the conjugate transpose of each matrix: adjoint(x).
 template <graph_operand X>
 auto adjoint(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (!typed_operand<X>)

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Of [.., m, k] and [.., k].
+/// True if the operands are [.., m, k] and [.., k].
 template <class A, class B>
 inline constexpr bool is_matrix_and_vector =
     A::rank >= 2 && B::rank >= 1 &&
@@ -17,7 +17,8 @@ namespace detail {
 void check_matvec(const tensor_type& matrix, const tensor_type& vector, const std::source_location& where);
 } // namespace detail
 
-/// matvec(m, v): [m, k] times [k] gives [m]; batches broadcast as matmul's. Gradients: those of matmul.
+/// Returns the product of a matrix and a vector: matvec(m, v). [m, k] times [k] gives [m]; batches broadcast as in
+/// matmul. Gradients: those of matmul.
 template <graph_operand A, graph_operand B>
 auto matvec(const A& matrix, const B& vector, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>) {

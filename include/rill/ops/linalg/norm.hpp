@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The order of a norm of vectors: the root of the sum of powers; 1, 2 and infinity among them.
+/// The order p of a norm: for vectors, the p-th root of the sum of p-th powers. Infinity is an order too.
 struct norm_order {
     double p;
     constexpr norm_order(double order) : p(order) {}
@@ -37,12 +37,13 @@ Result vector_norm(const X& x, norm_order order, const std::source_location& whe
 
 } // namespace detail
 
-/// norm(x): the Euclidean norm of all elements; norm<-1>(x): of each row; norm<0, 1>(x): of each matrix (Frobenius).
+/// Returns the Euclidean norm: norm(x) of all elements, norm<-1>(x) of each row, norm<0, 1>(x) of each matrix (Frobenius).
 template <int... Axes, graph_operand X>
 auto norm(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_l2_norm<Axes...>(x, where);
 }
-/// Along axes known at run time only, in braces or as a list, since a lone number is an order: norm(x, {1}), norm(x, {0, -1}, keep_dims).
+/// Overload for axes known only at run time: norm(x, {1}), norm(x, {0, -1}, keep_dims). The axes are in braces or a list, because a lone
+/// number is an order.
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
     requires(!host_integer<A>)
 auto norm(const X& x, const A& axes, K keep = {}, const std::source_location& where = std::source_location::current()) {
@@ -54,9 +55,9 @@ auto norm(const X& x, const int (&axes)[N], K keep = {},
     return reduce_l2_norm(x, std::to_array(axes), keep, where);
 }
 
-/// norm<-1>(x, 1), norm<-1>(x, infinite_order): the norm of another order of each vector along an axis; without one, of all elements.
-/// norm<0, 1>(m, 1): of matrices, the largest sum of magnitudes of a column (1), of a row (infinite_order), or the largest singular value
-/// (2, over the last two axes).
+/// Returns the norm of another order: norm<-1>(x, 1), norm<-1>(x, infinite_order) of each vector along an axis. Without an axis, it is the
+/// norm of all elements. norm<0, 1>(m, 1) is a norm of matrices: 1 for the largest column sum of magnitudes, infinite_order for the largest
+/// row sum. Order 2 is the largest singular value, over the last two axes.
 template <int... Axes, graph_operand X>
 auto norm(const X& x, norm_order order, const std::source_location& where = std::source_location::current()) {
     using result = std::remove_cvref_t<decltype(reduce_l2_norm<Axes...>(x, where))>;
@@ -73,7 +74,7 @@ auto norm(const X& x, norm_order order, const std::source_location& where = std:
         constexpr int rows = at(given[0]), columns = at(given[1]);
         static_assert((rows < 0) == (columns < 0), "norm: axes of a tensor of unknown rank must have one sign");
         detail::check_norm_order(order, true, where);
-        // negative axes count from the end of what is left
+        // negative axes count from the end of the remaining axes
         constexpr auto after = [](int axis, int gone) {
             return axis < 0 ? (axis < gone ? axis + 1 : axis) : axis > gone ? axis - 1 : axis;
         };

@@ -26,7 +26,7 @@ struct take_times {
     }
 };
 
-/// Divides a row by its Euclidean norm.
+/// A row function that divides a row by its Euclidean norm.
 struct unit_row {
     template <class Layout, class In, class Out, class Numbers>
     RILL_FN void operator()(const Layout& l, const In& in, const Out& out, const Numbers&) const {
@@ -38,9 +38,9 @@ struct unit_row {
     }
 };
 
-/// Turns vectors, the rows of a matrix, into orthonormal ones that span the same, one after the other: each loses what lies along
-/// those before it, twice, since rounding leaves some the first time (Gram and Schmidt). The result is Q^T of the QR decomposition
-/// whose R has a positive diagonal, if no vector lies in the span of others.
+/// An orthonormalization of vectors, the rows of a matrix, by the Gram-Schmidt process. Each vector loses its projection on the earlier
+/// ones, twice because of rounding. If the vectors are linearly independent, the result is Q^T of the QR decomposition whose R has a
+/// positive diagonal.
 template <class D, class T> struct orthonormal_rows {
     index_t count, length;
 
@@ -68,7 +68,7 @@ template <class D, class T> struct orthonormal_rows {
 private:
     static std::size_t room(index_t n) { return (static_cast<std::size_t>(n) * sizeof(T) + 63) / 64 * 64; }
     index_t shares() const { return count; }
-    std::size_t rest() const { // of products and rows
+    std::size_t rest() const { // scratch memory of products and rows
         std::size_t most = D::template row_scratch<T>(length, 2);
         for (index_t i = 1; i < count; ++i)
             most = std::max({most, D::template gemm_scratch<T>({}, false, true, 1, i, length),
@@ -79,8 +79,8 @@ private:
 
 } // namespace detail
 
-/// A matrix with orthonormal columns (or rows, if it has fewer of these), times gain, made of a random one: Q of its QR
-/// decomposition. All axes but the last count rows. Shape: that of x.
+/// A matrix with orthonormal columns, times gain, made of a random matrix: Q of its QR decomposition. If there are fewer rows than columns,
+/// the rows are orthonormal. All axes but the last count as rows. Shape: that of x.
 struct orthogonal_op {
     static constexpr auto name = "Orthogonal";
     using domain_type = domains::real_floating;
@@ -92,7 +92,7 @@ struct orthogonal_op {
     constexpr shape_result shape(const dims& x) const {
         return {x, x.known_rank() && x.rank < 2 ? "a matrix is expected, of rank 2 or more" : nullptr};
     }
-    /// Each vector loses twice what lies along those before it, by two products each time.
+    /// Returns the cost: each vector loses its projections twice, by two products each time.
     op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
         const dims& x = in[0].shape;
         const auto n = static_cast<double>(x.size()), columns = static_cast<double>(x[x.rank - 1]);
@@ -120,7 +120,7 @@ struct orthogonal_op {
             const auto on = a.on.with_scratch(a.scratch<std::byte>() + behind);
             vectors.run(on, v);
             D::copy(on, static_cast<const T*>(v), a.out<T>(0), back);
-            T* const factor = static_cast<T*>(on.scratch); // which the vectors no longer need
+            T* const factor = static_cast<T*>(on.scratch); // the vectors no longer need the scratch memory
             D::fill(on, 1, factor, gain);
             const std::array<const T*, 1> made{a.out<T>(0)};
             D::template update<detail::take_times>(on, n, made, std::array{a.out<T>(0)}, made,

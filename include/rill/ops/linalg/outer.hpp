@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 
 template <class A, class B> inline constexpr bool are_vectors = A::rank == 1 && B::rank == 1;
 
-/// outer(a, b): [m] and [n] give [m, n], the product of each with each. Gradients: those of a product that broadcasts.
+/// Returns the outer product: outer(a, b) of [m] and [n] is [m, n]. Gradients: those of a product that broadcasts.
 template <graph_operand A, graph_operand B>
 auto outer(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>)

@@ -13,7 +13,8 @@ inline constexpr full_matrices_t full_matrices{};
 
 namespace rules {
 
-/// The shape of a factor of [.., m, n] that has `side` rows or columns: its second extent is the least one, or `side` again.
+/// Returns the shape of an orthogonal factor of [.., m, n]. `side` is m if `of_rows`, else n. The factor is [.., side, min(m, n)], or [..,
+/// side, side] if `full`.
 constexpr shape_result orthogonal_factor(const dims& x, bool of_rows, bool full) {
     const auto r = matrices(x);
     if (!r.ok() || !x.known_rank()) return r;
@@ -29,8 +30,9 @@ constexpr shape_result qr_remainder(const dims& x, bool full) {
 
 } // namespace rules
 
-/// Orthonormal q [.., m, k] and upper triangular r [.., k, n] with q r = x, by reflections; k = min(m, n), or m with `full_matrices`.
-/// Gradient: TensorFlow's, of matrices with as many rows as columns or more. A matrix with a NaN or an infinity is an invalid_argument.
+/// Orthonormal q [.., m, k] and upper triangular r [.., k, n] with q r = x, by Householder reflections. k is min(m, n), or m with
+/// `full_matrices`. Gradient: TensorFlow's, for matrices with at least as many rows as columns. A matrix with a NaN or an infinity is an
+/// invalid_argument.
 struct qr_op {
     static constexpr auto name = "Qr";
     static constexpr int inputs = 1;
@@ -66,11 +68,11 @@ template <bool Full, class X> auto qr(const X& x, const std::source_location& wh
 
 } // namespace detail
 
-/// auto [q, r] = qr(x): x is q r.
+/// Returns the QR decomposition x = q r: auto [q, r] = qr(x).
 template <graph_operand X> auto qr(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::qr<false>(x, where);
 }
-/// With a square q.
+/// Returns the QR decomposition with a square q.
 template <graph_operand X>
 auto qr(const X& x, full_matrices_t, const std::source_location& where = std::source_location::current()) {
     return detail::qr<true>(x, where);

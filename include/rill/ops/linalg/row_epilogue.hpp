@@ -11,13 +11,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The epilogue that a fused node is to a product: it adds a row to each row, and perhaps takes the relu of that.
+/// The epilogue of a product that a fused node computes: it adds a row to each row, with an optional relu.
 struct row_epilogue {
     bool rectified = false;
 };
 
-/// Returns the epilogue that a fused node is over a product of the first two of three operands, plus the third; nothing if it is another
-/// function.
+/// Returns the epilogue if a fused node adds the third operand to the product of the first two. Returns nullopt if it computes anything
+/// else.
 std::optional<row_epilogue> row_epilogue_of(const fused_spec& next, std::span<const tensor_type> in);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The eigenvalues of [.., n, n].
+/// Returns the shape of the eigenvalues of [.., n, n].
 constexpr shape_result eigenvalues(const dims& x) {
     const auto r = square_matrices(x);
     if (!r.ok() || !x.known_rank()) return r;
@@ -18,8 +18,8 @@ constexpr shape_result eigenvalues(const dims& x) {
 
 } // namespace rules
 
-/// The eigenvalues [.., n] of symmetric matrices in ascending order and, with `compute_v`, their eigenvectors as columns [.., n, n]. The
-/// lower triangles are read. Gradient: TensorFlow's, which takes different eigenvalues where vectors are used.
+/// The eigenvalues [.., n] of symmetric matrices in ascending order and, with `compute_v`, their eigenvectors as columns [.., n, n]. Only
+/// the lower triangles are read. Gradient: TensorFlow's, which requires distinct eigenvalues if the vectors are used.
 struct self_adjoint_eig_op {
     static constexpr auto name = "SelfAdjointEigV2", label = "self_adjoint_eig";
     static constexpr int inputs = 1;
@@ -56,14 +56,14 @@ template <class X> auto eigenvalues(const X& x, bool vectors, const std::source_
 
 } // namespace detail
 
-/// auto [e, v] = self_adjoint_eig(m): matmul(m, v) is v times e, column by column.
+/// Returns eigenvalues and eigenvectors: auto [e, v] = self_adjoint_eig(m). Column by column, matmul(m, v) is v times e.
 template <graph_operand X>
 auto self_adjoint_eig(const X& x, const std::source_location& where = std::source_location::current()) {
     const auto e = detail::eigenvalues(x, true, where);
     return std::tuple(e, detail::output_of<X>([](const dims& shape) { return rules::square_matrices(shape); }, e, 1));
 }
 
-/// The eigenvalues alone, which take less time.
+/// Returns the eigenvalues alone, which takes less time.
 template <graph_operand X>
 auto self_adjoint_eigvals(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::eigenvalues(x, false, where);
@@ -96,7 +96,7 @@ RILL_INLINE std::vector<endpoint> self_adjoint_eig_op::gradient(const gradient_r
         middle = middle ? detail::apply_to_edges<add_op>(middle, turned) : turned;
     }
     const endpoint d = m.plus_adjoint(m.product(v, m.product_adjoint(middle, v)));
-    // an element below the diagonal stands for two
+    // an element below the diagonal counts for its mirror element too
     return {m.with_diagonal(m.lower_triangle(d), detail::half_of(m.diagonal(d)))};
 }
 

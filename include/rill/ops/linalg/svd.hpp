@@ -23,7 +23,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The singular values of [.., m, n].
+/// Returns the shape of the singular values of [.., m, n].
 constexpr shape_result singular_values(const dims& x) {
     const auto r = matrices(x);
     if (!r.ok() || !x.known_rank()) return r;
@@ -34,9 +34,9 @@ constexpr shape_result singular_values(const dims& x) {
 
 } // namespace rules
 
-/// The singular values s [.., k] of matrices x [.., m, n] in descending order and, with `compute_uv`, orthonormal u [.., m, k] and v
-/// [.., n, k] with u diag(s) v^T = x; k = min(m, n), and u and v are square with `full_matrices`. Gradient: TensorFlow's, which takes
-/// different singular values above 0 where vectors are used.
+/// The singular values s [.., k] of matrices x [.., m, n] in descending order, and singular vectors. With `compute_uv`, u [.., m, k] and v
+/// [.., n, k] are orthonormal with u diag(s) v^T = x. k is min(m, n); with `full_matrices` u and v are square. Gradient: TensorFlow's,
+/// which requires distinct singular values above 0 if the vectors are used.
 struct svd_op {
     static constexpr auto name = "Svd";
     static constexpr int inputs = 1;
@@ -66,7 +66,7 @@ namespace detail {
 
 inline constexpr auto singular_value_rule = [](const dims& shape) { return rules::singular_values(shape); };
 
-/// The type of the operand tells both extents of its matrices.
+/// True if the operand's type has both extents of its matrices.
 template <class X> inline constexpr bool knows_last_extents = false;
 template <typed_operand X>
 inline constexpr bool knows_last_extents<X> =
@@ -87,7 +87,7 @@ template <bool Full, class X> auto svd(const X& x, const std::source_location& w
         output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, false, Full); }, s, 2));
 }
 
-/// Returns max(m, n) of matrices whose extents only the run knows, in their element type.
+/// Returns max(m, n) of matrices with extents known only at run time, in their element type.
 template <class X> auto longer_extent(const X& x, const std::source_location& where) {
     const auto extents = rill::shape<std::int64_t>(x, where);
     const auto longer = maximum(extents(-2), extents(-1));
@@ -97,8 +97,8 @@ template <class X> auto longer_extent(const X& x, const std::source_location& wh
         return cast(sealed(longer), operand_type(x).type, where);
 }
 
-/// Returns the value up to which singular values s of x count as 0: `relative` times the largest of each matrix. If that is negative, it is
-/// `epsilons` times max(m, n) times the epsilon of the element type.
+/// Returns the cutoff up to which singular values s of x count as 0: `relative` times the largest of each matrix. If `relative` is
+/// negative, `epsilons` times max(m, n) times the epsilon of the element type replaces it.
 template <class S, class X>
 auto cutoff(const S& s, const X& x, double relative, double epsilons, const std::source_location& where) {
     const tensor_type& type = operand_type(x);
@@ -115,35 +115,35 @@ auto cutoff(const S& s, const X& x, double relative, double epsilons, const std:
 
 } // namespace detail
 
-/// auto [s, u, v] = svd(x): x is matmul(u * s, matrix_transpose(v)).
+/// Returns the singular value decomposition: auto [s, u, v] = svd(x). x is matmul(u * s, matrix_transpose(v)).
 template <graph_operand X> auto svd(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::svd<false>(x, where);
 }
-/// With square u and v.
+/// Returns the singular value decomposition with square u and v.
 template <graph_operand X>
 auto svd(const X& x, full_matrices_t, const std::source_location& where = std::source_location::current()) {
     return detail::svd<true>(x, where);
 }
-/// The singular values alone, which take less time.
+/// Returns the singular values alone, which takes less time.
 template <graph_operand X>
 auto singular_values(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::singular_values(svd_op{false, false}, x, where);
 }
 
-/// pinv(x, rcond): the pseudoinverses [.., n, m] of matrices [.., m, n] (Moore and Penrose). Singular values up to rcond times the largest
-/// count as 0. Without rcond it is 10 max(m, n) epsilons, as in TensorFlow.
+/// Returns the Moore-Penrose pseudoinverses [.., n, m] of matrices [.., m, n]: pinv(x, rcond). Singular values up to rcond times the
+/// largest count as 0. Without rcond it is 10 max(m, n) epsilons, as in TensorFlow.
 template <graph_operand X>
 auto pinv(const X& x, double rcond = -1, const std::source_location& where = std::source_location::current()) {
     const auto matrix = sealed(x);
     const auto [s, u, v] = svd(matrix, where);
     const auto counts = greater(s, detail::cutoff(s, matrix, rcond, 10, where));
-    // 1 where it does not count: a quotient by 0 would make gradients NaN
+    // 1 for values that count as 0: a quotient by 0 would make gradients NaN
     const auto inverse = sealed(select(counts, 1 / select(counts, s, s * 0 + 1), s * 0));
     return matmul(v * expand_dims<-2>(inverse, where), matrix_transpose(u, where), where);
 }
 
-/// matrix_rank(x, tolerance): how many singular values of each matrix are larger than the tolerance. Without one it is max(m, n) epsilons
-/// of the largest value, as in TensorFlow.
+/// Returns the number of singular values of each matrix that are larger than the tolerance: matrix_rank(x, tolerance). The default
+/// tolerance is max(m, n) epsilons of the largest value, as in TensorFlow.
 template <graph_operand X>
 auto matrix_rank(const X& x, double tolerance = -1,
                  const std::source_location& where = std::source_location::current()) {
@@ -184,7 +184,7 @@ RILL_INLINE std::vector<endpoint> svd_op::gradient(const gradient_request& r) co
         u = r.output(1), v = r.output(2);
     else
         s = m.add(svd_op{true, false}, {r.input(0)}), u = {s.from, 1}, v = {s.from, 2};
-    if (full_matrices && rows != columns) // the values' gradient alone
+    if (full_matrices && rows != columns) // the vectors have no gradient then
         s = m.add(svd_op{true, false}, {r.input(0)}), u = {s.from, 1}, v = {s.from, 2};
     const auto sum = [](const endpoint& a, const endpoint& b) {
         return !a ? b : !b ? a : apply_to_edges<add_op>(a, b);

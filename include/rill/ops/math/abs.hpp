@@ -30,7 +30,7 @@ struct abs_op {
     using domain_type = domains::real;
     using compiled_types = types::common;
     template <class T> RILL_FN static constexpr T scalar(const T& x) {
-        if constexpr (is_integral<T>) // that of the smallest integer wraps to itself
+        if constexpr (is_integral<T>) // the magnitude of the smallest integer wraps to itself
             return x < T(0) ? (-lane<T>(x)).v : x;
         else
             return std::abs(x);
@@ -41,20 +41,20 @@ struct abs_op {
 
 namespace detail {
 
-/// Relative to the larger part, so that no square overflows, and with derivatives of any order.
+/// Computes the magnitude relative to the larger part, so that no square overflows. It has derivatives of any order.
 template <class X> auto complex_abs(const X& z) {
     const auto a = real(z), b = imag(z);
     const auto most = stop_gradient(maximum(apply<abs_op>(a), apply<abs_op>(b)));
     const auto usual = logical_and(most > 0.0, most < std::numeric_limits<double>::infinity());
     const auto scale = select(usual, most, 1.0);
     const auto sum = square(a / scale) + square(b / scale);
-    const auto is_zero = equal(most, 0.0); // where the root has no slope
+    const auto is_zero = equal(most, 0.0); // the root has no slope there
     return sealed(select(is_zero, 0.0, scale * sqrt(select(is_zero, 1.0, sum))));
 }
 
 } // namespace detail
 
-/// Of complex numbers too: their distance from 0, as floats, with the gradient g sign(z).
+/// Returns |x|. For complex x, the result is real and its gradient is g sign(z).
 template <elementwise_operand X> RILL_FRONT auto abs(const X& x) {
     if constexpr (untyped_operand<X>) {
         if (x.dtype() == dtype::complex64 || x.dtype() == dtype::complex128) return detail::complex_abs(x);

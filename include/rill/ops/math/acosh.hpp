@@ -12,17 +12,17 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse hyperbolic cosine; of real numbers NaN below 1. Shape: that of x. Gradient: g / conj(sqrt(x - 1) sqrt(x + 1)).
+/// Inverse hyperbolic cosine. Real numbers below 1 give NaN. Shape: that of x. Gradient: g / conj(sqrt(x - 1) sqrt(x + 1)).
 struct acosh_op {
     static constexpr auto name = "Acosh";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> RILL_FN static T scalar(const T& x) { return std::acosh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        if constexpr (is_complex<typename V::value_type>) // the root of a product may be the other one
+        if constexpr (is_complex<typename V::value_type>) // the root of the product may lie on the other branch
             return g * conj(rsqrt(x - V(1)) * rsqrt(x + V(1)));
         else
-            return g * rsqrt(x - V(1)) * rsqrt(x + V(1)); // exact near 1, where x^2 - 1 is not; NaN below it
+            return g * rsqrt(x - V(1)) * rsqrt(x + V(1)); // accurate near 1, unlike x^2 - 1; NaN below 1
     }
 };
 

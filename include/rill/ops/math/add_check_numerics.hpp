@@ -8,8 +8,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Returns an operation that checks the floating outputs of all nodes that the current graph has so far, but those within loops and branches:
-/// s.run({loss, train}) with it as a further target ends with invalid_argument, which names the first node that gives NaN or an infinity.
+/// Returns an operation that checks the floating outputs of all nodes made so far in the current graph. Nodes within loops and branches are
+/// not checked. Run it as a further target: s.run({loss, train, check}). It fails with invalid_argument, which names the first node that
+/// gives NaN or an infinity.
 template <class Tensor = any_tensor> // a template, so that only programs that call it have its kernels
 operation add_check_numerics(const std::source_location& where = std::source_location::current()) {
     std::vector<operation> checks;

@@ -9,15 +9,15 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The sum of tensors of one type: one pass over all of them.
+/// Returns the sum of tensors of one dtype, in one pass over all of them.
 endpoint add_n(const std::vector<endpoint>& terms, const std::source_location& where = {});
 
-/// The same of tensors that may differ in type: then it throws invalid_argument.
+/// Does the same for tensors whose dtypes may differ. Throws invalid_argument if they do.
 endpoint add_list(const endpoint_list& terms, const std::source_location& where);
 
 } // namespace detail
 
-/// add_n({a, b, c}), add_n(terms): the sum of tensors of one dtype, in one pass. Shape: all broadcast.
+/// Returns the sum of tensors of one dtype, in one pass: add_n({a, b, c}), add_n(terms). Shape: all broadcast.
 template <tensor_list L = std::vector<any_tensor>>
 auto add_n(const L& terms, const std::source_location& where = std::source_location::current()) {
     using X = typename L::value_type;
@@ -35,7 +35,7 @@ auto add_n(const L& terms, const std::source_location& where = std::source_locat
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Traced once: there are few.
+/// Returns the program that adds `count` leaves. It is traced once per dtype and count.
 RILL_INLINE program_ptr sum_of_leaves(dtype type, std::size_t count) {
     static auto& memory = *new std::pair<std::mutex, hash_map<std::pair<dtype, std::size_t>, program_ptr>>;
     const std::lock_guard lock(memory.first);
@@ -59,7 +59,7 @@ RILL_INLINE endpoint add_list(const endpoint_list& terms, const std::source_loca
 
 RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms, const std::source_location& where) {
     const dtype type = type_of(terms[0]).type;
-    // a fan-out wider than a fused node takes is added in rounds
+    // a fused node has a limit of operands, so larger fan-outs are added in rounds
     constexpr std::size_t most = 24;
     if (terms.size() > most) {
         std::vector<endpoint> sums;

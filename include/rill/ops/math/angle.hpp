@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// angle(z): the angle of complex numbers in radians, from -pi to pi; of 0 it is 0. Shape: that of z.
+/// Returns the angles of complex numbers in radians, from -pi to pi. The angle of 0 is 0. Shape: that of z.
 template <graph_operand X> auto angle(const X& z, const std::source_location& where = std::source_location::current()) {
     return atan2(imag(z, where), real(z, where));
 }

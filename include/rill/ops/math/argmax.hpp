@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What argmax and argmin share: the result is an index, and so has no gradient.
+/// The fields and output types of argmax and argmin. The result is an index, so it has no gradient.
 struct arg_extremum {
     static constexpr int inputs = 1;
     int axis = 0;
@@ -21,7 +21,7 @@ struct arg_extremum {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 
-/// What argmax and argmin share besides: the kernel, and the functions' way to a node.
+/// The common base of argmax and argmin, with their kernel.
 template <bool Largest> struct arg_extremum_of : arg_extremum {
     using domain_type = domains::real;
     using compiled_types = types::numbers;
@@ -44,12 +44,14 @@ template <class Op, int Axis, class Out, class X> auto add_arg_extremum(const X&
 
 } // namespace detail
 
-/// Where along an axis the largest element is: the first of equals; the first NaN, if there is one.
+/// The index of the largest element along an axis. The first of equal elements counts. If there is a NaN, the result is
+/// the index of the first one.
 struct argmax_op : detail::arg_extremum_of<true> {
     static constexpr auto name = "ArgMax", label = "argmax";
 };
 
-/// argmax<1>(x) in int, argmax<1, std::int64_t>(x); a negative axis counts from the end.
+/// Returns the indices of the largest elements as int, or as another type: argmax<1>(x), argmax<1, std::int64_t>(x). A
+/// negative axis counts from the end.
 template <int Axis = 0, element Out = std::int32_t, graph_operand X>
 auto argmax(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmax: the result must be int or std::int64_t");
@@ -59,7 +61,7 @@ auto argmax(const X& x, const std::source_location& where = std::source_location
     }
     return detail::add_arg_extremum<argmax_op, Axis, Out>(x, where);
 }
-/// Along an axis known at run time only.
+/// Overload for an axis known only at run time.
 template <element Out = std::int32_t, graph_operand X>
 auto argmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmax: the result must be int or std::int64_t");

@@ -5,12 +5,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where along an axis the smallest element is: the first of equals; the first NaN, if there is one.
+/// The index of the smallest element along an axis. The first of equal elements counts. If there is a NaN, the result
+/// is the index of the first one.
 struct argmin_op : detail::arg_extremum_of<false> {
     static constexpr auto name = "ArgMin", label = "argmin";
 };
 
-/// argmin<1>(x) in int, argmin<1, std::int64_t>(x); a negative axis counts from the end.
+/// Returns the indices of the smallest elements as int, or as another type: argmin<1>(x), argmin<1, std::int64_t>(x). A
+/// negative axis counts from the end.
 template <int Axis = 0, element Out = std::int32_t, graph_operand X>
 auto argmin(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmin: the result must be int or std::int64_t");
@@ -20,7 +22,7 @@ auto argmin(const X& x, const std::source_location& where = std::source_location
     }
     return detail::add_arg_extremum<argmin_op, Axis, Out>(x, where);
 }
-/// Along an axis known at run time only.
+/// Overload for an axis known only at run time.
 template <element Out = std::int32_t, graph_operand X>
 auto argmin(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmin: the result must be int or std::int64_t");

@@ -11,14 +11,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse sine, in radians; of real numbers NaN beyond [-1, 1]. Shape: that of x. Gradient: g / conj(sqrt(1 - x^2)).
+/// Inverse sine, in radians. Real numbers outside [-1, 1] give NaN. Shape: that of x. Gradient: g / conj(sqrt(1 -
+/// x^2)).
 struct asin_op {
     static constexpr auto name = "Asin";
     using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> RILL_FN static T scalar(const T& x) { return std::asin(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        const V z = conj(x); // before the root: on its cut the sign of a zero says which of two it is
+        const V z = conj(x); // before the root: on the branch cut, the sign of zero selects the branch
         return g * rsqrt(V(1) - z * z);
     }
 };

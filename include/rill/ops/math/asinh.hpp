@@ -20,7 +20,7 @@ struct asinh_op {
     using compiled_types = types::floats;
     template <class T> RILL_FN static T scalar(const T& x) { return std::asinh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        if constexpr (std::is_same_v<typename V::value_type, half>) { // its squares overflow from 256 on
+        if constexpr (std::is_same_v<typename V::value_type, half>) { // squares of half overflow from 256 on
             const auto wide = cast_to<float>(x);
             return cast_to<half>(cast_to<float>(g) * rsqrt(decltype(wide)(1) + wide * wide));
         } else {

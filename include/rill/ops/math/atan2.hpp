@@ -15,9 +15,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The angle of the point (b, a), in radians from -pi to pi: atan2(y, x). Shape: a and b broadcast.
-/// Gradient: g b / (a^2 + b^2) and -g a / (a^2 + b^2), by the quotient of the smaller and the larger: no square leaves the range. 0 where
-/// both are 0.
+/// The angle of the point (b, a), in radians from -pi to pi: atan2(y, x). Shape: a and b broadcast. Gradient: g b / (a^2 + b^2) and -g a /
+/// (a^2 + b^2), 0 if both are 0. The quotient of the smaller and the larger operand is used, so that no square overflows.
 struct atan2_op {
     static constexpr auto name = "Atan2";
     using domain_type = domains::real_floating;

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse hyperbolic tangent; of real numbers NaN beyond [-1, 1]. Shape: that of x. Gradient: g / conj(1 - x^2).
+/// Inverse hyperbolic tangent. Real numbers outside [-1, 1] give NaN. Shape: that of x. Gradient: g / conj(1 - x^2).
 struct atanh_op {
     static constexpr auto name = "Atanh";
     using domain_type = domains::floating;

@@ -20,12 +20,12 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct bincount_options {
-    index_t minlength = 0;  // the result has so many elements at least
-    index_t maxlength = -1; // and at most; larger numbers are left out. -1: any number
+    index_t minlength = 0;  // the least number of elements of the result
+    index_t maxlength = -1; // the largest number of elements; larger values are left out. -1: no limit
 };
 
-/// bincount(x, weights, {.maxlength = 10}): element i of the result is the sum of the weights where x is i. It has as many elements as the largest
-/// number of x says, and one more. A negative number is invalid_argument. Gradient by the weights: g of their numbers.
+/// Returns weighted counts: bincount(x, weights, {.maxlength = 10}). Element i of the result is the sum of the weights where x is i. The
+/// result has (largest value of x + 1) elements. A negative value is invalid_argument. Gradient for the weights: g at the value of each.
 template <typed_operand X, typed_operand W>
 auto bincount(const X& x, const W& weights, const bincount_options& how = {},
               const std::source_location& where = std::source_location::current()) {
@@ -39,7 +39,7 @@ auto bincount(const X& x, const W& weights, const bincount_options& how = {},
     const tensor kept = select(cast<std::int64_t>(ids) < static_cast<std::int64_t>(how.maxlength), ids, I(-1));
     return unsorted_segment_sum(flat, kept, count, where);
 }
-/// bincount(x): how often each number comes, as int.
+/// Returns how often each value occurs, as int: bincount(x).
 template <typed_operand X>
 auto bincount(const X& x, const bincount_options& how = {},
               const std::source_location& where = std::source_location::current()) {
@@ -47,8 +47,8 @@ auto bincount(const X& x, const bincount_options& how = {},
     return bincount(all, cast<int>(ones_like(all)), how, where);
 }
 
-/// histogram_fixed_width<10>(x, low, high): how many elements lie in each of 10 equal parts of [low, high), as int; elements outside count to the
-/// first or the last part.
+/// Counts the elements in each of `Bins` equal parts of [low, high), as int: histogram_fixed_width<10>(x, low, high). Elements outside
+/// count for the first or the last part.
 template <index_t Bins, typed_operand X>
 auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_type_of<X>& high,
                            const std::source_location& where = std::source_location::current()) {
@@ -62,7 +62,7 @@ auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_
     return unsorted_segment_sum<Bins>(cast<int>(ones_like(ids)), ids, where);
 }
 
-/// auto [values, numbers, counts] = unique_with_counts(x): as unique, and how often each value comes, as int.
+/// Returns the results of unique and the count of each value as int: auto [values, numbers, counts] = unique_with_counts(x).
 template <typed_operand X>
 auto unique_with_counts(const X& x, const std::source_location& where = std::source_location::current()) {
     const auto [values, numbers] = unique(x, where);

@@ -11,8 +11,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// bucketize(x, {0.f, 10.f, 100.f}): for each element the number of boundaries that are not above it, as int: 0 below 0, 1 from 0 on, 3 from 100
-/// on, and 3 for NaN. Boundaries that fall are invalid_argument. An expression.
+/// Returns for each element the number of boundaries that are less than or equal to it, as int. With bucketize(x, {0.f, 10.f, 100.f}) this
+/// is 0 below 0, 1 from 0 on, 3 from 100 on, and 3 for NaN. Boundaries in descending order are invalid_argument. The result is an
+/// expression.
 template <graph_operand X>
 auto bucketize(const X& x, const std::vector<float>& boundaries,
                const std::source_location& where = std::source_location::current()) {

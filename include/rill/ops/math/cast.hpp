@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Converts the element type: float to integer saturates (NaN gives 0), integers wrap, bool gives 0 and 1. Shape: that
-/// of x. Gradient: converted back, between floating types.
+/// A conversion of the element type. From float to integer it saturates, and NaN gives 0. Integers wrap; bool gives 0
+/// and 1. Shape: that of x. Gradient: converted back, between floating types.
 template <class To> struct cast_op {
     static constexpr auto name = "Cast";
     using domain_type = domains::any;
@@ -18,7 +18,7 @@ template <class To> struct cast_op {
     }
 };
 
-/// The traced form of a conversion.
+/// Traces a conversion.
 template <class To, class T> constexpr auto cast_to(const symbol<T>& x) {
     if constexpr (std::is_same_v<To, T>)
         return x;
@@ -28,7 +28,7 @@ template <class To, class T> constexpr auto cast_to(const symbol<T>& x) {
 
 template <element To, graph_operand X> auto cast(const X& x) { return apply<cast_op<To>>(x); }
 
-/// To a type known at run time only: cast(x, y.dtype()).
+/// Overload for a type known only at run time: cast(x, y.dtype()).
 template <graph_operand X>
 any_tensor cast(const X& x, dtype to, const std::source_location& where = std::source_location::current()) {
     const any_tensor from(x);

@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The smallest integer not below x. Shape: that of x. Gradient: 0, whatever comes from above.
+/// The smallest integer that is at least x. Shape: that of x. Gradient: 0 for any g.
 struct ceil_op {
     static constexpr auto name = "Ceil";
     using domain_type = domains::real_floating;

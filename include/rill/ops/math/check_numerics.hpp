@@ -12,13 +12,13 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns the site of "a NaN at [1, 0]: after the division".
+/// Returns the site of the error "a NaN at [1, 0]: after the division".
 error_site_ptr not_finite_site(const dims& shape, const std::string& message);
 
 } // namespace detail
 
-/// x, if all its elements are finite; a NaN or an infinity is invalid_argument, which names the node and the place. Gradient: g, which is
-/// checked too.
+/// x, if all its elements are finite. A NaN or an infinity is invalid_argument, which names the node and the position. Gradient: g, which
+/// is checked too.
 struct check_numerics_op {
     static constexpr auto name = "CheckNumerics";
     using domain_type = domains::real_floating;
@@ -41,7 +41,7 @@ struct check_numerics_op {
     }
 };
 
-/// check_numerics(x, "after the division"): stops the run where x holds NaN or an infinity.
+/// Fails the run if x holds NaN or an infinity: check_numerics(x, "after the division").
 template <graph_operand X>
 auto check_numerics(const X& x, const std::string& message = {},
                     const std::source_location& where = std::source_location::current()) {

@@ -9,11 +9,11 @@ namespace rill { inline namespace RILL_ABI {
 struct real_op;
 struct imag_op;
 
-/// Complex numbers of real and imaginary parts. Shape: both broadcast. Gradient: the parts of g, summed to the shapes of what stretched.
+/// Complex numbers from real and imaginary parts. Shape: both broadcast. Gradient: the parts of g, summed to the shapes of the operands.
 struct complex_op {
     static constexpr auto name = "Complex";
     static constexpr int inputs = 2;
-    using domain_type = detail::complex_types; // of the result
+    using domain_type = detail::complex_types; // the dtypes of the result
     using compiled_types = detail::complex_types;
     using brings = op_list<real_op, imag_op, combining<combine::sum>>;
 
@@ -32,7 +32,7 @@ struct complex_op {
     }
 };
 
-/// complex(re, im), of float or double.
+/// Returns complex numbers from parts in float or double: complex(re, im).
 template <graph_operand A, graph_operand B>
 auto complex(const A& re, const B& im, const std::source_location& where = std::source_location::current()) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "complex: the dtypes differ; convert with cast<T>()");

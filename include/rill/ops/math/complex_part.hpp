@@ -8,18 +8,18 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-struct complex_op; // what the gradient of a part is made of
+struct complex_op; // builds the gradient of a part
 
 namespace detail {
 
 using complex_types = type_set<std::complex<float>, std::complex<double>>;
 
-/// From real numbers that stretch to a shape to every other number: one part of complex ones.
+/// Returns the layout of a copy of real numbers, broadcast to a shape, into one part of complex numbers.
 strided_layout part_layout(const dims& from, const dims& to);
 
 std::vector<tensor_type> part_outputs(const tensor_type& whole);
 
-/// What real and imag share. `Place` is where the part stands in a complex number.
+/// The common base of real and imag. `Place` is the index of the part in a complex number: 0 or 1.
 template <int Place> struct complex_part {
     static constexpr int inputs = 1;
     using domain_type = complex_types;
@@ -37,7 +37,7 @@ template <int Place> struct complex_part {
     }
 };
 
-/// The kernels of an op over complex numbers, where types don't show which.
+/// Compiles the kernels of an op for all complex types, if the operand's type is known only at run time.
 template <class Op> void require_complex() {
     complex_types::each([]<class T>(std::type_identity<T>) { require_kernel_for<Op, T>(); });
 }

@@ -12,8 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// confusion_matrix<3>(labels, predictions, weights): element [l, p] is the sum of the weights of what has the label l and is taken for p. Labels
-/// and predictions are whole numbers [n] from 0 on; others are invalid_argument where it runs.
+/// Returns a weighted confusion matrix: confusion_matrix<3>(labels, predictions, weights). Element [l, p] is the sum of the weights of the
+/// examples with label l and prediction p. Labels and predictions are integers [n] from 0 on. Others fail the run with invalid_argument.
 template <index_t Classes, typed_operand Labels, typed_operand Predictions, typed_operand Weights>
 auto confusion_matrix(const Labels& labels, const Predictions& predictions, const Weights& weights,
                       const std::source_location& where = std::source_location::current()) {
@@ -31,7 +31,7 @@ auto confusion_matrix(const Labels& labels, const Predictions& predictions, cons
     return reshape<Classes, Classes>(
         unsorted_segment_sum<Classes * Classes>(weights, of * number(Classes) + taken_for, where), where);
 }
-/// Counts: the weights are 1.
+/// Returns the confusion matrix of counts: all weights are 1.
 template <index_t Classes, typed_operand Labels, typed_operand Predictions>
 auto confusion_matrix(const Labels& labels, const Predictions& predictions,
                       const std::source_location& where = std::source_location::current()) {

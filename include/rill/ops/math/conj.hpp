@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The complex conjugate. Shape: that of x. Gradient: conj(g). A real x is its own conjugate: no node is made.
+/// The complex conjugate. Shape: that of x. Gradient: conj(g). For real x no node is added.
 struct conj_op {
     static constexpr auto name = "Conj";
     static constexpr int cost = 1;
@@ -33,7 +33,7 @@ template <elementwise_operand X> RILL_FRONT auto conj(const X& x) {
 
 namespace detail {
 
-/// x, or of complex numbers their conjugates: for gradients of node ops.
+/// Returns the conjugate of complex x, or a real x itself. Gradients of node ops use it.
 endpoint conjugate_of(const endpoint& x);
 
 } // namespace detail

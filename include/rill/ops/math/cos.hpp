@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Cosine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: -g conj(sin(x)).
+/// Cosine of x in radians. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: -g conj(sin(x)).
 struct cos_op : elementary::cos_function {
     static constexpr auto name = "Cos";
     using domain_type = domains::floating;

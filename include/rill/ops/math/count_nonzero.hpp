@@ -11,13 +11,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The number of elements over axes that are not zero, as std::int64_t. All axes without a list.
+/// Returns the number of nonzero elements over axes, as std::int64_t. Without a list, all axes are reduced.
 template <int... Axes, typed_operand X>
 auto count_nonzero(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_sum<Axes...>(cast<std::int64_t>(not_equal(x, value_type_of<X>(0))), where);
 }
 
-/// Along axes known at run time only: count_nonzero(x, 1), count_nonzero(x, {0, -1}), count_nonzero(x, 1, keep_dims).
+/// Overload for axes known only at run time: count_nonzero(x, 1), count_nonzero(x, {0, -1}), count_nonzero(x, 1,
+/// keep_dims).
 template <typed_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto count_nonzero(const X& x, const A& axes, K keep = {},
                    const std::source_location& where = std::source_location::current()) {

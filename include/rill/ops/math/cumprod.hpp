@@ -9,8 +9,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Running products along an axis. Gradient: to an element the sum of g times the products of the others, exact at zeros as well. It is
-/// the product of what lies before times a recurrence over what lies after, the other way; of complex numbers, of the conjugates.
+/// Cumulative products along an axis. Gradient: for each element, the sum of g times the products of the other elements, exact at zeros as
+/// well. It is computed as the exclusive product before the element times a reverse recurrence over the elements after it. Complex numbers
+/// use the conjugates.
 struct cumprod_op : detail::running {
     static constexpr auto name = "Cumprod";
     using domain_type = domains::numeric;
@@ -22,7 +23,8 @@ struct cumprod_op : detail::running {
     }
 };
 
-/// cumprod<0>(x): [a, b, c] becomes [a, a b, a b c]; cumprod<0>(x, {.exclusive = true, .reverse = true}).
+/// Returns cumulative products: cumprod<0>(x) maps [a, b, c] to [a, a b, a b c]. Options: cumprod<0>(x, {.exclusive = true, .reverse =
+/// true}).
 template <int Axis, graph_operand X>
 auto cumprod(const X& x, const cumulative_options& how = {},
              const std::source_location& where = std::source_location::current()) {
@@ -32,7 +34,7 @@ auto cumprod(const X& x, const cumulative_options& how = {},
     }
     return detail::add_scan(x, cumprod_op{{Axis, how}}, where);
 }
-/// Along an axis known at run time only.
+/// Overload for an axis known only at run time.
 template <graph_operand X>
 auto cumprod(const X& x, int axis, const cumulative_options& how = {},
              const std::source_location& where = std::source_location::current()) {
@@ -50,7 +52,7 @@ RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r
     const linear_recurrence_op back{axis, !how.reverse};
     if (how.exclusive)
         return {detail::apply_to_edges<mul_op>(detail::conjugate_of(r.output(0)), r.add<cumprod_op>(back, {x, g}))};
-    // y[i] is x[i] times the product of what lies before it
+    // y[i] is x[i] times the product of the elements before it
     const endpoint before = r.add<cumprod_op>(cumprod_op{{axis, {true, how.reverse}}}, {x});
     const endpoint after = r.add<cumprod_op>(back, {x, detail::apply_to_edges<mul_op>(x, g)});
     return {detail::apply_to_edges<mul_op>(before, detail::apply_to_edges<add_op>(g, after))};

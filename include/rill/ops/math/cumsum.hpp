@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Running sums along an axis. Gradient: the running sums of g the other way.
+/// Cumulative sums along an axis. Gradient: the cumulative sums of g in the other direction.
 struct cumsum_op : detail::running {
     static constexpr auto name = "Cumsum";
     using domain_type = domains::numeric;
@@ -16,7 +16,8 @@ struct cumsum_op : detail::running {
     }
 };
 
-/// cumsum<0>(x): [a, b, c] becomes [a, a + b, a + b + c]; cumsum<0>(x, {.exclusive = true, .reverse = true}).
+/// Returns cumulative sums: cumsum<0>(x) maps [a, b, c] to [a, a + b, a + b + c]. Options: cumsum<0>(x, {.exclusive =
+/// true, .reverse = true}).
 template <int Axis, graph_operand X>
 auto cumsum(const X& x, const cumulative_options& how = {},
             const std::source_location& where = std::source_location::current()) {
@@ -26,7 +27,7 @@ auto cumsum(const X& x, const cumulative_options& how = {},
     }
     return detail::add_scan(x, cumsum_op{{Axis, how}}, where);
 }
-/// Along an axis known at run time only.
+/// Overload for an axis known only at run time.
 template <graph_operand X>
 auto cumsum(const X& x, int axis, const cumulative_options& how = {},
             const std::source_location& where = std::source_location::current()) {

@@ -8,11 +8,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The derivative of a structure, element by element, as an elementwise op: its operands are the structure's leaves and
-/// scalars, and one bool per leaf occurrence that says whether the leaf is the one to differentiate by.
+/// The derivative of an expression structure as an elementwise op. Its operands are the structure's leaves and scalars, then one bool per
+/// leaf occurrence. The bool is true if the derivative is by that leaf.
 template <class S> struct adjoint_op {
     static constexpr auto name = "Adjoint";
-    static constexpr bool expands = true; // its own derivatives go through the traced program
+    static constexpr bool expands = true; // the traced program gives its own derivatives
     using result_type = typename S::value_type;
     using domain_type = domains::any;
     static constexpr int weight = 3 * S::leaves;
@@ -36,7 +36,7 @@ private:
                            std::index_sequence<I...>) {
         const auto s = detail::evaluator<S, 0, 0>::forward(leaves, scalars);
         using V = std::remove_const_t<decltype(s.value)>;
-        // zeros: a leaf that no derivative flows to, as in a comparison, keeps its own
+        // initial zeros: no derivative flows to some leaves, such as those of a comparison
         auto slots = std::tuple<std::tuple_element_t<I, Leaves>...>(std::tuple_element_t<I, Leaves>(0)...);
         detail::pullback_of<S, 0>::run(s, V(1), slots);
         V sum(0);
@@ -50,7 +50,7 @@ private:
 
 namespace detail {
 
-/// The leaves of an expression as arguments of another one.
+/// Returns the leaves of an expression as a tuple of arguments.
 template <class A> auto leaf_arguments(const A& a) {
     if constexpr (is_expression<A>)
         return spread([](const auto&... x) { return std::tuple_cat(leaf_arguments(x)...); }, a.args());
@@ -102,10 +102,9 @@ template <class E, class T, index_t... D> auto derivative_of(const E& y, const t
 
 } // namespace detail
 
-/// dy/dx of an expression that is elementwise in the tensor x: again an expression, computed in the same pass as what
-/// surrounds it. Shape: that of y. Sealed tensors in y are leaves: only x itself counts. Of an expression over the weight limit, or
-/// of one that contains a derivative, the result is a tensor: y is sealed and goes through gradients(), which needs an x of y's
-/// shape.
+/// Returns dy/dx of an expression that is elementwise in the tensor x. The result is an expression too, computed in the same pass as the
+/// surrounding one. Shape: that of y. Sealed tensors in y are leaves, so only x itself counts. If y exceeds the weight limit or contains a
+/// derivative, the result is a tensor. Then y is sealed and differentiated by gradients(), which needs an x of y's shape.
 template <typed_operand E, class T, index_t... D> auto derivative(const E& y, const tensor<T, D...>& x) {
     static_assert(detail::is_expression<E>,
                   "derivative: y is an edge of the graph or a constant, not an expression; use gradients(y, x)");

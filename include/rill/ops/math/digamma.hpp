@@ -14,14 +14,14 @@ namespace detail { inline namespace RILL_ISA {
 inline RILL_HOST_DEVICE double digamma(double x) {
     constexpr double pi = 3.14159265358979323846;
     double sum = 0;
-    if (x <= 0) { // reflected; the tangent repeats, so that of the distance to the nearest integer will do
+    if (x <= 0) { // reflection; the tangent is periodic, so the distance to the nearest integer suffices
         const double off = x - std::nearbyint(x);
-        if (!(off != 0)) return std::numeric_limits<double>::quiet_NaN(); // -infinity too
+        if (!(off != 0)) return std::numeric_limits<double>::quiet_NaN(); // also at -infinity
         sum = -pi / std::tan(pi * off);
         x = 1 - x;
     }
     for (; x < 10; x += 1) sum -= 1 / x;
-    const double z = 1 / x / x; // the series of Bernoulli's numbers over 2 k
+    const double z = 1 / x / x; // the asymptotic series of Bernoulli numbers over 2 k
     const double tail =
         z * (1. / 12 -
              z * (1. / 120 -
@@ -32,7 +32,7 @@ inline RILL_HOST_DEVICE double digamma(double x) {
 
 }} // namespace detail::RILL_ISA
 
-/// The derivative of lgamma; NaN at 0, -1, -2, … Shape: that of x. Gradient: g polygamma(1, x).
+/// The derivative of lgamma. At 0, -1, -2, … it is NaN. Shape: that of x. Gradient: g polygamma(1, x).
 struct digamma_op {
     static constexpr auto name = "Digamma";
     using domain_type = domains::real_floating;

@@ -8,7 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a / b; of integers, towards zero, and by zero an error at run time. Shape: a and b broadcast. Gradient: g / conj(b) and -g conj(y) / conj(b).
+/// a / b. Integers are rounded towards zero, and an integer division by zero fails the run. Shape: a and b broadcast. Gradient: g / conj(b)
+/// and -g conj(y) / conj(b).
 struct div_op {
     static constexpr auto name = "Div";
     using domain_type = domains::numeric;

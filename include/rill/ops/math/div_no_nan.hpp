@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a / b, and 0 where b is 0. Shape: a and b broadcast. Gradient: g / conj(b) and -g conj(a / b^2), likewise 0 where b is 0.
+/// a / b, or 0 where b is 0. Shape: a and b broadcast. Gradient: g / conj(b) and -g conj(a / b^2), also 0 where b is 0.
 struct div_no_nan_op {
     static constexpr auto name = "DivNoNan";
     using domain_type = domains::floating;

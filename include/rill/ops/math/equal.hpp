@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a == b, as bool; of strings too, as a node. Shape: a and b broadcast. No gradient: the result is bool.
+/// a == b, as bool; string operands make a node. Shape: a and b broadcast. No gradient: the result is bool.
 struct equal_op {
     static constexpr auto name = "Equal";
     static constexpr int cost = 1;

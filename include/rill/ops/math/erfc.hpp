@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// 1 - erf(x), exact where that is small. Shape: that of x. Gradient: -g 2 / sqrt(pi) e^(-x^2).
+/// 1 - erf(x), accurate where the result is small. Shape: that of x. Gradient: -g 2 / sqrt(pi) e^(-x^2).
 struct erfc_op {
     static constexpr auto name = "Erfc";
     using domain_type = domains::real_floating;

@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// e^x. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(e^x).
+/// e^x. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: g conj(e^x).
 struct exp_op : elementary::exp_function {
     static constexpr auto name = "Exp";
     using domain_type = domains::floating;

@@ -11,8 +11,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// e^(x - most), and 1 where both are equal: also where both are infinite. Sums of exponentials relative to the largest are made of it.
-/// Shape: x and most broadcast. Gradient: g y and -g y.
+/// e^(x - most), and 1 if both are equal, also if both are infinite. It is the term of sums of exponentials relative to the largest. Shape:
+/// x and most broadcast. Gradient: g y and -g y.
 struct exp_below_op {
     static constexpr auto name = "ExpBelow";
     using domain_type = domains::real_floating;

@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// e^x - 1, exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(e^x).
+/// e^x - 1, accurate near 0. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: g conj(e^x).
 struct expm1_op {
     static constexpr auto name = "Expm1";
     using domain_type = domains::floating;

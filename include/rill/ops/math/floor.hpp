@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The largest integer not above x. Shape: that of x. Gradient: 0, whatever comes from above.
+/// The largest integer that is at most x. Shape: that of x. Gradient: 0 for any g.
 struct floor_op {
     static constexpr auto name = "Floor";
     using domain_type = domains::real_floating;

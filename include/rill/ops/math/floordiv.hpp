@@ -13,8 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The largest integer not above a / b, found before a / b is rounded: floordiv(a, b) b + mod(a, b) is a, as in Python. Of integers by
-/// zero an error at run time. Shape: a and b broadcast. Gradient: 0, whatever comes from above.
+/// The largest integer that is at most the exact quotient a / b. As in Python, floordiv(a, b) b + mod(a, b) is a. An integer division by
+/// zero fails the run. Shape: a and b broadcast. Gradient: 0 for any g.
 struct floordiv_op {
     static constexpr auto name = "FloorDiv";
     using domain_type = domains::real;
@@ -23,7 +23,7 @@ struct floordiv_op {
     template <class V>
         requires is_integral<typename V::value_type>
     RILL_FN static auto value(const V& a, const V& b) {
-        const V q = a / b; // cut towards zero
+        const V q = a / b; // rounded towards zero
         return select(q * b != a && (a < V(0)) != (b < V(0)), q - V(1), q);
     }
     template <class T>
@@ -42,7 +42,8 @@ struct floordiv_op {
     template <class V> RILL_FN static auto pullback(const V&) { return adjoints<V, V>(V(0), V(0)); }
 
 private:
-    /// Below it a quotient has every whole number beside it: one that was rounded up to such a number has a remainder of the wrong sign.
+    /// The bound below which floats represent every whole number. There, a quotient that was rounded up to a whole number has a remainder
+    /// of the wrong sign.
     template <class T> static constexpr T exact_below = 1 / std::numeric_limits<T>::epsilon();
 };
 
@@ -53,7 +54,7 @@ RILL_FRONT auto floordiv(const A& a, const B& b) {
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "floordiv: the shapes do not broadcast");
     return apply<floordiv_op>(a, b);
 }
-/// TensorFlow's other name.
+/// Alias of floordiv, TensorFlow's other name.
 template <class A, class B>
     requires elementwise_pair<A, B>
 RILL_FRONT auto floor_div(const A& a, const B& b) {

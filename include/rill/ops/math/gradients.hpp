@@ -6,16 +6,16 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What the vector form of gradients may be told.
+/// Options of the vector form of gradients.
 struct gradient_options {
-    std::vector<any_tensor> grad_ys = {}; // the gradients of the ys; ones where left out
-    std::vector<any_tensor> stop = {};    // taken as constants
-    bool colocate = false;                // each node of a gradient beside the node that it is the gradient of
+    std::vector<any_tensor> grad_ys = {}; // the gradients of the ys; ones if left out
+    std::vector<any_tensor> stop = {};    // tensors treated as constants
+    bool colocate = false;                // place each gradient node on the device of its forward node
 };
 
 namespace detail {
 
-/// What the walk that builds gradients takes from the ops.
+/// Returns the ops that the construction of gradients uses.
 const gradient_ops& the_gradient_ops();
 
 std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
@@ -24,7 +24,7 @@ std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const 
 std::vector<any_tensor> gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
                                          const gradient_options& options, const std::source_location& where);
 
-/// Sums of gradients need the addition of their dtype.
+/// Compiles the addition of T, which sums of gradients need.
 template <class T> void require_gradient_kernels() {
     if constexpr (is_differentiable(dtype_of<T>)) {
         require_primitive<add_op, T, T>();
@@ -40,13 +40,13 @@ template <class X> auto typed_gradient(const X& x, const endpoint& d) {
 } // namespace detail
 
 /// Adds nodes that compute d(sum of y)/dx for each x and returns their tensors: auto [dw, db] = gradients(loss, w, b).
-/// Zeros where x does not reach y. The results can be differentiated again.
+/// The result is zeros if y does not depend on x. The results can be differentiated again.
 template <typed_operand Y, typed_operand... X>
     requires(sizeof...(X) > 0)
 auto gradients(const Y& y, const X&... xs) {
     return gradients(std::tuple<const Y&>(y), xs...);
 }
-/// Several ys: the gradients of their sum.
+/// Returns the gradients of the sum of several ys.
 template <class... Y, typed_operand... X>
     requires(sizeof...(X) > 0 && (typed_operand<Y> && ...))
 auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
@@ -62,7 +62,7 @@ auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
         return std::tuple{detail::typed_gradient(xs, d[I])...};
     }(std::index_sequence_for<X...>{});
 }
-/// Of tensors whose types are known at run time: an empty handle where x does not reach y.
+/// Overload for tensors whose types are known at run time. The result is an empty handle if the ys do not depend on x.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 std::vector<any_tensor> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
                                   const gradient_options& options = {},
@@ -71,7 +71,7 @@ std::vector<any_tensor> gradients(const std::vector<any_tensor>& ys, const std::
     detail::require_gradient_kernels<double>();
     return detail::gradient_tensors(ys, xs, options, where);
 }
-/// If the type of one of them is known at run time only, the first form is the vector form.
+/// Overload for operands of which some have a type known only at run time. It calls the vector form.
 template <graph_operand Y, graph_operand... X>
     requires(sizeof...(X) > 0 && (untyped_operand<Y> || ... || untyped_operand<X>))
 std::vector<any_tensor> gradients(const Y& y, const X&... xs) {
@@ -84,7 +84,7 @@ std::vector<any_tensor> gradients(const std::tuple<Y...>& ys, const X&... xs) {
     static_assert((!unsealed_operand<X> && ...),
                   "gradients: x must be a tensor; an unsealed expression is not an edge of the graph (tensor t = …)");
     return gradients(std::apply([](const auto&... y) { return std::vector<any_tensor>{y...}; }, ys),
-                     std::vector<any_tensor>{xs...}, {}, std::source_location{}); // variadic: nobody says where
+                     std::vector<any_tensor>{xs...}, {}, std::source_location{}); // a variadic function has no source location
 }
 
 }} // namespace rill::RILL_ABI

@@ -13,7 +13,7 @@ struct imag_op : detail::complex_part<1> {
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// imag(z).
+/// Returns the imaginary parts: imag(z).
 template <graph_operand X> auto imag(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
         static_assert(op_takes<imag_op, value_type_of<X>>, "imag: the element type is not complex");

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where x is neither infinite nor NaN, as bool. Shape: that of x. No gradient: the result is bool.
+/// True where x is neither infinite nor NaN, as bool. Shape: that of x. No gradient: the result is bool.
 struct is_finite_op {
     static constexpr auto name = "IsFinite";
     using domain_type = domains::real_floating;

@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where x is infinite, as bool. Shape: that of x. No gradient: the result is bool.
+/// True where x is infinite, as bool. Shape: that of x. No gradient: the result is bool.
 struct is_inf_op {
     static constexpr auto name = "IsInf";
     using domain_type = domains::real_floating;

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where x is NaN, as bool. Shape: that of x. No gradient: the result is bool.
+/// True where x is NaN, as bool. Shape: that of x. No gradient: the result is bool.
 struct is_nan_op {
     static constexpr auto name = "IsNan";
     using domain_type = domains::real_floating;

@@ -24,22 +24,22 @@ namespace detail {
 
 using bind_fused = kernel (*)(const fused_spec& spec, kernel_request& request);
 
-/// A kernel within another one's: it reads and writes what it is called with.
+/// A nested kernel with inputs, output and scratch memory given by the outer kernel.
 class inner_kernel {
 public:
-    /// Adds the scratch memory that it needs to `scratch_bytes`.
+    /// Binds the kernel and adds the size of its scratch memory to `scratch_bytes`.
     inner_kernel(fused_spec spec, std::span<const tensor_type> in, const tensor_type& out, std::size_t& scratch_bytes,
                  bind_fused bind);
-    /// `outer`: the arguments of the kernel around it.
+    /// Runs the kernel. `outer`: the arguments of the outer kernel.
     void operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const;
 
 private:
     std::unique_ptr<const fused_spec> spec_; // the kernel points into it
     kernel run_;
-    std::size_t scratch_at_; // in the outer kernel's scratch memory
+    std::size_t scratch_at_; // offset in the outer kernel's scratch memory
 };
 
-/// Computes norms relative to the largest magnitude, in two passes over the elements.
+/// A computation of norms relative to the largest magnitude, in two passes over the elements.
 class scaled_norm {
 public:
     scaled_norm(const fused_spec& elements, std::span<const tensor_type> in, const tensor_type& out,
@@ -47,29 +47,28 @@ public:
     void operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const;
 
 private:
-    std::size_t largest_at_, squares_at_; // in the scratch memory
+    std::size_t largest_at_, squares_at_; // offsets in the scratch memory
     inner_kernel largest_, squares_, finish_;
 };
 
-/// Computes the norms whose sum of squares has left the range.
+/// A second computation of the norms whose sum of squares has overflowed or underflowed.
 class l2_norm_rescue {
 public:
     l2_norm_rescue(const fused_spec& elements, kernel_request& request, bind_fused bind);
-    /// Writes all norms, those that are finite as they are.
+    /// Writes all norms; finite roots are copied.
     void operator()(const kernel_args& a) const;
 
 private:
-    std::size_t inputs_of_part_, parts_, norms_at_, bytes_; // bytes: of one part's norms
-    std::vector<scaled_norm> norms_;                        // of each part; of several, then of all together
+    std::size_t inputs_of_part_, parts_, norms_at_, bytes_; // bytes: size of the norms of one part
+    std::vector<scaled_norm> norms_;                        // one per part; with several parts, one more for their total
     inner_kernel choose_;
 };
 
 } // namespace detail
 
-/// The Euclidean norm of elements whose squares are added up already: the root that is given, or where that is not finite, a norm
-/// relative to the largest magnitude. Inputs: operands of the elements, of one part or of several whose norms are taken together; the
-/// sum of all squares; and its root, NaN where the sum is too small to be precise. Gradient: to the sum, g / (2 norm), g where the
-/// norm is 0 and so are the elements.
+/// The Euclidean norm of elements whose sum of squares is an input. It is the given root if that is finite, else a norm relative to the
+/// largest magnitude. Inputs: operands of the elements, of one part or of several parts with a common norm; the sum of all squares; its
+/// root, NaN if the sum is too small to be precise. Gradient: for the sum, g / (2 norm); it is g if the norm and the elements are 0.
 struct l2_norm_op {
     static constexpr auto name = "L2Norm";
     static constexpr int least_inputs = 3;
@@ -77,15 +76,15 @@ struct l2_norm_op {
     using compiled_types = types::floats;
     using brings = op_list<abs_op, add_op, div_op, mul_op, square_op, sqrt_op, select_op, equal_op, greater_op, sub_op,
                            combining<combine::max>, combining<combine::sum>>;
-    fused_spec spec; // what gives the elements of a part, and how they are reduced
+    fused_spec spec; // the program of a part's elements and their reduction
 
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type> out) const { return out[0].type; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
-    /// The sum of squares is an input for the gradient's sake.
+    /// Marks the sum of squares as unread: it is an input only for the gradient.
     static input_list shape_only_inputs(int count) { return {count - 2}; }
-    /// The elements are read in rare cases alone.
+    /// Returns a cost without the elements, which are read in rare cases only.
     op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
         return detail::cost_of_slices(out[0]);
     }
@@ -117,7 +116,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The program that gives the elements, to be gone on with; leaf `leaves` of it may be a number for each group.
+/// A tracer that extends the program of the elements. If `grouped`, an additional last leaf holds a number for each group.
 struct elements_program {
     fused_spec spec;
     tracer t;
@@ -141,7 +140,7 @@ struct elements_program {
         return std::move(spec);
     }
 
-    /// How many inputs the program reads.
+    /// Returns the number of inputs that the program reads.
     static std::size_t inputs_of(const fused_spec& elements) {
         int last = -1;
         for (const auto& l : elements.leaves) last = std::max(last, l.input);
@@ -156,7 +155,7 @@ private:
     }
 };
 
-/// A program over leaves of one type and one shape.
+/// Returns the spec of a program over leaves of one type and one shape.
 template <class Build> fused_spec mapped(dtype type, int leaves, const Build& build) {
     tracer t(std::vector<dtype>(static_cast<std::size_t>(leaves), type), {});
     fused_spec spec;
@@ -169,7 +168,7 @@ template <class Build> fused_spec mapped(dtype type, int leaves, const Build& bu
     return spec;
 }
 
-/// What elements are divided by: the largest magnitude, or 1 where that is 0 or not finite.
+/// Emits the divisor of the elements: the largest magnitude, or 1 if that is 0 or not finite.
 RILL_INLINE int scale_of(tracer& t, int largest) {
     const dtype type = t.type_of(largest);
     const int zero = t.constant(scalar_of(type, 0)), one = t.constant(scalar_of(type, 1));
@@ -205,7 +204,7 @@ RILL_INLINE inner_kernel::inner_kernel(fused_spec spec, std::span<const tensor_t
 RILL_INLINE void inner_kernel::operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const {
     small_vector<void*, 6> slots;
     small_vector<std::int32_t, 6> numbers;
-    for (const void* p : in) slots.push_back(const_cast<void*>(p)); // kernels read their inputs
+    for (const void* p : in) slots.push_back(const_cast<void*>(p)); // kernels only read their inputs
     slots.push_back(out);
     for (std::size_t i = 0; i < slots.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
     const auto on = outer.on.with_scratch(outer.scratch<std::byte>() + scratch_at_);
@@ -275,7 +274,7 @@ RILL_INLINE void l2_norm_rescue::operator()(const kernel_args& a) const {
         norms_[i](a, in, norms);
     }
     if (parts_ > 1) norms_.back()(a, std::array<const void*, 1>{first}, norms);
-    const void* const roots = a.in<void>(static_cast<int>(parts_ * inputs_of_part_ + 1)); // behind the sum of squares
+    const void* const roots = a.in<void>(static_cast<int>(parts_ * inputs_of_part_ + 1)); // the input after the sum of squares
     choose_(a, std::array<const void*, 2>{roots, parts_ > 1 ? norms : first}, a.out<void>(0));
 }
 

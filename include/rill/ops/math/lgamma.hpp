@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// log(|gamma(x)|); infinite at 0, -1, -2, … Shape: that of x. Gradient: g digamma(x).
+/// log(|gamma(x)|). At 0, -1, -2, … it is infinite. Shape: that of x. Gradient: g digamma(x).
 struct lgamma_op {
     static constexpr auto name = "Lgamma";
     using domain_type = domains::real_floating;

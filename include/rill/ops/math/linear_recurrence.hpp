@@ -7,9 +7,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// 0 along an axis at first, then a factor times the element before, plus a term: y[0] = 0, y[i + 1] = a[i] y[i] + b[i].
-/// A factor of 0 starts anew, whatever came before. Reverse: from the end. The gradient of cumprod is made of it, without a division. Inputs: factors and terms of one shape.
-/// Gradient: to the terms the recurrence of g over the (conjugates of the) factors the other way, to the factors y times that.
+/// A first-order linear recurrence along an axis: y[0] = 0, y[i + 1] = a[i] y[i] + b[i]. A factor of 0 restarts the recurrence, whatever
+/// the element before is. Reverse: from the end. The gradient of cumprod uses it and so needs no division. Inputs: factors and terms of one
+/// shape. Gradient: for the terms, the reverse recurrence of g over the (conjugated) factors; for the factors, y times that.
 struct linear_recurrence_op {
     static constexpr auto name = "LinearRecurrence";
     using domain_type = domains::floating;

@@ -7,7 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Natural logarithm; -infinity at 0, NaN below. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / conj(x).
+/// Natural logarithm. It is -infinity at 0 and NaN below 0. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: g /
+/// conj(x).
 struct log_op : elementary::log_function {
     static constexpr auto name = "Log";
     using domain_type = domains::floating;

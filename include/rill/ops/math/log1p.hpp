@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// log(1 + x), exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / conj(1 + x).
+/// log(1 + x), accurate near 0. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: g / conj(1 + x).
 struct log1p_op {
     static constexpr auto name = "Log1p";
     using domain_type = domains::floating;

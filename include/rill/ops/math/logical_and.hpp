@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a and b. Shape: a and b broadcast. Operands: bool. No gradient.
+/// Logical a and b. Shape: a and b broadcast. Operands: bool. No gradient.
 struct logical_and_op {
     static constexpr auto name = "LogicalAnd";
     static constexpr int cost = 1;

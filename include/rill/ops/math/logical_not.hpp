@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// not x. Shape: that of x. Operands: bool.
+/// Logical negation of x. Shape: that of x. Operands: bool.
 struct logical_not_op {
     static constexpr auto name = "LogicalNot";
     static constexpr int cost = 1;

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a or b. Shape: a and b broadcast. Operands: bool. No gradient.
+/// Logical a or b. Shape: a and b broadcast. Operands: bool. No gradient.
 struct logical_or_op {
     static constexpr auto name = "LogicalOr";
     static constexpr int cost = 1;

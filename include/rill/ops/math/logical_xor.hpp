@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Either a or b, not both. Shape: a and b broadcast. Operands: bool. No gradient.
+/// Exclusive or of a and b. Shape: a and b broadcast. Operands: bool. No gradient.
 struct logical_xor_op {
     static constexpr auto name = "LogicalXor";
     using domain_type = domains::boolean;

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The larger of a and b; NaN if either is. Shape: a and b broadcast. Gradient: to a where a >= b, else to b.
+/// The larger of a and b; NaN if either is NaN. Shape: a and b broadcast. Gradient: to a where a >= b, else to b.
 struct maximum_op {
     static constexpr auto name = "Maximum";
     static constexpr int cost = 1;

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The smaller of a and b; NaN if either is. Shape: a and b broadcast. Gradient: to a where a <= b, else to b.
+/// The smaller of a and b; NaN if either is NaN. Shape: a and b broadcast. Gradient: to a where a <= b, else to b.
 struct minimum_op {
     static constexpr auto name = "Minimum";
     static constexpr int cost = 1;

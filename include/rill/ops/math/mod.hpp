@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The remainder a - floordiv(a, b) b, of the sign of b; of integers by zero an error at run time. Shape: a and b broadcast.
+/// The remainder a - floordiv(a, b) b, which has the sign of b. An integer division by zero fails the run. Shape: a and b broadcast.
 /// Gradient: g and -g floordiv(a, b).
 struct mod_op {
     static constexpr auto name = "FloorMod";

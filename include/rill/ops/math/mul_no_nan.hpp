@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a b, and 0 where b is 0, even if a is infinite or no number. Shape: a and b broadcast. Gradient: g conj(b), 0 where b is 0; g conj(a), 0
-/// where g is 0.
+/// a b, or 0 where b is 0, even if a is infinite or NaN. Shape: a and b broadcast. Gradient: g conj(b), 0 where b is 0; g conj(a), 0 where
+/// g is 0.
 struct mul_no_nan_op {
     static constexpr auto name = "MulNoNan";
     using domain_type = domains::floating;

@@ -14,8 +14,8 @@ namespace detail { inline namespace RILL_ISA {
 RILL_HOST_DEVICE double polygamma(double n, double x);
 }} // namespace detail::RILL_ISA
 
-/// The n-th derivative of digamma at x: polygamma(n, x). NaN where n is not 0, 1, 2, … Shape: n and x broadcast.
-/// Gradient: g polygamma(n + 1, x) to x, 0 to n.
+/// The n-th derivative of digamma at x: polygamma(n, x). The result is NaN unless n is 0, 1, 2, … Shape: n and x
+/// broadcast. Gradient: g polygamma(n + 1, x) to x, 0 to n.
 struct polygamma_op {
     static constexpr auto name = "Polygamma";
     using domain_type = domains::real_floating;
@@ -42,7 +42,8 @@ RILL_FRONT auto polygamma(const A& n, const B& x) {
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The sum of (q + k)^-s over k = 0, 1, …, for a whole s > 1 and q > 0: some terms, the rest by Euler and Maclaurin.
+/// Computes the sum of (q + k)^-s over all k >= 0, for a whole s > 1 and q > 0. It adds some terms and estimates the
+/// rest by the Euler-Maclaurin formula.
 inline RILL_HOST_DEVICE double hurwitz_zeta(double s, double q) {
     if (std::isinf(q)) return 0;
     double sum = 0, term = 0;
@@ -82,9 +83,9 @@ inline RILL_HOST_DEVICE double polygamma(double n, double x) {
     double zeta = nan;
     if (x > 0) {
         zeta = hurwitz_zeta(s, x);
-    } else if (x == std::floor(x)) { // a pole; -infinity too
+    } else if (x == std::floor(x)) { // a pole; also -infinity
         return std::isinf(x) || sign < 0 ? nan : std::numeric_limits<double>::infinity();
-    } else if (x < 0) { // the terms below 0 are those of a sum from their distance on, up to where it ends
+    } else if (x < 0) { // the terms below 0 equal those of a finite sum from their distance to 0 on
         const double below = std::ceil(x) - x;
         zeta = hurwitz_zeta(s, 1 - below) + sign * hurwitz_zeta(s, below) - sign * hurwitz_zeta(s, 1 - x);
     }

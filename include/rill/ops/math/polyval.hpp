@@ -15,7 +15,8 @@ template <class X, class P, class... C> auto horner(const X& x, const P& value, 
 
 } // namespace detail
 
-/// A polynomial with coefficients from the highest power down: polyval(x, 2, 0, 1) is 2 x^2 + 1, as one expression.
+/// Returns a polynomial as one expression, with coefficients from the highest power down: polyval(x, 2, 0, 1) is 2 x^2
+/// + 1.
 template <graph_operand X, class... C>
     requires(std::is_arithmetic_v<C> && ...)
 auto polyval(const X& x, double highest, double next, C... more) {

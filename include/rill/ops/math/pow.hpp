@@ -18,13 +18,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a to the power b; of integers it wraps, and a negative exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast.
-/// Gradient: g conj(b a^(b-1)) (0 where a and b are 0) and g conj(y log(a)) (0 where a <= 0, of complex numbers where a is 0).
+/// a to the power b. Integers wrap, and a negative integer exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast. Gradient: g
+/// conj(b a^(b-1)) (0 where a and b are 0) and g conj(y log(a)) (0 where a <= 0, of complex numbers where a is 0).
 struct pow_op {
     static constexpr auto name = "Pow";
     using domain_type = domains::numeric;
     using compiled_types = types::common;
-    static constexpr bool divides = true; // 0 to a negative power
+    static constexpr bool divides = true; // an integer 0 to a negative power divides by zero
     template <class T> RILL_FN static T scalar(const T& a, const T& b) {
         if constexpr (is_integral<T>)
             return integer_power(lane<T>(a), lane<T>(b)).v;
@@ -33,13 +33,13 @@ struct pow_op {
         else
             return std::pow(a, b);
     }
-    template <class R> // of integers, xsimd's goes through floats
+    template <class R> // xsimd's pow of integers goes through floats
         requires(!is_integral<typename R::value_type>)
     RILL_FN static auto registers(const R& a, const R& b) -> decltype(pow(a, b)) {
         return pow(a, b);
     }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& y, const V& g) {
-        // no log of 0 even where it isn't taken: its own gradient would be 0 / 0
+        // the log of 0 must not be computed, even unselected: its gradient would be 0 / 0
         const auto has_log = [&] {
             if constexpr (is_complex<typename V::value_type>)
                 return not_equal(a, V(0));
@@ -47,7 +47,7 @@ struct pow_op {
                 return a > V(0);
         }();
         const V log_a = select(has_log, log(select(has_log, a, V(1))), V(0));
-        // a^0 does not change with a: 0 times an infinite power is not wanted
+        // a^0 is constant in a: its slope must not become 0 times an infinite power
         const auto no_reciprocal = [&] {
             if constexpr (is_complex<typename V::value_type>)
                 return equal(a, V(0));
@@ -60,7 +60,7 @@ struct pow_op {
     }
 
 private:
-    /// Of numbers below it, the reciprocal may be infinite.
+    /// The smallest normal number. The reciprocals of smaller ones may be infinite.
     template <class T>
     static constexpr double smallest = std::is_same_v<T, half>     ? 0x1p-14
                                        : std::is_same_v<T, double> ? 0x1p-1022
@@ -79,7 +79,7 @@ private:
         }
         return result;
     }
-    /// 0 to a power is none of the C++ library's formula, which takes its logarithm.
+    /// Computes a^b, with zero bases apart: std::pow takes the logarithm of a.
     template <class T> RILL_HOST_DEVICE static T complex_power(const T& a, const T& b) {
         if (b == T(0)) return T(1);
         return a == T(0) && b.real() > 0 ? T(0) : std::pow(a, b);

@@ -13,7 +13,7 @@ struct real_op : detail::complex_part<0> {
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// real(z).
+/// Returns the real parts: real(z).
 template <graph_operand X> auto real(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
         static_assert(op_takes<real_op, value_type_of<X>>, "real: the element type is not complex");

@@ -9,16 +9,16 @@ namespace rill { inline namespace RILL_ABI {
 struct keep_dims_t {};
 inline constexpr keep_dims_t keep_dims{};
 
-/// What a reduction does where nothing is said.
+/// The default of a reduction: the reduced axes are removed.
 struct drop_dims_t {};
 template <class K>
 concept dims_option = std::same_as<K, keep_dims_t> || std::same_as<K, drop_dims_t>;
 
-/// The axes exist, and none is named twice.
+/// True if the axes exist, and none is named twice.
 template <class E, int... Axes>
 inline constexpr bool axes_exist = rules::reduce(E::value, axis_list{Axes...}, false).ok();
 
-/// The elements are of a kind, as far as types show.
+/// True if the elements are of a kind, or if the operand's type does not tell.
 template <class X> inline constexpr bool are_numbers = true;
 template <typed_operand X> inline constexpr bool are_numbers<X> = is_numeric<value_type_of<X>>;
 template <class X> inline constexpr bool are_real_floating = true;
@@ -45,7 +45,7 @@ template <combine How, class X> void require_reduction() {
         types::numbers::each(one);
 }
 
-/// The shared body of the reductions: a node that evaluates an expression and reduces it in the same pass.
+/// Adds a node that evaluates an expression and reduces it in the same pass. All reductions share it.
 template <combine How, class X>
 any_tensor reduced(const X& x, const axis_list& axes, bool keep, make_fused make, const std::source_location& where) {
     require_reduction<How, X>();
@@ -69,7 +69,7 @@ auto reduce(const X& x, make_fused make, const std::source_location& where) {
         return made;
 }
 
-/// The same along axes known at run time only: typed where the rank is known.
+/// Reduces along axes known only at run time. The result is typed if the rank is known.
 template <combine How, class Keep, class A, class X>
 auto reduce_at(const X& x, const A& axes, make_fused make, const std::source_location& where) {
     constexpr bool keep = std::is_same_v<Keep, keep_dims_t>;
@@ -77,7 +77,7 @@ auto reduce_at(const X& x, const A& axes, make_fused make, const std::source_loc
     return typed_result<void, X>(rule, reduced<How>(x, to_axes(axes), keep, make, where));
 }
 
-/// Refuses elements that are not floating, where types don't show them.
+/// Throws invalid_argument if an operand of a type known only at run time is not floating.
 template <class X> void require_floating(const char* op, const X& x, const std::source_location& where) {
     if constexpr (!typed_operand<X>) {
         if (!x) refuse_null(op, where);
@@ -87,7 +87,7 @@ template <class X> void require_floating(const char* op, const X& x, const std::
                                    std::string(to_string(type)) + ", not floating" + at_place(where));
     }
 }
-/// The operand, sealed, whose elements are floating.
+/// Returns the sealed operand. Throws invalid_argument if its elements are not floating.
 template <class X> auto floating_operand(const char* op, const X& x, const std::source_location& where) {
     require_floating(op, x, where);
     return sealed(x);

@@ -16,8 +16,8 @@ template <bool Keep, int... Axes, class X> auto reduce_any(const X& x, const std
 
 } // namespace detail
 
-/// Whether any of the elements over axes is true; of nothing, false. All axes without a list; negative axes count from the end. The argument is
-/// evaluated in the same pass.
+/// Returns true if any element over axes is true. The result for no elements is false. Without a list, all axes are reduced; negative axes
+/// count from the end. The argument is evaluated in the same pass.
 template <int... Axes, graph_operand X>
 auto reduce_any(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_any<false, Axes...>(x, where);
@@ -27,7 +27,7 @@ auto reduce_any(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_any<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_any(x, 1), reduce_any(x, {0, -1}), reduce_any(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_any(x, 1), reduce_any(x, {0, -1}), reduce_any(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_any(const X& x, const A& axes, K = {},
                 const std::source_location& where = std::source_location::current()) {

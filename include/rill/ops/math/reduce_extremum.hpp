@@ -14,11 +14,11 @@ template <typed_operand X> inline constexpr bool are_real<X> = is_real<value_typ
 
 namespace detail {
 
-/// Gradient of a maximum or minimum: two passes over the argument, which is evaluated again in each. The first counts the
-/// elements equal to the result, the second hands each of them its share; the argument's own adjoint follows.
+/// Returns the gradient of a maximum or minimum, in two passes that evaluate the argument again. The first counts the elements equal to the
+/// result. The second gives each of them its share; the argument's own adjoint follows.
 std::vector<endpoint> extremum_gradient(const fused_spec& spec, const gradient_request& r);
 
-/// What reduce_max and reduce_min share: fused nodes with a gradient of their own.
+/// The common base of reduce_max and reduce_min: fused nodes with a gradient of their own.
 template <class Self, combine How> struct extremum {
     using domain_type = domains::real;
     using compiled_types = types::numbers;
@@ -66,7 +66,7 @@ RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, cons
     const endpoint dx =
         pass.run({r.output(0), r.gradient(), count},
                  [&](tracer& t) {
-                     // a result that is NaN equals no element: then, as in TensorFlow, all that it was chosen from get NaN
+                     // a NaN result equals no element: then, as in TensorFlow, all elements of its group get NaN
                      const int number = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.leaf(1)});
                      const int none = t.constant(scalar_of(type, 0)),
                                nan = t.constant(scalar_of(type, std::numeric_limits<double>::quiet_NaN()));

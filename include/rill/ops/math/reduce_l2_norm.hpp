@@ -11,17 +11,17 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Adds the node over gathered elements.
+/// Adds the node that computes the norm over gathered elements.
 endpoint add_l2_norm(const traced_structure& traced, const sealing& s, const reduction& how, const endpoint& squares,
                      make_fused make, const std::source_location& where);
-/// The same over tensors of one type, which are taken together.
+/// Adds the node that computes one norm over several tensors of one type.
 endpoint add_l2_norm(endpoint_list parts, const reduction& how, const endpoint& squares, make_fused make,
                      const std::source_location& where);
 
-/// x, converted where its element type is another one.
+/// Returns x, converted if its element type differs.
 any_tensor with_dtype(const any_tensor& x, dtype type);
 
-/// Elements in a type whose sums of squares are precise: half and bfloat16 as floats.
+/// Returns x in a type whose sums of squares are precise: half and bfloat16 as float.
 template <class X> auto widened(const X& x) {
     if constexpr (!typed_operand<X>)
         return with_dtype(any_tensor(x), x.dtype() == dtype::float64 ? dtype::float64 : dtype::float32);
@@ -30,7 +30,7 @@ template <class X> auto widened(const X& x) {
     else
         return cast<compute_type<value_type_of<X>>>(x);
 }
-/// What was computed of widened elements, in the type of x.
+/// Returns a result of widened elements in the type of x.
 template <class X, class N> auto narrowed(const X& x, const N& n) {
     if constexpr (!typed_operand<X> || !typed_operand<N>)
         return with_dtype(any_tensor(n), operand_type(x).type);
@@ -40,7 +40,7 @@ template <class X, class N> auto narrowed(const X& x, const N& n) {
         return cast<value_type_of<X>>(n);
 }
 
-/// The norm of widened elements, given the sum of their squares, reduced by `how`.
+/// Returns the norm of widened elements, given the sum of their squares, reduced by `how`.
 template <class X, class S>
 S l2_norm(const X& elements, const S& squares, const reduction& how, const std::source_location& where) {
     require_kernel_for<l2_norm_op, X>();
@@ -59,7 +59,7 @@ S l2_norm(const X& elements, const S& squares, const reduction& how, const std::
     }
 }
 
-/// The norm in the type of widened elements.
+/// Returns the norm in the type of the widened elements.
 template <int... Axes, class X, class... Keep>
 auto wide_l2_norm(const X& x, const std::source_location& where, Keep... keep) {
     const auto elements = widened(x);
@@ -91,9 +91,9 @@ auto reduce_l2_norm_at(const X& x, const A& axes, K keep, const std::source_loca
 
 } // namespace detail
 
-/// The Euclidean norm over axes: the root of the sum of squares, or where that leaves the range of numbers, relative to the largest
-/// magnitude. Squares of half and bfloat16 are added up in float. Gradient: g x / norm, 0 where the norm is 0. All axes without a list;
-/// negative axes count from the end.
+/// Returns the Euclidean norm over axes: the root of the sum of squares. If that overflows or underflows, the norm is computed relative to
+/// the largest magnitude. Squares of half and bfloat16 are added up in float. Gradient: g x / norm, 0 where the norm is 0. Without a list,
+/// all axes are reduced; negative axes count from the end.
 template <int... Axes, graph_operand X>
 auto reduce_l2_norm(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_l2_norm<Axes...>(x, where);
@@ -103,7 +103,7 @@ auto reduce_l2_norm(const X& x, keep_dims_t, const std::source_location& where =
     return detail::reduce_l2_norm<Axes...>(x, where, keep_dims);
 }
 
-/// Along axes known at run time only: reduce_l2_norm(x, 1), reduce_l2_norm(x, {0, -1}), reduce_l2_norm(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_l2_norm(x, 1), reduce_l2_norm(x, {0, -1}), reduce_l2_norm(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_l2_norm(const X& x, const A& axes, K keep = {},
                     const std::source_location& where = std::source_location::current()) {
@@ -130,7 +130,7 @@ RILL_INLINE any_tensor with_dtype(const any_tensor& x, dtype type) {
     return add_program(graph(x.graph()), t.finish_op(converted), t.scalars(), {x.end()});
 }
 
-/// Roots of sums of squares; NaN where a sum is so small that much of it may have been lost.
+/// Returns the roots of sums of squares. A root is NaN if its sum is too small to be precise.
 RILL_INLINE endpoint roots_of(const endpoint& squares) {
     const dtype type = type_of(squares).type;
     const double least = type == dtype::float64 ? 0x1p-970 : 0x1p-103; // the smallest normal number over epsilon

@@ -32,8 +32,8 @@ auto reduce_logsumexp_at(const X& x, const A& axes, K keep, const std::source_lo
 
 } // namespace detail
 
-/// log(sum of e^x) over axes, free of overflow; of nothing, -infinity. Gradient: g softmax(x); where the largest are infinite, g in
-/// equal shares to them. All axes without a list; negative axes count from the end.
+/// Returns log(sum of e^x) over axes, without overflow. The result for no elements is -infinity. Gradient: g softmax(x); if the largest
+/// elements are infinite, they get g in equal shares. Without a list, all axes are reduced; negative axes count from the end.
 template <int... Axes, graph_operand X>
 auto reduce_logsumexp(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_logsumexp<Axes...>(x, where);
@@ -43,7 +43,7 @@ auto reduce_logsumexp(const X& x, keep_dims_t, const std::source_location& where
     return detail::reduce_logsumexp<Axes...>(x, where, keep_dims);
 }
 
-/// Along axes known at run time only: reduce_logsumexp(x, 1), reduce_logsumexp(x, {0, -1}), reduce_logsumexp(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_logsumexp(x, 1), reduce_logsumexp(x, {0, -1}), reduce_logsumexp(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_logsumexp(const X& x, const A& axes, K keep = {},
                       const std::source_location& where = std::source_location::current()) {

@@ -21,9 +21,9 @@ template <bool Keep, int... Axes, class X> auto reduce_max(const X& x, const std
 
 } // namespace detail
 
-/// The largest element over axes; of nothing, -infinity or the lowest integer; NaN if any is. Gradient: g, shared
-/// equally by the elements that are largest. All axes without a list; negative axes count from the end. The argument is
-/// evaluated in the same pass.
+/// Returns the largest element over axes; NaN if any element is NaN. The result for no elements is -infinity or the
+/// lowest integer. Gradient: g, shared equally by the largest elements. Without a list, all axes are reduced; negative
+/// axes count from the end. The argument is evaluated in the same pass.
 template <int... Axes, graph_operand X>
 auto reduce_max(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_max<false, Axes...>(x, where);
@@ -33,7 +33,7 @@ auto reduce_max(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_max<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_max(x, 1), reduce_max(x, {0, -1}), reduce_max(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_max(x, 1), reduce_max(x, {0, -1}), reduce_max(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_max(const X& x, const A& axes, K = {},
                 const std::source_location& where = std::source_location::current()) {

@@ -16,8 +16,8 @@ template <bool Keep, int... Axes, class X> auto reduce_mean(const X& x, const st
 
 } // namespace detail
 
-/// The mean over axes; of nothing, NaN. Gradient: g over the count, spread. All axes without a list; negative axes count from the end. The argument is
-/// evaluated in the same pass.
+/// Returns the mean over axes. The mean of no elements is NaN. Gradient: g divided by the count, broadcast to x. Without a list, all axes
+/// are reduced; negative axes count from the end. The argument is evaluated in the same pass.
 template <int... Axes, graph_operand X>
 auto reduce_mean(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_mean<false, Axes...>(x, where);
@@ -27,7 +27,7 @@ auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_mean<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_mean(x, 1), reduce_mean(x, {0, -1}), reduce_mean(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_mean(x, 1), reduce_mean(x, {0, -1}), reduce_mean(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_mean(const X& x, const A& axes, K = {},
                  const std::source_location& where = std::source_location::current()) {

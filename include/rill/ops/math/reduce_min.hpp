@@ -21,9 +21,9 @@ template <bool Keep, int... Axes, class X> auto reduce_min(const X& x, const std
 
 } // namespace detail
 
-/// The smallest element over axes; of nothing, infinity or the largest integer; NaN if any is. Gradient: g, shared
-/// equally by the elements that are smallest. All axes without a list; negative axes count from the end. The argument is
-/// evaluated in the same pass.
+/// Returns the smallest element over axes; NaN if any element is NaN. The result for no elements is infinity or the
+/// largest integer. Gradient: g, shared equally by the smallest elements. Without a list, all axes are reduced;
+/// negative axes count from the end. The argument is evaluated in the same pass.
 template <int... Axes, graph_operand X>
 auto reduce_min(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_min<false, Axes...>(x, where);
@@ -33,7 +33,7 @@ auto reduce_min(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_min<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_min(x, 1), reduce_min(x, {0, -1}), reduce_min(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_min(x, 1), reduce_min(x, {0, -1}), reduce_min(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_min(const X& x, const A& axes, K = {},
                 const std::source_location& where = std::source_location::current()) {

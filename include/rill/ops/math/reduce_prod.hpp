@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The product over axes; of nothing, 1. Gradient: g times the (conjugate of the) product of the other elements, also where some are 0
-/// or infinite, as the products of what lies before and of what lies after.
+/// The product over axes; 1 for no elements. Gradient: g times the (conjugated) product of the other elements, also if some are 0 or
+/// infinite. It is the exclusive product before each element times the one after it.
 struct reduce_prod_op {
     static constexpr auto name = "Prod", label = "reduce_prod";
     using domain_type = domains::numeric;
@@ -44,8 +44,8 @@ template <bool Keep, int... Axes, class X> auto reduce_prod(const X& x, const st
 
 } // namespace detail
 
-/// The product over axes; of nothing, 1. All axes without a list; negative axes count from the end. The argument is evaluated in
-/// the same pass.
+/// Returns the product over axes. The product of no elements is 1. Without a list, all axes are reduced; negative axes count from the end.
+/// The argument is evaluated in the same pass.
 template <int... Axes, graph_operand X>
 auto reduce_prod(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_prod<false, Axes...>(x, where);
@@ -55,7 +55,7 @@ auto reduce_prod(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_prod<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_prod(x, 1), reduce_prod(x, {0, -1}), reduce_prod(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_prod(x, 1), reduce_prod(x, {0, -1}), reduce_prod(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_prod(const X& x, const A& axes, K = {},
                  const std::source_location& where = std::source_location::current()) {
@@ -85,13 +85,13 @@ RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_reques
     axis_list axes = spec.results[0].reduce.axes;
     const int rank = type_of(x).shape.rank;
     endpoint others;
-    if (axes.count == 0 && rank < 0) { // all of how many axes is not known: as one
+    if (axes.count == 0 && rank < 0) { // all axes of an unknown rank: flattened to one
         const endpoint flat = r.add<reduce_prod_op>(reshape_op{dims{dyn}}, {x});
         others = r.add<reduce_prod_op>(reshape_like_op{}, {others_along(flat, 0), x});
     } else {
         if (axes.count == 0)
             for (int i = 0; i < rank; ++i) axes.set(axes.count++, i);
-        // the others along one axis, times what the other axes hold besides
+        // the product of the others along one axis, times that of the other axes
         endpoint rest = x;
         for (int i = 0; i < axes.count; ++i) {
             const endpoint along = others_along(rest, axes[i]);
@@ -99,7 +99,7 @@ RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_reques
             if (i + 1 < axes.count)
                 rest = detail::add_reduction(any_tensor(rest), {combine::prod, axis_list{axes[i]}, true}, &make, {});
         }
-        if (!others) others = detail::filled_like(x, 1); // of rank 0
+        if (!others) others = detail::filled_like(x, 1); // x has rank 0
     }
     const endpoint dx = pass.run_over(detail::conjugate_of(others), {r.gradient()},
                                       [](tracer& t) { return t.emit<mul_op>({t.leaf(0), t.leaf(1)}); }, {});

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The root of the mean squared distance from the mean over axes, as an expression: sqrt(reduce_variance<Axes...>(x)). All axes without a list.
+/// Returns the standard deviation over axes as an expression: sqrt(reduce_variance<Axes...>(x)). Without a list, all axes are reduced.
 template <int... Axes, graph_operand X>
 auto reduce_std(const X& x, const std::source_location& where = std::source_location::current()) {
     return sqrt(reduce_variance<Axes...>(x, where));

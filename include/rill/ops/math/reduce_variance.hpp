@@ -27,8 +27,8 @@ auto reduce_variance_at(const X& x, const A& axes, K keep, const std::source_loc
 
 } // namespace detail
 
-/// The mean squared distance from the mean over axes: of a whole population, as TensorFlow's; of nothing, NaN. In two passes,
-/// so that nothing cancels. All axes without a list; negative axes count from the end.
+/// Returns the mean squared distance from the mean over axes, of the whole population as in TensorFlow. The result for no elements is NaN.
+/// It takes two passes, to avoid cancellation. Without a list, all axes are reduced; negative axes count from the end.
 template <int... Axes, graph_operand X>
 auto reduce_variance(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_variance<Axes...>(x, where);
@@ -38,7 +38,7 @@ auto reduce_variance(const X& x, keep_dims_t, const std::source_location& where 
     return detail::reduce_variance<Axes...>(x, where, keep_dims);
 }
 
-/// Along axes known at run time only: reduce_variance(x, 1), reduce_variance(x, {0, -1}), reduce_variance(x, 1, keep_dims).
+/// Overload for axes known only at run time: reduce_variance(x, 1), reduce_variance(x, {0, -1}), reduce_variance(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_variance(const X& x, const A& axes, K keep = {},
                      const std::source_location& where = std::source_location::current()) {

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The nearest integer, of two the even one. Shape: that of x. Gradient: 0, whatever comes from above.
+/// The nearest integer, with ties to even. Shape: that of x. Gradient: 0 for any g.
 struct rint_op {
     static constexpr auto name = "Rint";
     using domain_type = domains::real_floating;

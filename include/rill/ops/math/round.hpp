@@ -7,8 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The nearest integer, of two the even one (round(2.5) is 2); integers stay as they are. Shape: that of x.
-/// Gradient: 0, whatever comes from above.
+/// The nearest integer, with ties to even: round(2.5) is 2. Integers are unchanged. Shape: that of x. Gradient: 0 for
+/// any g.
 struct round_op {
     static constexpr auto name = "Round";
     using domain_type = domains::real;

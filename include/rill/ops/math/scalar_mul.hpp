@@ -5,11 +5,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The first operand of scalar_mul is one number.
+/// True if an operand can be the factor of scalar_mul: one number.
 template <class S> inline constexpr bool is_scalar_operand = true;
 template <typed_operand S> inline constexpr bool is_scalar_operand<S> = extents_of<S>::rank == 0;
 
-/// Returns x times one number, as an expression. The number is one of the host, or a tensor of rank 0. Shape: that of x. Gradients: those of a
+/// Returns x times one number, as an expression. The number is a host value or a tensor of rank 0. Shape: that of x. Gradients: those of a
 /// product.
 template <class S, graph_operand X>
     requires(std::is_arithmetic_v<S> || typed_operand<S>)

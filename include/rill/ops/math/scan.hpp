@@ -6,15 +6,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How sums and products run on along an axis.
+/// The options of cumulative sums and products.
 struct cumulative_options {
-    bool exclusive = false; // without the element itself
+    bool exclusive = false; // leaves out the element itself
     bool reverse = false;   // from the end
 };
 
 namespace detail {
 
-/// What cumsum and cumprod share.
+/// The common base of cumsum and cumprod.
 struct running {
     using compiled_types = types::numbers;
     int axis = 0;

@@ -5,30 +5,31 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The gradient of a reduction that is no sum: further passes over its argument, which is evaluated again in each.
+/// A builder of gradients for reductions other than sums, by further passes over the argument. Each pass evaluates the
+/// argument again.
 class second_pass {
 public:
     second_pass(const fused_spec& spec, const gradient_request& r);
 
     dtype type() const { return type_; }
-    /// The argument, a node of its own.
+    /// Returns the argument as a node of its own.
     const endpoint& argument() const { return x_; }
-    /// How results of the reduction's shape look when they meet the argument's elements.
+    /// Returns the reduction as a view: it broadcasts tensors of the result's shape to the argument's elements.
     const reduction& view() const { return view_; }
 
-    /// A node over the argument (leaf 0) and reduced tensors (the leaves after it). `how` says what its result is.
+    /// Adds a node over the argument (leaf 0) and reduced tensors (the leaves after it). `how` reduces its result.
     template <class Build>
     endpoint run(const std::vector<endpoint>& reduced, const Build& build, const reduction& how) const {
         return run_over(x_, reduced, build, how);
     }
-    /// The same over another tensor of the argument's shape.
+    /// Adds the node over another tensor of the argument's shape.
     template <class Build>
     endpoint run_over(const endpoint& full, const std::vector<endpoint>& reduced, const Build& build,
                       const reduction& how) const {
         tracer t(std::vector<dtype>(1 + reduced.size(), type_), {});
         return add(t, build(t), full, reduced, how);
     }
-    /// The gradients of the node's inputs, given that of the argument's elements.
+    /// Returns the gradients of the node's inputs, given the gradient of the argument's elements.
     std::vector<endpoint> finish(const endpoint& dx) const;
 
 private:
@@ -50,7 +51,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_INLINE second_pass::second_pass(const fused_spec& spec, const gradient_request& r)
     : request_(r), mapped_(spec), view_{combine::sum, spec.results[0].reduce.axes, spec.results[0].reduce.keep_dims},
       type_(type_of(r.output(0)).type) {
-    mapped_.results[0].reduce = {}; // the argument as a node of its own: the same expression, mapped
+    mapped_.results[0].reduce = {}; // the argument as a node: the same expression without the reduction
     x_ = {add_node(graph(*r.at.owner), make_op(fused_op{mapped_}), r.at.inputs), 0};
 }
 

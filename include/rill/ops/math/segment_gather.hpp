@@ -7,8 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct unsorted_segment_sum_op;
 
-/// The slices of segments: for each id that of its segment, and zeros for a negative id. The gradient of sums by segments. Gradient: g, added up
-/// by segments.
+/// The slice of its segment for each id, and zeros for a negative id. It is the gradient of sums by segments. Gradient: g, added up by
+/// segments.
 struct segment_gather_op {
     static constexpr auto name = "SegmentGather";
     static constexpr int inputs = 2;

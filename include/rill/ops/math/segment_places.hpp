@@ -9,16 +9,16 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The rows of slices in a list that holds each segment in one piece, for running values by segments. Row 0 is free, before the first slice.
-/// Results: each slice's row; its row if another slice of its segment follows; the row of a term that starts the next segment. Each is -1 where
-/// it does not apply, and for negative ids. The fourth result has one row for each slice and one more; its values don't matter.
-/// `reverse` lists the slices from the last to the first. The host reads the ids.
+/// The row of each slice in a list that holds every segment contiguously, for scans by segment. Row 0 is free and precedes the first slice.
+/// Results: each slice's row; its row if another slice of its segment follows; the row of a term that starts the next segment. Each is -1
+/// if it does not apply, and for negative ids. The fourth result has (number of slices + 1) rows, whose values don't matter. `reverse`
+/// lists the slices from the last to the first. The host reads the ids.
 struct segment_places_op {
     static constexpr auto name = "SegmentPlaces";
     static constexpr int inputs = 1;
     using domain_type = domains::index;
     using compiled_types = types::numbers;
-    static constexpr auto no_gradient = ""; // indices have none
+    static constexpr auto no_gradient = ""; // the results are indices
     bool reverse = false;
 
     static void fields(auto& op, auto& visit) { visit("reverse", op.reverse); }
@@ -46,7 +46,7 @@ struct segment_places_op {
                     if (!last && ids[order[row]] == ids[i])
                         followed[at] = place[at];
                     else
-                        starts[at] = last ? T(0) : place[at]; // the last of all starts the first segment
+                        starts[at] = last ? T(0) : place[at]; // after the last slice: the first segment's start
                 }
                 const std::vector<T>* const results[] = {&place, &followed, &starts, &rows};
                 for (int i = 0; i < 4; ++i)

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a where the condition holds, else b; of strings too, as a node. Shape: all three broadcast. Gradient: g to the side that was taken.
+/// a where the condition holds, else b; string operands make a node. Shape: all three broadcast. Gradient: g to the selected side.
 struct select_op {
     static constexpr auto name = "Select";
     static constexpr int cost = 1;
@@ -41,7 +41,7 @@ constexpr auto select(const C& condition, const A& a, const B& b) {
                 if (detail::is_text(a) && detail::is_text(b)) return any_tensor(detail::string_select(condition, a, b));
             return apply<select_op>(condition, a, b);
         } else {
-            // numbers take the dtype of the other side, not the condition's
+            // numbers take the dtype of the other side, not that of the condition
             static_assert(!literal<A> || !literal<B>, "select: one side must be a tensor");
             using T = typename detail::first_typed<std::conditional_t<literal<A>, B, A>>::type;
             return detail::make_expression<select_op>(detail::as_argument(condition),

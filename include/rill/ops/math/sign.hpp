@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// -1, 0 or 1 by the sign of x, of complex numbers x / |x|; NaN stays NaN. Shape: that of x. Gradient: 0, whatever comes from
-/// above; of complex numbers too, as TensorFlow's.
+/// -1, 0 or 1 by the sign of x; for complex numbers x / |x|. NaN stays NaN. Shape: that of x. Gradient: 0 for any g, also for complex
+/// numbers as in TensorFlow.
 struct sign_op {
     static constexpr auto name = "Sign";
     static constexpr int cost = 1;

@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Sine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(cos(x)).
+/// Sine of x in radians. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: g conj(cos(x)).
 struct sin_op : elementary::sin_function {
     static constexpr auto name = "Sin";
     using domain_type = domains::floating;

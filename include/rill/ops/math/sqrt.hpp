@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Square root; NaN below 0. Shape: that of x. Gradient: g / (2 conj(sqrt(x))).
+/// Square root. Below 0 it is NaN. Shape: that of x. Gradient: g / (2 conj(sqrt(x))).
 struct sqrt_op : elementary::sqrt_function {
     static constexpr auto name = "Sqrt";
     using domain_type = domains::floating;

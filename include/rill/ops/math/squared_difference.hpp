@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// (a - b)^2, of complex numbers |a - b|^2. Shape: a and b broadcast. Gradient: 2 g (a - b), of complex numbers with the
-/// real part of g, and its negative.
+/// (a - b)^2; for complex numbers |a - b|^2. Shape: a and b broadcast. Gradient: 2 g (a - b) and its negative; for
+/// complex numbers with the real part of g.
 struct squared_difference_op {
     static constexpr auto name = "SquaredDifference";
     using domain_type = domains::numeric;

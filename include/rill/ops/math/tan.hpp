@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Tangent of x in radians. Of floats and doubles within 4 ulp. Shape: that of x. Gradient: g conj(1 + tan(x)^2).
+/// Tangent of x in radians. Accurate to 4 ulp for float and double. Shape: that of x. Gradient: g conj(1 + tan(x)^2).
 struct tan_op {
     static constexpr auto name = "Tan";
     using domain_type = domains::floating;

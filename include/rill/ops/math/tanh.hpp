@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Hyperbolic tangent. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(1 - tanh(x)^2).
+/// Hyperbolic tangent. Accurate to 2 ulp for float and double. Shape: that of x. Gradient: g conj(1 - tanh(x)^2).
 struct tanh_op {
     static constexpr auto name = "Tanh";
     using domain_type = domains::floating;

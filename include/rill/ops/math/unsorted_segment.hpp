@@ -8,13 +8,14 @@
 #include <rill/ops/array/index_count.hpp>
 #include <rill/ops/array/shape_input.hpp>
 
-// What the ops over segments share: slices of a tensor are combined by ids of its first axes. Segment ids [k] put slice x[k, ..] into row ids[k].
+// Shared parts of the ops over segments, which combine slices of a tensor by ids of its first axes. Ids [k] put slice x[k, ..] into row
+// ids[k].
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The rows of segments: their count, then the shape of x without the axes of the ids.
+/// Returns the shape of the rows of segments: their count, then the shape of x without the axes of the ids.
 constexpr shape_result segments(const dims& x, const dims& ids, index_t count) {
     if (!x.known_rank() || !ids.known_rank()) return {dims::unknown()};
     if (ids.rank > x.rank) return {x, "there are more axes of ids than of the tensor"};
@@ -28,13 +29,13 @@ constexpr shape_result segments(const dims& x, const dims& ids, index_t count) {
 
 } // namespace rules
 
-/// The ids have the extents of the tensor's first axes.
+/// True if the ids have the extents of the tensor's first axes.
 template <class X, class Ids> inline constexpr bool ids_of_segments = rules::segments(X::value, Ids::value, dyn).ok();
 template <index_t N> inline constexpr bool is_segment_count = N >= 0;
 
 namespace detail {
 
-/// Adds a node over tensors of one shape and dtype: one pass for the program that `build` makes of the leaves.
+/// Adds a node over tensors of one shape and dtype. It runs the program that `build` makes of the leaves, in one pass.
 template <class Build> endpoint map_edges(const std::vector<endpoint>& leaves, const Build& build) {
     const dtype type = type_of(leaves[0]).type;
     tracer t(std::vector<dtype>(leaves.size(), type), {});
@@ -57,15 +58,15 @@ template <class Equal, class Select> int emit_if_equal(tracer& t, dtype type, in
     return t.emit(info_of<Select>, type, {equal, then, otherwise});
 }
 
-/// The types of an op over segments; the third input says how many there are, by its value or by its rows.
+/// Returns the output types of an op over segments. The number of segments is the third input, or its number of rows if `like`.
 std::vector<tensor_type> segment_outputs(const known_inputs& in, bool like);
 
-/// Fields and kernel of unsorted_segment_sum, _prod, _max and _min. Inputs: the tensor, the ids, and how many segments there are.
+/// The common base of unsorted_segment_sum, _prod, _max and _min. Inputs: the tensor, the ids, and the number of segments.
 template <combine How> struct unsorted_segment {
     static constexpr int inputs = 3;
     using compiled_types = types::numbers;
-    bool like = false;       // the third input is a tensor with as many rows, whose values don't matter
-    bool zero_empty = false; // segments without a slice are zeros, as those of segment_max are
+    bool like = false;       // the third input is a tensor with one row per segment, whose values don't matter
+    bool zero_empty = false; // segments without slices are zeros, as in segment_max
 
     static void fields(auto& op, auto& visit) {
         visit("like", op.like);
@@ -90,7 +91,7 @@ template <combine How> struct unsorted_segment {
     }
 
 private:
-    /// The value of a segment without a slice; of extremes TensorFlow's, the lowest or largest finite number.
+    /// Returns the value of a segment without slices. For max and min it is TensorFlow's: the lowest or largest finite number.
     template <class T> T empty_of() const {
         if (zero_empty || How == combine::sum) return T(0);
         if constexpr (How == combine::prod)
@@ -102,7 +103,7 @@ private:
     }
 };
 
-/// Adds a node over segments: their count is a number of the host, which `Known` is where types know it, or a tensor of rank 0.
+/// Adds a node over segments. Their count is a host number or a tensor of rank 0. `Known` is the count if it is known at compile time.
 template <index_t Known = dyn, class Op, class X, class Ids, class N>
 auto add_segments(const Op& op, const X& x, const Ids& ids, const N& count, const std::source_location& where) {
     static_assert(are_ids<Ids>, "unsorted_segment: the segment ids must be int or std::int64_t");

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Gradient of a maximum or minimum by segments, as TensorFlow's.
+/// Returns the gradient of a maximum or minimum by segments, as in TensorFlow.
 template <class Self> std::vector<endpoint> segment_extremum_gradient(const gradient_request& r) {
     const endpoint x = r.input(0), ids = r.input(1);
     const endpoint chosen = r.add<Self>(segment_gather_op{}, {r.output(0), ids});
@@ -31,8 +31,8 @@ template <class Self> std::vector<endpoint> segment_extremum_gradient(const grad
 
 } // namespace detail
 
-/// The largest elements of a tensor's slices by segments; the lowest finite number where a segment has none. Gradient: g, in equal shares to the
-/// elements that are the largest of their segment.
+/// The largest elements of a tensor's slices by segments; without slices, the lowest finite number. Gradient: g, in equal shares to the
+/// largest elements of each segment.
 struct unsorted_segment_max_op : detail::unsorted_segment<combine::max> {
     static constexpr auto name = "UnsortedSegmentMax";
     using domain_type = domains::real;
@@ -41,14 +41,14 @@ struct unsorted_segment_max_op : detail::unsorted_segment<combine::max> {
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// unsorted_segment_max<5>(x, ids): as unsorted_segment_sum.
+/// Returns the largest elements by segments: unsorted_segment_max<5>(x, ids). Shapes and errors: see unsorted_segment_sum.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto unsorted_segment_max(const X& x, const Ids& ids,
                           const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_max: the number of segments is 0 or more");
     return detail::add_segments<N>(unsorted_segment_max_op{}, x, ids, N, where);
 }
-/// Of a number of segments that is known at run time only: a number of the host, or a tensor of rank 0.
+/// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
 template <graph_operand X, graph_operand Ids, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_max(const X& x, const Ids& ids, const N& segments,

@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// A tensor on its own, to be read twice; other values as they are.
+/// Returns a sealed tensor, which can be read twice; other values are returned unchanged.
 template <class N> auto read_twice(const N& n) {
     if constexpr (graph_operand<N>)
         return sealed(n);
@@ -21,7 +21,7 @@ template <class N> auto read_twice(const N& n) {
         return n;
 }
 
-/// The numbers of slices in the segments of x, at least 1, as a tensor that stretches to the sums by segments.
+/// Returns the number of slices of each segment, at least 1. The tensor broadcasts to the sums by segments.
 template <index_t Known, class X, class Ids, class N>
 auto segment_sizes(const X& x, const Ids& ids, const N& segments, const std::source_location& where) {
     const int slice_axes = rank_of(x) - rank_of(ids);
@@ -61,15 +61,15 @@ auto mean_of_segments(const X& x, const Ids& ids, const N& segments, const std::
 
 } // namespace detail
 
-/// unsorted_segment_mean<5>(x, ids): the means of a tensor's slices by segments; 0 where a segment has none. Shapes and errors are those of
-/// unsorted_segment_sum. Gradient: g over the number of the segment's slices. An expression.
+/// Returns the means of a tensor's slices by segments, as an expression: unsorted_segment_mean<5>(x, ids). A segment without slices is 0.
+/// Shapes and errors: see unsorted_segment_sum. Gradient: g divided by the number of slices of the segment.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto unsorted_segment_mean(const X& x, const Ids& ids,
                            const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_mean: the number of segments is 0 or more");
     return detail::mean_of_segments<false, N>(x, ids, N, where);
 }
-/// Of a number of segments that is known at run time only.
+/// Overload for a number of segments known only at run time.
 template <graph_operand X, graph_operand Ids, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_mean(const X& x, const Ids& ids, const N& segments,
@@ -77,7 +77,7 @@ auto unsorted_segment_mean(const X& x, const Ids& ids, const N& segments,
     return detail::mean_of_segments<false>(x, ids, segments, where);
 }
 
-/// The sums of a tensor's slices by segments, over the square roots of their numbers. An expression.
+/// Returns the sums of a tensor's slices by segments, divided by the square roots of their numbers. The result is an expression.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto unsorted_segment_sqrt_n(const X& x, const Ids& ids,
                              const std::source_location& where = std::source_location::current()) {

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The smallest elements of a tensor's slices by segments; the largest finite number where a segment has none. Gradient: g, in equal shares to the
-/// elements that are the smallest of their segment.
+/// The smallest elements of a tensor's slices by segments; without slices, the largest finite number. Gradient: g, in equal shares to the
+/// smallest elements of each segment.
 struct unsorted_segment_min_op : detail::unsorted_segment<combine::min> {
     static constexpr auto name = "UnsortedSegmentMin";
     using domain_type = domains::real;
@@ -15,14 +15,14 @@ struct unsorted_segment_min_op : detail::unsorted_segment<combine::min> {
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// unsorted_segment_min<5>(x, ids): as unsorted_segment_sum.
+/// Returns the smallest elements by segments: unsorted_segment_min<5>(x, ids). Shapes and errors: see unsorted_segment_sum.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto unsorted_segment_min(const X& x, const Ids& ids,
                           const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_min: the number of segments is 0 or more");
     return detail::add_segments<N>(unsorted_segment_min_op{}, x, ids, N, where);
 }
-/// Of a number of segments that is known at run time only: a number of the host, or a tensor of rank 0.
+/// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
 template <graph_operand X, graph_operand Ids, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_min(const X& x, const Ids& ids, const N& segments,

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The products of a tensor's slices by segments; 1 where a segment has none. Gradient: g times the product of the segment's other elements,
-/// also where some are 0, as the running products of what lies before and of what lies after.
+/// The products of a tensor's slices by segments; 1 without slices. Gradient: g times the product of the segment's other elements, also if
+/// some are 0. It is the exclusive cumulative product before each element times the one after it.
 struct unsorted_segment_prod_op : detail::unsorted_segment<combine::prod> {
     static constexpr auto name = "UnsortedSegmentProd";
     using domain_type = domains::numeric;
@@ -22,7 +22,7 @@ struct unsorted_segment_prod_op : detail::unsorted_segment<combine::prod> {
 
 namespace detail {
 
-/// Adds a node for products by segments, whose gradient lists ids.
+/// Adds a node for products by segments. Compiles segment_places, which its gradient uses, for the dtype of the ids.
 template <index_t Known = dyn, class X, class Ids, class N>
 auto add_segment_products(const X& x, const Ids& ids, const N& count, const std::source_location& where) {
     require_kernel_for<segment_places_op, Ids>();
@@ -31,14 +31,14 @@ auto add_segment_products(const X& x, const Ids& ids, const N& count, const std:
 
 } // namespace detail
 
-/// unsorted_segment_prod<5>(x, ids): as unsorted_segment_sum.
+/// Returns the products by segments: unsorted_segment_prod<5>(x, ids). Shapes and errors: see unsorted_segment_sum.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto unsorted_segment_prod(const X& x, const Ids& ids,
                            const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_prod: the number of segments is 0 or more");
     return detail::add_segment_products<N>(x, ids, N, where);
 }
-/// Of a number of segments that is known at run time only: a number of the host, or a tensor of rank 0.
+/// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
 template <graph_operand X, graph_operand Ids, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_prod(const X& x, const Ids& ids, const N& segments,
@@ -53,7 +53,7 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> unsorted_segment_prod_op::gradient(const gradient_request& r) const {
     const endpoint x = r.input(0), ids = r.input(1);
-    // the product of a segment's elements before each, in the order of its slices or the other way
+    // the product of a segment's elements before each one, in the order of its slices or in reverse
     const auto before = [&](bool reverse) {
         const endpoint place = r.add<unsorted_segment_prod_op>(segment_places_op{reverse}, {ids});
         const auto result = [&](int i) { return endpoint{place.from, i}; };

@@ -7,8 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct segment_gather_op;
 
-/// The sums of a tensor's slices by segments: slice x[k, ..] is added to row ids[k]. The ids need not be sorted; slices with a negative id are left
-/// out, and an id that is not below the number of segments is invalid_argument. Gradient: g of the slice's segment.
+/// The sums of a tensor's slices by segments: slice x[k, ..] is added to row ids[k]. The ids need not be sorted. Slices with a negative id
+/// are left out. An id that is not below the number of segments is invalid_argument. Gradient: g of the slice's segment.
 struct unsorted_segment_sum_op : detail::unsorted_segment<combine::sum> {
     static constexpr auto name = "UnsortedSegmentSum";
     using domain_type = domains::numeric;
@@ -17,14 +17,15 @@ struct unsorted_segment_sum_op : detail::unsorted_segment<combine::sum> {
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// unsorted_segment_sum<5>(x, ids): [n, ..] and ids [n] give [5, ..]; ids may have several axes, the first ones of x.
+/// Returns the sums by segments: unsorted_segment_sum<5>(x, ids) of [n, ..] and ids [n] is [5, ..]. Ids may have several axes, the first
+/// ones of x.
 template <index_t N, graph_operand X, graph_operand Ids>
 auto unsorted_segment_sum(const X& x, const Ids& ids,
                           const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_sum: the number of segments is 0 or more");
     return detail::add_segments<N>(unsorted_segment_sum_op{}, x, ids, N, where);
 }
-/// Of a number of segments that is known at run time only: a number of the host, or a tensor of rank 0.
+/// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
 template <graph_operand X, graph_operand Ids, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_sum(const X& x, const Ids& ids, const N& segments,

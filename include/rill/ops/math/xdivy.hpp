@@ -7,8 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a / b, and 0 where a is 0, even if b is. Shape: a and b broadcast. Gradient: g / b and -g a / b^2, both 0 where a is 0. Of complex
-/// numbers, their conjugates.
+/// a / b, or 0 where a is 0, even if b is 0. Shape: a and b broadcast. Gradient: g / b and -g a / b^2, both 0 where a is 0. Complex
+/// operands are conjugated.
 struct xdivy_op {
     static constexpr auto name = "Xdivy";
     using domain_type = domains::floating;

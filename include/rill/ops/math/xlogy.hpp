@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a log(b), and 0 where a is 0, even if the logarithm is infinite. Shape: a and b broadcast. Gradient: g log(b), 0 where a is 0; g a / b, 0
-/// where a is 0. Of complex numbers, their conjugates.
+/// a log(b), or 0 where a is 0, even if the logarithm is infinite. Shape: a and b broadcast. Gradient: g log(b) and g a / b, both 0 where a
+/// is 0. Complex operands are conjugated.
 struct xlogy_op {
     static constexpr auto name = "Xlogy";
     using domain_type = domains::floating;

@@ -12,8 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + offset, with one number of each for each channel, the last axis. Shape: that of x. An
-/// expression: one fused pass. Gradients: to all five.
+/// Computes (x - mean) / sqrt(variance + epsilon) * scale + offset. Each parameter has one number for each channel, the last axis.
+/// Shape: that of x. An expression, which fuses to one pass. Gradients: to all five.
 template <graph_operand X, graph_operand M, graph_operand V, graph_operand O, graph_operand S>
 auto batch_normalization(const X& x, const M& mean, const V& variance, const O& offset, const S& scale,
                          double epsilon = 1e-3) {
@@ -29,15 +29,15 @@ auto moments_over(const X& x, std::integer_sequence<int, I...>, const std::sourc
 
 } // namespace detail
 
-/// auto [y, mean, variance] = fused_batch_norm(x, scale, offset): x [.., channels] normalised by the mean and variance of its batch, over all axes
-/// but the last. The variance that is returned is the unbiased one, as TensorFlow's, for moving averages; y uses the biased one. Made of
-/// moments and one fused pass. Gradients: of all three results, also through mean and variance.
+/// Normalizes x [.., channels] by the mean and variance of the batch, over all axes but the last: auto [y, mean, variance] =
+/// fused_batch_norm(x, scale, offset). The returned variance is unbiased, as in TensorFlow, for moving averages. y uses the biased
+/// variance. It consists of moments and one fused pass. Gradients: of all three results, also through mean and variance.
 template <typed_operand X, graph_operand S, graph_operand O>
 auto fused_batch_norm(const X& x, const S& scale, const O& offset, double epsilon = 1e-3,
                       const std::source_location& where = std::source_location::current()) {
     static_assert(extents_of<X>::rank >= 2, "fused_batch_norm: the tensor must have the dimensions [.., channels]");
     static_assert(is_real_floating<value_type_of<X>>, "fused_batch_norm: the element type is not floating");
-    const auto all = sealed(x); // read by the moments and the pass
+    const auto all = sealed(x); // read by the moments and by the fused pass
     const auto axes = std::make_integer_sequence<int, extents_of<X>::rank - 1>{};
     const auto [mean, variance] = detail::moments_over(all, axes, where);
     const auto y = sealed(batch_normalization(all, mean, variance, offset, scale, epsilon));

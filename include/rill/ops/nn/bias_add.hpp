@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The shape of a bias for x: one number for each channel, which are the last axis of x.
+/// Returns the shape of a bias for x: one number for each channel, the last axis of x.
 constexpr shape_result bias(const dims& b, const dims& x) {
     const index_t channels = x.known_rank() && x.rank > 0 ? x[x.rank - 1] : dyn;
     if (x.known_rank() && x.rank < 2) return {dims{channels}, "the tensor must have two axes or more"};
@@ -20,8 +20,8 @@ constexpr shape_result bias(const dims& b, const dims& x) {
 
 } // namespace rules
 
-/// A bias, checked against the tensor whose values it is added to, where types don't show that it fits: bias_add is an addition,
-/// but one that broadcasts nothing else. Shares the memory of the bias. Gradient: g.
+/// Returns a bias after a check that its extent is that of the channels of another tensor. bias_add uses it if the types do not
+/// prove that. Shares the memory of the bias. Gradient: g.
 struct bias_for_op {
     static constexpr auto name = "BiasFor", label = "bias_add";
     using domain_type = domains::untyped;
@@ -34,9 +34,9 @@ struct bias_for_op {
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
 
-/// A bias with extents B goes with a tensor with extents X.
+/// True if a bias with extents B fits a tensor with extents X.
 template <class X, class B> inline constexpr bool bias_fits = rules::bias(B::value, X::value).ok();
-/// No more is to be checked at run time.
+/// True if the types suffice, so that the run needs no check.
 template <class X, class B>
 inline constexpr bool bias_is_known = X::rank > 1 && B::value.complete() && X::value[X::rank - 1] != dyn;
 
@@ -49,8 +49,8 @@ template <class X, class B> auto checked_bias_add(const X& x, const B& bias, con
 
 } // namespace detail
 
-/// x plus one number for each of its channels, which are the last axis: bias_add(x, b) of [..., n] and [n]. Shape: that of x.
-/// Gradient: g to x, summed over the other axes to b. An expression: activations around it join its pass.
+/// Adds a number to each channel of x, the last axis: bias_add(x, b) of [..., n] and [n]. Shape: that of x. Gradient: g to x,
+/// summed over the other axes to b. An expression, which fuses with activations around it.
 template <graph_operand X, graph_operand B>
 auto bias_add(const X& x, const B& bias, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X> && typed_operand<B>) {

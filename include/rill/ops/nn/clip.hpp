@@ -7,8 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// min(max(x, low), high). Shape: all three broadcast. Gradient: g to x where it lies within the bounds (or on them), else to
-/// the bound that holds.
+/// Clips x to bounds: min(max(x, low), high). Shape: all three broadcast. Gradient: g to x where it lies within the bounds or
+/// on them. Elsewhere g goes to the active bound.
 struct clip_op {
     static constexpr auto name = "Clip";
     using domain_type = domains::real;
@@ -17,14 +17,14 @@ struct clip_op {
         return min(max(x, low), high);
     }
     template <class V> RILL_FN static auto pullback(const V& x, const V& low, const V& high, const V&, const V& g) {
-        // the upper bound has the last word, also where the bounds cross
+        // The upper bound is applied last, which matters if low > high.
         const V below = select(x < low, g, V(0));
         return adjoints<V, V, V>(select(x > high, V(0), select(x < low, V(0), g)), select(low > high, V(0), below),
                                  select(x > high, g, select(low > high, below, V(0))));
     }
 };
 
-/// clip(x, 0.f, 1.f); the bounds may be tensors.
+/// Clips x: clip(x, 0.f, 1.f). The bounds may be tensors.
 template <class X, class A, class B>
     requires(elementwise_operand<X> && (elementwise_operand<A> || literal<A>) && (elementwise_operand<B> || literal<B>))
 RILL_FRONT auto clip(const X& x, const A& low, const B& high) {

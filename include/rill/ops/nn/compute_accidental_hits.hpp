@@ -12,8 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The sampled classes [s] that are true classes of a row of [batch, n]: their rows, their places in the sample, and weights of the lowest
-/// float. As all ops whose results only data sizes, it runs in the host's memory.
+/// Finds the sampled classes [s] that are true classes of a row of [batch, n]. Returns their rows, their positions in the sample, and
+/// weights of the lowest float. It runs in host memory, because data determine its output shapes.
 struct compute_accidental_hits_op {
     static constexpr auto name = "ComputeAccidentalHits";
     static constexpr int inputs = 2;
@@ -34,11 +34,12 @@ private:
                      const kernel_args& a);
 };
 
-/// True classes are [batch, n], sampled ones [s].
+/// True if the true classes are [batch, n] and the sampled classes [s].
 template <class E, class F> inline constexpr bool are_candidates = E::rank == 2 && F::rank == 1;
 
-/// auto [rows, places, weights] = compute_accidental_hits(true_classes, sampled): where a sampled class [s] is one of the true classes of a row
-/// [batch, n]. `rows` are int, `places` in the sample std::int64_t, `weights` the lowest float, to add to the logits of these. No gradient flows.
+/// Finds sampled classes [s] that are true classes of a row [batch, n]: auto [rows, places, weights] =
+/// compute_accidental_hits(true_classes, sampled). `rows` are int, and `places` in the sample are std::int64_t. `weights` are the lowest
+/// float, to be added to the logits of these classes. No gradient flows.
 template <typed_operand L, typed_operand S>
 auto compute_accidental_hits(const L& true_classes, const S& sampled,
                              const std::source_location& where = std::source_location::current()) {

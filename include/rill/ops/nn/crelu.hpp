@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// relu of x and of -x side by side (Shang et al. 2016): twice the channels, the last axis.
+/// Concatenates relu(x) and relu(-x) along the last axis (Shang et al. 2016). The result has twice the channels.
 template <graph_operand X> auto crelu(const X& x, const std::source_location& where = std::source_location::current()) {
     const auto all = sealed(x); // read twice
     return concat<-1>(relu(all), relu(-all), where);

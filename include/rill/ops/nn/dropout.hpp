@@ -16,7 +16,7 @@ struct dropout_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// The rate of a dropout that a run says: it must lie in [0, 1). Gradient: g.
+/// Returns a dropout rate after a check that it lies in [0, 1). The rate is an input. Gradient: g.
 struct dropout_rate_op {
     static constexpr auto name = "DropoutRate", label = "dropout";
     using domain_type = domains::real_floating;
@@ -32,7 +32,7 @@ struct dropout_rate_op {
 
 namespace detail {
 
-/// Accepts a rate in [0, 1).
+/// A check that accepts rates in [0, 1).
 struct rate_inside {
     template <class T> RILL_FN bool operator()(const T& rate) const {
         const auto r = static_cast<double>(rate);
@@ -40,10 +40,10 @@ struct rate_inside {
     }
 };
 
-/// Returns the site of "the rate is 1.5, and must lie in [0, 1)".
+/// Returns the error site of "the rate is 1.5, and must lie in [0, 1)".
 error_site_ptr rate_site();
 
-/// Checks a rate that the host knows; `where` is the place of the call.
+/// Throws invalid_argument unless a host value is a valid rate. `where` is the place of the call.
 void check_rate(double rate, const std::source_location& where);
 
 template <class R> auto checked_rate(const R& rate, const std::source_location& where) {
@@ -65,12 +65,13 @@ template <class D, class T> kernel dropout_rate_op::bind(kernel_request&) const 
     });
 }
 
-/// The rate of a dropout is one number.
+/// True if the dropout rate is a single number.
 template <class R> inline constexpr bool is_one_number = std::is_arithmetic_v<R> || extents_of<R>::rank == 0;
 
-/// dropout(x, 0.5, {.seed = 7}): each element is 0 with a probability of `rate`, else x / (1 - rate), so that the mean stays
-/// (TensorFlow 1.x takes keep_prob, which is 1 - rate). The rate is a number in [0, 1), or a scalar tensor, which can be fed: 0
-/// gives x itself. Each run draws anew. Shape: that of x. Gradient: by the same draw, g / (1 - rate) or 0.
+/// Sets each element to 0 with a probability of `rate`, else to x / (1 - rate): dropout(x, 0.5, {.seed = 7}). The mean stays
+/// the same. TensorFlow 1.x takes keep_prob, which is 1 - rate. The rate is a number in [0, 1), or a scalar tensor, which can
+/// be fed. A rate of 0 returns x. Each run draws new random numbers. Shape: that of x. Gradient: g / (1 - rate) or 0, by the
+/// same random numbers.
 template <graph_operand X, class R>
     requires(graph_operand<R> || std::is_arithmetic_v<R>)
 auto dropout(const X& x, const R& rate, const dropout_options& options = {},
@@ -88,12 +89,13 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
     return select(noise >= drop, value / (1 - drop), 0);
 }
 
-/// Whether a step trains: a bool, or a bool tensor of rank 0 that can be fed.
+/// True if B can tell whether a step trains: a bool, or a bool tensor of rank 0, which can be fed.
 template <class B> inline constexpr bool is_training_flag = std::is_same_v<B, bool>;
 template <typed_operand B>
 inline constexpr bool is_training_flag<B> = std::is_same_v<value_type_of<B>, bool> && extents_of<B>::rank == 0;
 
-/// dropout(x, 0.5, training): x itself where `training`, a bool or a bool tensor of rank 0, is false.
+/// Applies dropout only in training: dropout(x, 0.5, training). `training` is a bool or a bool tensor of rank 0. If it
+/// is false, the result is x.
 template <typed_operand X, class R, class Training>
     requires((graph_operand<R> || std::is_arithmetic_v<R>) && is_training_flag<Training>)
 auto dropout(const X& x, const R& rate, const Training& training, const dropout_options& options = {},

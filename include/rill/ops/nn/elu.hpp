@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x where x >= 0, else e^x - 1. Shape: that of x. Gradient: g, or g (y + 1) where y < 0.
+/// Computes x where x >= 0, else e^x - 1. Shape: that of x. Gradient: g, or g (y + 1) where y < 0.
 struct elu_op {
     static constexpr auto name = "Elu";
     using domain_type = domains::real_floating;

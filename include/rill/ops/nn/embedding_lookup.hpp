@@ -28,24 +28,26 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The rows of a table that ids choose: gather along axis 0, whose gradient is rows. Shape: the ids', then the table's without axis 0.
+/// Gathers the rows of a table by ids: gather along axis 0, with a gradient of rows. Shape: that of the ids, then that of the table
+/// without axis 0.
 template <graph_operand Table, ids_argument Ids = std::vector<int>>
 auto embedding_lookup(const Table& table, const Ids& ids,
                       const std::source_location& where = std::source_location::current()) {
     return gather<0>(table, ids, where);
 }
 
-/// How ids are spread over several tables: id k is row k / n of table k % n (mod), or the tables follow one another (div).
+/// The distribution of ids over several tables. mod: id k is row k / n of table k % n; div: the tables follow one another.
 enum class partition_strategy { mod, div };
 
 struct embedding_options {
     partition_strategy strategy = partition_strategy::mod;
-    double max_norm = 0; // longer rows are scaled to this length; 0: no bound
+    double max_norm = 0; // longer rows are scaled to this norm; 0: no limit
 };
 
 namespace detail {
 
-/// Rows of a table over its last axes, none longer than max_norm. Norms and quotients of half and bfloat16 are computed in float.
+/// Returns rows of a table over its last axes, scaled to norms of at most max_norm. Norms and quotients of half and bfloat16 are
+/// computed in float.
 template <int RowAxes, typed_operand X>
 auto bounded_rows(const X& rows, double max_norm, const std::source_location& where) {
     using result = tensor_of<value_type_of<X>, extents_of<X>>;
@@ -58,10 +60,10 @@ auto bounded_rows(const X& rows, double max_norm, const std::source_location& wh
     return result(unchecked, any_tensor(sealed(bounded)));
 }
 
-/// The rows of each of some tables; throws invalid_argument if nobody knows them, or if there are no tables.
+/// Returns the number of rows of each table. Throws invalid_argument if it is unknown, or if there are no tables.
 std::vector<index_t> rows_of_tables(const std::vector<tensor_type>& tables, const std::source_location& where);
 
-/// The rows of several tables [rows, width] that ids [n] choose: for each table, it gathers the rows of its ids and puts them in their places.
+/// Gathers rows from several tables [rows, width] by ids [n]. For each table, it gathers the rows of its ids and puts them in place.
 template <class Table, class Ids>
 auto rows_of_several(const std::vector<Table>& tables, const Ids& ids, partition_strategy strategy,
                      const std::source_location& where) {
@@ -78,7 +80,7 @@ auto rows_of_several(const std::vector<Table>& tables, const Ids& ids, partition
     for (std::int64_t k = 0; k < count; ++k) {
         const auto& table = tables[static_cast<std::size_t>(k)];
         const std::int64_t end = first + rows[static_cast<std::size_t>(k)];
-        // an id outside all tables is sent to the first or last one, whose gather refuses it
+        // An id outside all tables is sent to the first or the last table, whose gather refuses it.
         const auto here = [&]() -> tensor<bool, n> {
             if (strategy == partition_strategy::mod) return equal(mod(ids, count), k);
             if (k == 0) return k + 1 == count ? tensor<bool, n>(equal(ids, ids)) : tensor<bool, n>(ids < end);
@@ -97,10 +99,10 @@ auto rows_of_several(const std::vector<Table>& tables, const Ids& ids, partition
 
 } // namespace detail
 
-/// A table has rows of one axis or more.
+/// True if the table has rows with at least one axis.
 template <class E> inline constexpr bool has_rows = E::rank >= 2;
 
-/// embedding_lookup(table, ids, {.max_norm = 1.f}): rows that are longer are scaled to that length.
+/// Gathers rows and scales those that are too long: embedding_lookup(table, ids, {.max_norm = 1.f}).
 template <typed_operand Table, ids_argument Ids = std::vector<int>>
 auto embedding_lookup(const Table& table, const Ids& ids, const embedding_options& o,
                       const std::source_location& where = std::source_location::current()) {
@@ -108,11 +110,11 @@ auto embedding_lookup(const Table& table, const Ids& ids, const embedding_option
     return detail::bounded_rows<extents_of<Table>::rank - 1>(gather<0>(table, ids, where), o.max_norm, where);
 }
 
-/// A table of rows, [rows, width].
+/// True if the table has rows of one axis: [rows, width].
 template <class E> inline constexpr bool is_embedding_table = E::rank == 2;
 
-/// embedding_lookup(std::vector{a, b}, ids, {.strategy = partition_strategy::div}): of several tables [rows, width]. Shape: the ids', then
-/// [width]. Gradients are rows of each table. Errors: an id outside the tables.
+/// Gathers rows from several tables [rows, width]: embedding_lookup(std::vector{a, b}, ids, {.strategy = partition_strategy::div}). Shape:
+/// that of the ids, then [width]. Gradients are rows of each table. Errors: an id outside the tables.
 template <typed_operand Table, typed_operand Ids>
 auto embedding_lookup(const std::vector<Table>& tables, const Ids& ids, const embedding_options& o = {},
                       const std::source_location& where = std::source_location::current()) {
@@ -120,7 +122,7 @@ auto embedding_lookup(const std::vector<Table>& tables, const Ids& ids, const em
     static_assert(are_ids<Ids>, "embedding_lookup: the ids must be int or std::int64_t");
     const auto all = sealed(cast<std::int64_t>(ids));
     const auto rows = detail::rows_of_several(tables, reshape<dyn>(all, where), o.strategy, where);
-    // the ids' shape, then the width
+    // The shape of the ids, then the width.
     const auto shaped = gather<0>(rows, reshape_like(sealed(range(size<std::int64_t>(all, where))), all, where), where);
     return detail::bounded_rows<1>(shaped, o.max_norm, where);
 }

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x times the share of the normal distribution below x: x (1 + erf(x / sqrt(2))) / 2. Shape: that of x.
-/// Gradient: g times that share and x times the density.
+/// Computes x times the normal cumulative distribution at x: x (1 + erf(x / sqrt(2))) / 2. Shape: that of x. Gradient:
+/// g times (that distribution + x times the normal density).
 struct gelu_op {
     static constexpr auto name = "Gelu";
     using domain_type = domains::real_floating;

@@ -12,17 +12,17 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Labels and predictions have one shape, as far as both are known: nothing broadcasts.
+/// True if labels and predictions have the same shape, as far as both are known. They do not broadcast.
 template <class A, class B> inline constexpr bool error_shapes_agree = rules::compatible(A::value, B::value);
 
 namespace detail {
-/// The delta: no more than the largest number of the element type, beyond which there are no errors.
+/// Returns delta, at most the largest number of the element type. No finite error exceeds that number.
 double checked_delta(dtype type, double delta, const std::source_location& where);
 void check_huber(const tensor_type& labels, const tensor_type& predictions, const std::source_location& where);
 } // namespace detail
 
-/// The mean, over all elements, of e^2 / 2 where the error e lies within delta, and of delta |e| - delta^2 / 2 beyond it: a
-/// scalar. Gradient to an element, before the mean: e, or delta times its sign.
+/// Computes the mean Huber loss over all elements, a scalar. The loss is e^2 / 2 for errors e within delta. Beyond delta it
+/// is delta |e| - delta^2 / 2. Gradient to an element, before the mean: e, or delta times its sign.
 template <graph_operand A, graph_operand B>
 auto huber_loss(const A& labels, const B& predictions, double delta = 1,
                 const std::source_location& where = std::source_location::current()) {

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Half the sum of the squares of all elements, in one pass: a scalar. Gradient: g x.
+/// Computes half the sum of the squares of all elements, in one pass: a scalar. Gradient: g x.
 template <graph_operand X>
 auto l2_loss(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)

@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// x over norms along some axes, which count as the root of epsilon at least.
+/// Divides x by norms along some axes. A norm counts as sqrt(epsilon) at least.
 template <class X, class N> auto over_norms(const X& x, const N& norms, double epsilon) {
     return narrowed(x, widened(x) / maximum(norms, std::sqrt(epsilon)));
 }
@@ -29,8 +29,8 @@ auto l2_normalize_at(const X& x, const A& axes, double epsilon, const std::sourc
 
 } // namespace detail
 
-/// l2_normalize<1>(x), l2_normalize<1>(x, 1e-6): x over its norm along the axes; the sum of squares counts as `epsilon` at least. All axes
-/// without a list. Norms are those of reduce_l2_norm, which stay in range. Shape: that of x.
+/// Divides x by its norm along the axes: l2_normalize<1>(x), l2_normalize<1>(x, 1e-6). The sum of squares counts as `epsilon` at least.
+/// Without a list, it uses all axes. The norms are those of reduce_l2_norm, which avoid overflow. Shape: that of x.
 template <int... Axes, graph_operand X, std::floating_point E = double>
 auto l2_normalize(const X& x, E epsilon = E(1e-12),
                   const std::source_location& where = std::source_location::current()) {
@@ -42,7 +42,8 @@ auto l2_normalize(const X& x, E epsilon = E(1e-12),
     return detail::over_norms(all, detail::wide_l2_norm<Axes...>(all, where, keep_dims), static_cast<double>(epsilon));
 }
 
-/// Along axes known at run time only: l2_normalize(x, 1), l2_normalize(x, {0, -1}), l2_normalize(x, 1, 1e-6).
+/// Normalizes along axes known only at run time: l2_normalize(x, 1), l2_normalize(x, {0, -1}), l2_normalize(x, 1,
+/// 1e-6).
 template <graph_operand X, runtime_axes A = axis_list>
 auto l2_normalize(const X& x, const A& axes, double epsilon = 1e-12,
                   const std::source_location& where = std::source_location::current()) {

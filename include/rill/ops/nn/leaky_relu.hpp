@@ -7,7 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x where x > 0, else slope * x. Shape: both broadcast. Gradient: g or slope g, and g x to the slope where x <= 0.
+/// Computes x where x > 0, else slope * x. Shape: both broadcast. Gradient: g or slope g, and g x to the slope where x
+/// <= 0.
 struct leaky_relu_op {
     static constexpr auto name = "LeakyRelu";
     using domain_type = domains::real_floating;
@@ -18,7 +19,7 @@ struct leaky_relu_op {
     }
 };
 
-/// leaky_relu(x, 0.2f); the slope may be a tensor, and trained.
+/// Computes the leaky relu: leaky_relu(x, 0.2f). The slope may be a tensor, which can be trained.
 template <class X, class A>
     requires(elementwise_operand<X> && (elementwise_operand<A> || literal<A>))
 RILL_FRONT auto leaky_relu(const X& x, const A& slope) {

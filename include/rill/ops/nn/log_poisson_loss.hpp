@@ -7,8 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The loss of counts that a Poisson distribution with the rate e^x gives: e^x - x z, without the term that the prediction x does not change.
-/// Shape: both broadcast. An expression.
+/// Computes the loss of counts from a Poisson distribution with the rate e^x: e^x - x z. It omits the term that does not depend on the
+/// prediction x. Shape: both broadcast. An expression.
 template <graph_operand A, graph_operand B> auto log_poisson_loss(const A& targets, const B& log_input) {
     return exp(log_input) - log_input * targets;
 }

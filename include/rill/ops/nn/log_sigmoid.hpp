@@ -6,7 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// log(sigmoid(x)), free of overflow: -softplus(-x), as one expression. Shape: that of x. Gradient: g sigmoid(-x).
+/// Computes log(sigmoid(x)) as the expression -softplus(-x), without overflow. Shape: that of x. Gradient: g
+/// sigmoid(-x).
 template <graph_operand X> auto log_sigmoid(const X& x) { return -softplus(-x); }
 
 }} // namespace rill::RILL_ABI

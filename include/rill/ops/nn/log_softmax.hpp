@@ -23,7 +23,7 @@ struct log_softmax_row {
 
 } // namespace detail
 
-/// x - log(sum(e^x)) over the last axis, free of overflow. Shape: that of x. Gradient: g - e^y sum(g).
+/// Computes x - log(sum(e^x)) over the last axis, without overflow. Shape: that of x. Gradient: g - e^y sum(g).
 struct log_softmax_op : detail::row_wise_op<detail::log_softmax_row> {
     static constexpr auto name = "LogSoftmax";
     using brings = joined_ops<detail::row_ops, op_list<exp_op>>;
@@ -48,7 +48,7 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
     }
     return apply_node(log_softmax_op{}, detail::shape_of_first, where, x);
 }
-/// Along another axis: log_softmax<0>(x); a negative one counts from the end.
+/// Computes log_softmax along another axis: log_softmax<0>(x). A negative axis counts from the end.
 template <int Axis, graph_operand X>
 auto log_softmax(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -57,7 +57,7 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
     }
     return detail::along_axis<Axis>("log_softmax", detail::log_softmax_formula, x, where);
 }
-/// Along an axis known at run time only.
+/// Computes log_softmax along an axis known only at run time.
 template <graph_operand X>
 auto log_softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(are_real_floating<X>, "log_softmax: the element type is not floating");

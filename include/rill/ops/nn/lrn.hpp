@@ -14,8 +14,9 @@ struct lrn_options {
     double bias = 1, alpha = 1, beta = 0.5;
 };
 
-/// Local response normalisation: x / (bias + alpha * sum of squares of the channels within depth_radius)^beta. The channels are the last axis; how
-/// many must be known when the node is made. The sums are a product with a matrix of ones around its diagonal. Shape: that of x.
+/// Computes the local response normalization: x / (bias + alpha * sum of squares of the channels within depth_radius)^beta. The channels
+/// are the last axis; their number must be known when the node is built. The sums are a matrix product with a band of ones around the
+/// diagonal. Shape: that of x.
 template <typed_operand X>
 auto lrn(const X& x, const lrn_options& o = {}, const std::source_location& where = std::source_location::current()) {
     using T = value_type_of<X>;

@@ -43,8 +43,9 @@ auto moments_at(const X& x, const A& axes, K keep, const std::source_location& w
 
 } // namespace detail
 
-/// Mean and variance over axes: auto [mean, variance] = moments<0>(x). Of n elements the variance is the sum of squares over n.
-/// All axes without a list; negative axes count from the end. Gradients: of both, also through the mean in the variance.
+/// Computes the mean and the variance over axes: auto [mean, variance] = moments<0>(x). The variance of n elements is the sum
+/// of squares divided by n. Without a list, it uses all axes; negative axes count from the end. Gradients: of both, also
+/// through the mean in the variance.
 template <int... Axes, graph_operand X>
 auto moments(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::moments<false, Axes...>(x, where);
@@ -54,7 +55,7 @@ auto moments(const X& x, keep_dims_t, const std::source_location& where = std::s
     return detail::moments<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: moments(x, 0), moments(x, {0, -1}), moments(x, 0, keep_dims).
+/// Computes moments over axes known only at run time: moments(x, 0), moments(x, {0, -1}), moments(x, 0, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto moments(const X& x, const A& axes, K keep = {},
              const std::source_location& where = std::source_location::current()) {

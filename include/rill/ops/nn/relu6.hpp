@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// min(max(x, 0), 6). Shape: that of x. Gradient: g where 0 < x < 6, else 0.
+/// Computes min(max(x, 0), 6). Shape: that of x. Gradient: g where 0 < x < 6, else 0.
 struct relu6_op {
     static constexpr auto name = "Relu6";
     using domain_type = domains::real;

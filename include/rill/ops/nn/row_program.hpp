@@ -10,22 +10,22 @@
 
 #include <vector>
 
-// What the gradients of softmax and of cross-entropies are made of: elementwise programs over rows, beside numbers that
-// belong to a row each, built when the types are known at run time only.
+// Elementwise programs over rows and per-row numbers, for the gradients of softmax and cross-entropies. They are built
+// when the types are known only at run time.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// An operand of a row program: elements of rows [..., n], or one number for each row [...].
+/// An operand of a row program: rows [..., n], or one number for each row [...].
 struct row_operand {
     endpoint from;
     bool per_row = false;
 };
 inline row_operand each_row(const endpoint& e) { return {e, true}; }
 
-/// What such programs are made of, and what an op whose gradient makes them brings.
+/// The ops that row programs use. An op whose gradient uses row programs must bring them.
 using row_ops = op_list<mul_op, add_op, sub_op, neg_op, combining<combine::sum>>;
 
-/// Traces the gradient of Self, by ops that Self brings.
+/// A tracer for the gradient of Self, restricted to ops that Self brings.
 template <class Self> struct gradient_tracer {
     tracer& t;
 
@@ -36,27 +36,28 @@ template <class Self> struct gradient_tracer {
     }
 };
 
-/// A fused node that runs build(tracer) over its operands (leaves 0, 1, …), and maybe sums each row.
+/// Returns a fused node that runs build(tracer) over its operands (leaves 0, 1, …). With `sum_rows` it also sums each
+/// row.
 endpoint row_node(const vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t));
 template <class Self, class Build> endpoint row_program(const vector<row_operand>& operands, bool sum_rows, Build) {
     return row_node(operands, sum_rows, +[](tracer& t) { return Build()(gradient_tracer<Self>{t}); });
 }
 
-/// a * b
+/// Returns a * b.
 template <class Self> endpoint row_product(const row_operand& a, const row_operand& b) {
     return row_program<Self>({a, b}, false, [](auto t) { return t.template emit<mul_op>({t.leaf(0), t.leaf(1)}); });
 }
-/// The sum of a * b over each row.
+/// Returns the sum of a * b over each row.
 template <class Self> endpoint row_dot(const endpoint& a, const endpoint& b) {
     return row_program<Self>({{a}, {b}}, true, [](auto t) { return t.template emit<mul_op>({t.leaf(0), t.leaf(1)}); });
 }
 template <class Self> endpoint row_sum(const endpoint& a) {
     return row_program<Self>({{a}}, true, [](auto t) { return t.leaf(0); });
 }
-/// The sum of two gradients, either of which may be missing.
+/// Returns the sum of two gradients, of which one may be missing.
 endpoint sum_of(const endpoint& a, const endpoint& b);
 
-/// A matrix of rows: all axes but the last one count them.
+/// A view of an array as a matrix: the last axis is the columns, all other axes are the rows.
 struct row_view {
     index_t rows = 1, columns = 1;
 

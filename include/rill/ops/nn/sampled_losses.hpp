@@ -18,30 +18,31 @@
 #include <rill/ops/nn/sigmoid_cross_entropy.hpp>
 #include <rill/ops/random/candidate_sampler.hpp>
 
-// Losses of classifiers with many classes, by a few that are sampled. For training; to judge a model, compute all logits.
+// Losses over a sample of classes, for classifiers with many classes. They are for training only. An evaluation should
+// compute all logits.
 
 namespace rill { inline namespace RILL_ABI {
 
 struct nce_options {
-    bool remove_accidental_hits = false; // sampled classes that are true ones do not count
-    std::uint64_t seed = 0;              // of the sampler; 0: derived from the graph's seed and the node's name
+    bool remove_accidental_hits = false; // ignores sampled classes that are true classes
+    std::uint64_t seed = 0;              // seed of the sampler; 0: derived from the graph's seed and the node's name
 };
 struct sampled_softmax_options {
     bool remove_accidental_hits = true;
     std::uint64_t seed = 0;
 };
 
-/// Weights [classes, width], biases [classes], labels [batch] or [batch, n], inputs [batch, width].
+/// True for weights [classes, width], biases [classes], labels [batch] or [batch, n], and inputs [batch, width].
 template <class W, class B, class L, class X>
 inline constexpr bool are_sampled_loss_operands =
     W::rank == 2 && B::rank == 1 && (L::rank == 1 || L::rank == 2) && X::rank == 2;
 
 namespace detail {
 
-/// The number of classes; throws invalid_argument if nobody knows it.
+/// Returns the number of classes. Throws invalid_argument if it is unknown.
 index_t known_classes(const char* loss, const tensor_type& weights, const std::source_location& where);
 
-/// [batch] or [batch, n] as [batch, n].
+/// Returns labels [batch] or [batch, n] as [batch, n].
 template <class L> auto with_row_axis(const L& labels, const std::source_location& where) {
     if constexpr (extents_of<L>::rank == 1)
         return expand_dims<1>(labels, where);
@@ -49,7 +50,8 @@ template <class L> auto with_row_axis(const L& labels, const std::source_locatio
         return sealed(labels);
 }
 
-/// The logits of the true classes [batch, n] and of the sampled ones [batch, s], less the logarithms of their expected counts.
+/// Returns the logits of the true classes [batch, n] and of the sampled classes [batch, s]. The logarithms of the expected
+/// counts are subtracted.
 template <class W, class B, class L, class X, class... S>
 auto sampled_logits(const W& weights, const B& biases, const L& labels, const X& inputs,
                     const candidate_samples<S...>& samples, bool remove_hits, const std::source_location& where) {
@@ -78,9 +80,10 @@ template <class W, class B, class L, class X> constexpr void check_sampled_loss(
 
 } // namespace detail
 
-/// nce_loss(weights, biases, labels, inputs, samples): noise-contrastive estimation. The logits x w + b of the true classes [batch] or [batch, n]
-/// should say yes, those of the sampled classes no. The loss [batch] is the sum of the sigmoid cross entropies; each of n true classes has the
-/// label 1 / n. `samples` come from a candidate sampler. Gradients flow to weights (by rows), biases and inputs.
+/// Computes the noise-contrastive estimation loss: nce_loss(weights, biases, labels, inputs, samples). A logit x w + b predicts whether a
+/// class is true. True classes are [batch] or [batch, n]; sampled classes count as false. The loss [batch] is the sum of the sigmoid cross
+/// entropies. Each of n true classes has the label 1 / n. `samples` come from a candidate sampler. Gradients flow to weights (by rows),
+/// biases and inputs.
 template <typed_operand W, typed_operand B, typed_operand L, typed_operand X, class... S>
 auto nce_loss(const W& weights, const B& biases, const L& labels, const X& inputs,
               const candidate_samples<S...>& samples, const nce_options& o = {},
@@ -93,7 +96,8 @@ auto nce_loss(const W& weights, const B& biases, const L& labels, const X& input
     return sealed(reduce_sum<1>(sigmoid_cross_entropy(of_true, share), where) +
                   reduce_sum<1>(sigmoid_cross_entropy(of_sampled, T(0)), where));
 }
-/// nce_loss<64>(weights, biases, labels, inputs): with 64 different classes of log_uniform_candidate_sampler.
+/// Computes the loss with 64 distinct classes from log_uniform_candidate_sampler: nce_loss<64>(weights, biases, labels,
+/// inputs).
 template <index_t Count, typed_operand W, typed_operand B, typed_operand L, typed_operand X>
 auto nce_loss(const W& weights, const B& biases, const L& labels, const X& inputs, const nce_options& o = {},
               const std::source_location& where = std::source_location::current()) {
@@ -103,8 +107,8 @@ auto nce_loss(const W& weights, const B& biases, const L& labels, const X& input
     return nce_loss(weights, biases, labels, inputs, samples, o, where);
 }
 
-/// sampled_softmax_loss(weights, biases, labels, inputs, samples): the softmax cross entropy [batch] over the true classes and the sampled ones
-/// alone. Arguments, shapes and gradients as for nce_loss.
+/// Computes the softmax cross entropy [batch] over the true and the sampled classes: sampled_softmax_loss(weights, biases, labels, inputs,
+/// samples). Arguments, shapes and gradients are those of nce_loss.
 template <typed_operand W, typed_operand B, typed_operand L, typed_operand X, class... S>
 auto sampled_softmax_loss(const W& weights, const B& biases, const L& labels, const X& inputs,
                           const candidate_samples<S...>& samples, const sampled_softmax_options& o = {},
@@ -112,10 +116,11 @@ auto sampled_softmax_loss(const W& weights, const B& biases, const L& labels, co
     detail::check_sampled_loss<W, B, L, X>();
     const auto [of_true, of_sampled] =
         detail::sampled_logits(weights, biases, labels, inputs, samples, o.remove_accidental_hits, where);
-    // the labels, 1 / n for each of n true classes, add up to 1
+    // The labels, 1 / n for each of n true classes, sum to 1.
     return sealed(reduce_logsumexp<1>(concat<1>(of_true, of_sampled, where), where) - reduce_mean<1>(of_true, where));
 }
-/// sampled_softmax_loss<64>(weights, biases, labels, inputs): with 64 different classes of log_uniform_candidate_sampler.
+/// Computes the loss with 64 distinct classes from log_uniform_candidate_sampler: sampled_softmax_loss<64>(weights,
+/// biases, labels, inputs).
 template <index_t Count, typed_operand W, typed_operand B, typed_operand L, typed_operand X>
 auto sampled_softmax_loss(const W& weights, const B& biases, const L& labels, const X& inputs,
                           const sampled_softmax_options& o = {},

@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// scale x where x >= 0, else scale alpha (e^x - 1), which keeps mean 0 and variance 1: scale is 1.0507…, alpha 1.6732…
-/// Shape: that of x. Gradient: g scale, or g (y + scale alpha) where y < 0.
+/// Computes scale x where x >= 0, else scale alpha (e^x - 1). It preserves mean 0 and variance 1 (scale is 1.0507…,
+/// alpha 1.6732…). Shape: that of x. Gradient: g scale, or g (y + scale alpha) where y < 0.
 struct selu_op {
     static constexpr auto name = "Selu";
     using domain_type = domains::real_floating;

@@ -13,15 +13,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The loss of independent yes-or-no answers: max(x, 0) - x z + log(1 + e^-|x|) of logits x and labels z, which neither
-/// overflows nor cancels. Shape: both broadcast. Gradient: g (sigmoid(x) - z) and -g x.
+/// Computes the loss of independent binary labels, max(x, 0) - x z + log(1 + e^-|x|), for logits x and labels z. The
+/// formula avoids overflow and cancellation. Shape: both broadcast. Gradient: g (sigmoid(x) - z) and -g x.
 struct sigmoid_cross_entropy_op {
     static constexpr auto name = "SigmoidCrossEntropy";
     using domain_type = domains::real_floating;
     using compiled_types = types::common;
     static constexpr int weight = 5;
     template <class V> RILL_FN static auto value(const V& x, const V& z) {
-        return x * (select(x > V(0), V(1), V(0)) - z) + log1p(exp(-abs(x))); // 1 - z is exact where it would cancel
+        return x * (select(x > V(0), V(1), V(0)) - z) + log1p(exp(-abs(x))); // 1 - z is exact, without cancellation
     }
     template <class V> RILL_FN static auto pullback(const V& x, const V& z, const V&, const V& g) {
         return adjoints<V, V>(g * (V(1) / (V(1) + exp(-x)) - z), -(g * x));

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// x sigmoid(x), also called swish. Shape: that of x. Gradient: g s (1 + x (1 - s)), where s is sigmoid(x).
+/// Computes x sigmoid(x), also called swish. Shape: that of x. Gradient: g s (1 + x (1 - s)), where s is sigmoid(x).
 struct silu_op {
     static constexpr auto name = "Silu";
     using domain_type = domains::real_floating;
@@ -28,7 +28,7 @@ struct silu_op {
     }
 
 private:
-    /// sigmoid(x) as above^2 / whole: e^x below -88 is too small for a float, and its root is not.
+    /// The parts of sigmoid(x), which is above^2 / whole. e^x underflows below -88; its square root does not.
     template <class V> struct parts {
         V above, below, whole;
         RILL_FN explicit parts(const V& x)
@@ -43,7 +43,7 @@ template <elementwise_operand X, class... None>
 RILL_FRONT auto silu(const X& x, const None&...) {
     return apply<silu_op>(x);
 }
-/// TensorFlow's name.
+/// Computes silu(x), by TensorFlow's name.
 template <elementwise_operand X, class... None>
     requires nothing_more<None...>
 RILL_FRONT auto swish(const X& x, const None&...) {

@@ -14,10 +14,10 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The shape of an op over rows: that of x, which has a last axis.
+/// Returns the shape of a row-wise op: that of x, which must have a last axis.
 constexpr shape_result rows_shape(const dims& x) { return {x, x.rank == 0 ? "a scalar has no last axis" : nullptr}; }
 
-/// The base of ops that replace each row: `Row` computes it, and needs room for two rows.
+/// The base of row-wise ops. `Row` computes a row, and needs scratch memory for two rows.
 template <class Row> struct row_wise_op {
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
@@ -56,7 +56,8 @@ struct softmax_row {
     }
 };
 
-/// The gradient of softmax by its argument, given its result y: y (g - sum(g y)). For the gradient of Self.
+/// Returns the gradient of softmax for its argument, given its result y: y (g - sum(g y)). Self is the op whose
+/// gradient it is part of.
 template <class Self> endpoint softmax_gradient(const endpoint& y, const endpoint& g) {
     return row_program<Self>({{y}, {g}, each_row(row_dot<Self>(g, y))}, false, [](auto t) {
         return t.template emit<mul_op>({t.leaf(0), t.template emit<sub_op>({t.leaf(1), t.leaf(2)})});
@@ -65,7 +66,7 @@ template <class Self> endpoint softmax_gradient(const endpoint& y, const endpoin
 
 } // namespace detail
 
-/// e^x / sum(e^x) over the last axis, free of overflow. Shape: that of x. Gradient: y (g - sum(g y)).
+/// Computes e^x / sum(e^x) over the last axis, without overflow. Shape: that of x. Gradient: y (g - sum(g y)).
 struct softmax_op : detail::row_wise_op<detail::softmax_row> {
     static constexpr auto name = "Softmax";
     using brings = detail::row_ops;
@@ -75,8 +76,8 @@ struct softmax_op : detail::row_wise_op<detail::softmax_row> {
 
 namespace detail {
 
-// Along axes that are not the last: formulas of what lies below the largest, which cancels out and is no matter of gradients, and of
-// what sums up along the axis.
+// Softmax along other axes than the last. A formula takes x minus its largest element, and a sum along the axis. The largest element
+// cancels out, so it needs no gradient.
 
 template <int Axis, class Formula, class X>
 auto along_axis(const char* op, const Formula& formula, const X& x, const std::source_location& where) {
@@ -102,7 +103,7 @@ inline constexpr auto softmax_formula = [](const auto& below, const auto& sum) {
 
 } // namespace detail
 
-/// There is a last axis.
+/// True if there is a last axis.
 template <class E> inline constexpr bool has_last_axis = E::rank > 0;
 
 template <graph_operand X>
@@ -113,7 +114,7 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
     }
     return apply_node(softmax_op{}, detail::shape_of_first, where, x);
 }
-/// Along another axis: softmax<0>(x); a negative one counts from the end.
+/// Computes softmax along another axis: softmax<0>(x). A negative axis counts from the end.
 template <int Axis, graph_operand X>
 auto softmax(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -122,7 +123,7 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
     }
     return detail::along_axis<Axis>("softmax", detail::softmax_formula, x, where);
 }
-/// Along an axis known at run time only.
+/// Computes softmax along an axis known only at run time.
 template <graph_operand X>
 auto softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(are_real_floating<X>, "softmax: the element type is not floating");

@@ -20,7 +20,7 @@ template <class T> struct cross_entropy_row {
         const V log_sum = log(sum), total = l.sum([&](auto p) { return l.load(in[1], p); }), top = largest;
         const V entropy = l.sum([&](auto p) {
             const V share = l.load(in[1], p);
-            // a class ruled out by both (0 times infinity) costs nothing
+            // A class with probability 0 and label 0 contributes 0 instead of 0 times infinity.
             return select(share == V(C(0)), V(C(0)), share * (log_sum - (l.load(in[0], p) - top)));
         });
         const V scale = total / sum;
@@ -33,8 +33,8 @@ template <class T> struct cross_entropy_row {
 
 } // namespace detail
 
-/// -sum(labels * log_softmax(logits)) over the last axis, in one pass that also computes the gradient by the logits (the
-/// second output): softmax(logits) sum(labels) - labels. Gradient by the labels: -g log_softmax(logits).
+/// Computes -sum(labels * log_softmax(logits)) over the last axis. The same pass computes the gradient for the logits,
+/// the second output: softmax(logits) sum(labels) - labels. Gradient for the labels: -g log_softmax(logits).
 struct softmax_cross_entropy_op {
     static constexpr auto name = "SoftmaxCrossEntropyWithLogits", label = "softmax_cross_entropy";
     static constexpr int inputs = 2;
@@ -55,12 +55,12 @@ struct softmax_cross_entropy_op {
     }
 };
 
-/// Logits and labels have one shape.
+/// True if logits and labels have the same shape.
 template <class A, class B> inline constexpr bool shapes_agree = rules::compatible(A::value, B::value);
 
 namespace rules {
 
-/// The losses of logits and labels of one shape, [..., classes].
+/// Returns the shape of the losses for logits and labels of one shape, [..., classes].
 constexpr shape_result cross_entropy(const dims& logits, const dims& labels) {
     if (!compatible(logits, labels)) return {logits, "the shapes of logits and labels differ"};
     const dims rows = merge(logits, labels);
@@ -70,7 +70,7 @@ constexpr shape_result cross_entropy(const dims& logits, const dims& labels) {
 
 } // namespace rules
 
-/// The loss of a classifier: logits and labels (probabilities) are [..., classes], the result is [...].
+/// Computes the loss of a classifier. Logits and labels (probabilities) are [..., classes], the result is [...].
 template <graph_operand A, graph_operand B>
 auto softmax_cross_entropy(const A& logits, const B& labels,
                            const std::source_location& where = std::source_location::current()) {
@@ -113,7 +113,7 @@ RILL_INLINE std::vector<endpoint> softmax_cross_entropy_op::gradient(const gradi
             return t.template emit<neg_op>({t.template emit<mul_op>({t.leaf(0), t.leaf(1)})});
         });
     }
-    if (h) { // the gradient of the gradient: of p sum(labels) - labels, with p = softmax(logits)
+    if (h) { // second-order gradient, of p sum(labels) - labels with p = softmax(logits)
         const endpoint p = r.add<self>(softmax_op{}, {logits});
         if (r.wanted[0])
             d[0] = sum_of(d[0], row_product<self>(each_row(row_sum<self>(labels)), {softmax_gradient<self>(p, h)}));

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// log(1 + e^x), free of overflow. Shape: that of x. Gradient: g sigmoid(x).
+/// Computes log(1 + e^x), without overflow. Shape: that of x. Gradient: g sigmoid(x).
 struct softplus_op {
     static constexpr auto name = "Softplus";
     using domain_type = domains::real_floating;

@@ -11,7 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The losses of logits [..., classes] and labels [...].
+/// Returns the shape of the losses for logits [..., classes] and labels [...].
 constexpr shape_result sparse_cross_entropy(const dims& logits, const dims& labels) {
     if (!logits.known_rank()) return {labels};
     if (logits.rank == 0) return {dims{}, "a scalar has no last axis"};
@@ -48,8 +48,8 @@ template <class T> struct sparse_cross_entropy_row {
 
 } // namespace detail
 
-/// log(sum(e^logits)) - logits[label] over the last axis, in one pass that also computes the gradient by the logits (the
-/// second output): softmax(logits), less 1 at the label. A label that is no class is an invalid_argument.
+/// Computes log(sum(e^logits)) - logits[label] over the last axis. The same pass computes the gradient for the logits,
+/// the second output: softmax(logits), minus 1 at the label. A label out of range is an invalid_argument.
 struct sparse_softmax_cross_entropy_op {
     static constexpr auto name = "SparseSoftmaxCrossEntropyWithLogits", label = "sparse_softmax_cross_entropy";
     static constexpr int inputs = 2;
@@ -74,12 +74,13 @@ struct sparse_softmax_cross_entropy_op {
     }
 };
 
-/// Logits are [..., classes], labels [...].
+/// True if logits [..., classes] and labels [...] agree.
 template <class A, class B> inline constexpr bool is_one_rank_less = B::rank == A::rank - 1;
 template <class A, class B>
 inline constexpr bool rows_agree = !is_one_rank_less<A, B> || rules::sparse_cross_entropy(A::value, B::value).ok();
 
-/// The loss of a classifier: logits [..., classes], labels [...] that are classes (int or std::int64_t); the result is [...].
+/// Computes the loss of a classifier. Logits are [..., classes], labels [...] are class numbers (int or std::int64_t), the
+/// result is [...].
 template <graph_operand A, graph_operand B>
 auto sparse_softmax_cross_entropy(const A& logits, const B& labels,
                                   const std::source_location& where = std::source_location::current()) {
@@ -117,7 +118,7 @@ RILL_INLINE std::vector<endpoint> sparse_softmax_cross_entropy_op::gradient(cons
     using self = sparse_softmax_cross_entropy_op;
     const endpoint g = r.gradient(0), h = r.gradient(1);
     endpoint d = g ? row_product<self>(each_row(g), {r.output(1)}) : endpoint();
-    if (h) { // the gradient of the gradient is that of softmax: the label's share is constant
+    if (h) { // the second-order gradient is that of softmax: the label's part is constant
         const endpoint p = r.add<self>(softmax_op{}, {r.input(0)});
         d = sum_of(d, softmax_gradient<self>(p, h));
     }

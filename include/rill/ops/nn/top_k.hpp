@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// The k largest of the last axis: [.., n] to [.., k].
+/// Returns the shape of the k largest elements of the last axis: [.., n] gives [.., k].
 constexpr shape_result top_k(const dims& x, index_t k) {
     if (k < 0) return {x, "k must not be negative"};
     if (!x.known_rank()) return {dims::unknown()};
@@ -27,8 +27,8 @@ constexpr shape_result top_k(const dims& x, index_t k) {
 
 } // namespace rules
 
-/// The k largest elements of each row [.., n] in descending order, and, as int32, where they are. Of equal elements the first comes first; NaN is
-/// the largest. Gradient: g, added where the elements came from.
+/// Returns the k largest elements of each row [.., n] in descending order, and their indices as int32. Of equal elements, the first comes
+/// first. NaN counts as the largest. Gradient: g, added at the indices.
 struct top_k_op {
     static constexpr auto name = "TopKV2", label = "top_k";
     static constexpr int inputs = 1;
@@ -51,10 +51,11 @@ struct top_k_op {
     }
 };
 
-/// The last axis of X has K elements at least.
+/// True if the last axis of X has at least K elements.
 template <class X, index_t K> inline constexpr bool has_k = rules::top_k(X::value, K).ok();
 
-/// auto [values, indices] = top_k<3>(x): the three largest elements of each row, in descending order, and where they are.
+/// Returns the three largest elements of each row, in descending order, and their indices: auto [values, indices] =
+/// top_k<3>(x).
 template <index_t K, graph_operand X>
 auto top_k(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -66,7 +67,7 @@ auto top_k(const X& x, const std::source_location& where = std::source_location:
     const any_tensor ids(endpoint{values.node(), 1});
     return std::tuple(values, detail::typed_result<std::int32_t, X>(rule, ids));
 }
-/// With a k that only run time knows.
+/// Returns the k largest elements for a k known only at run time.
 template <graph_operand X>
 std::tuple<any_tensor, any_tensor> top_k(const X& x, index_t k,
                                          const std::source_location& where = std::source_location::current()) {
@@ -74,8 +75,8 @@ std::tuple<any_tensor, any_tensor> top_k(const X& x, index_t k,
     return {values, any_tensor(endpoint{values.node(), 1})};
 }
 
-/// in_top_k(predictions [n, classes], targets [n], k): whether fewer than k predictions of the row are larger than the target's. A target that
-/// is no class is an invalid_argument.
+/// Returns whether fewer than k predictions of a row exceed that of its target: in_top_k(predictions [n, classes], targets [n], k). A
+/// target out of range is an invalid_argument.
 template <graph_operand P, graph_operand L>
 auto in_top_k(const P& predictions, const L& targets, index_t k,
               const std::source_location& where = std::source_location::current()) {

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The sigmoid cross entropy of logits x and labels z, whose positive answers count `weight` times: (1 - z) x + (1 + (weight - 1) z) log(1 +
+/// Computes the sigmoid cross entropy of logits x and labels z, with a weight for positive labels: (1 - z) x + (1 + (weight - 1) z) log(1 +
 /// e^-x). Shape: both broadcast. An expression.
 template <graph_operand A, graph_operand B, class W>
     requires(graph_operand<W> || std::is_arithmetic_v<W>)

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// matmul(x, w) + b, of [n, in], [in, out] and [out].
+/// Computes matmul(x, w) + b, of [n, in], [in, out] and [out].
 template <graph_operand X, graph_operand W, graph_operand B>
 auto xw_plus_b(const X& x, const W& w, const B& b,
                const std::source_location& where = std::source_location::current()) {

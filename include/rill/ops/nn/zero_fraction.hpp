@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The share of elements that are zero: a float of rank 0; of nothing, NaN.
+/// Computes the fraction of elements that are zero, a float of rank 0. The result for an empty tensor is NaN.
 template <typed_operand X>
 auto zero_fraction(const X& x, const std::source_location& where = std::source_location::current()) {
     return reduce_mean(cast<float>(equal(x, value_type_of<X>(0))), where);

@@ -11,21 +11,21 @@
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/nn/clip.hpp>
 
-// Real numbers rounded as quantised ones are: training with them makes a model that bytes hurt little.
+// Real numbers rounded to the values of quantised ones. A model trained with them loses little precision when it is quantised.
 
 namespace rill { inline namespace RILL_ABI {
 
 struct fake_quant_options {
     int num_bits = 8;          // 2 to 16
-    bool narrow_range = false; // without the lowest integer
+    bool narrow_range = false; // leaves out the lowest integer
 };
 
 namespace detail {
 
 void check_fake_quant(const fake_quant_options& options, const std::source_location& where);
 
-/// Rounds x to one of the numbers of a range, moved so that 0 is one of them. Where both ends are 0, so is the result. Gradients: g inside
-/// the range; outside, the end's.
+/// Rounds x to the nearest number of a quantised range. The range is shifted so that 0 is one of its numbers. If both ends are 0, the
+/// result is 0. Gradients: for x, g inside the range; for an end, g outside it.
 template <class X, class L, class H>
 auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_options& options,
                 const std::source_location& where) {
@@ -34,7 +34,7 @@ auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_option
     const auto from = stop_gradient(low, where), to = stop_gradient(high, where);
     const auto scale = sealed((to - from) / (most - least));
     const auto zero = sealed(round(clip(least - div_no_nan(from, scale), least, most)));
-    // the ends move, and pass their gradients as they are
+    // the range is shifted, and the ends get their gradients unchanged
     const auto first = low + stop_gradient((least - zero) * scale - from, where);
     const auto last = high + stop_gradient((most - zero) * scale - to, where);
     const auto inside = sealed(clip(x, sealed(first), sealed(last)));
@@ -45,7 +45,7 @@ auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_option
 
 } // namespace detail
 
-/// fake_quant_with_min_max_args(x, -6, 6): floats rounded to 256 numbers of the range. Gradient: g inside it, 0 outside.
+/// Returns floats rounded to 256 numbers of a range: fake_quant_with_min_max_args(x, -6, 6). Gradient: g inside the range, 0 outside.
 template <graph_operand X>
 auto fake_quant_with_min_max_args(const X& x, double low = -6, double high = 6, const fake_quant_options& options = {},
                                   const std::source_location& where = std::source_location::current()) {
@@ -57,7 +57,8 @@ auto fake_quant_with_min_max_args(const X& x, double low = -6, double high = 6, 
                               options, where);
 }
 
-/// By a range that is trained: the gradients of its ends are sums of g outside it. Ends of shape [d] for x [.., d] are those of channels.
+/// Returns floats rounded to the numbers of a trained range. The gradients of its ends are sums of g outside it. Ends of shape [d] for x
+/// [.., d] give each channel its own range.
 template <graph_operand X, graph_operand L, graph_operand H>
 auto fake_quant_with_min_max_vars(const X& x, const L& low, const H& high, const fake_quant_options& options = {},
                                   const std::source_location& where = std::source_location::current()) {

@@ -9,25 +9,25 @@
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_min.hpp>
 
-// Conversions between real and quantised numbers. Ranges are operands: two floats, which runs may compute.
+// Conversions between real and quantised numbers. Ranges are operands: two floats, which may be computed at run time.
 
 namespace rill { inline namespace RILL_ABI {
 
 /// The element types of quantised numbers.
 using quantized_types = type_set<qint8, quint8, qint32>;
-/// Those that products take.
+/// The element types that quantised products accept.
 using quantized_bytes = type_set<qint8, quint8>;
 
 namespace detail {
 
-/// Accepts the width of a range: a number that is neither negative nor NaN nor infinite.
+/// A predicate for the width of a range: not negative, NaN or infinite.
 struct range_width {
     RILL_FN bool operator()(float width) const { return width >= 0 && width - width == 0; }
 };
 struct width_of_range {
     RILL_FN std::array<double, 1> operator()(const std::array<double, 2>& r) const { return {r[1] - r[0]}; }
 };
-/// One end of a range made wide enough, as TensorFlow does: it holds 0, and a hundredth of its largest number at least.
+/// One end of a range, widened as in TensorFlow. The range includes 0 and is at least a hundredth of its largest magnitude wide.
 template <bool High> struct usable_end {
     RILL_FN std::array<double, 1> operator()(const std::array<double, 2>& r) const {
         const double low = std::fmin(0., r[0]);
@@ -45,9 +45,9 @@ template <class Q, bool High> struct product_end {
     }
 };
 
-/// Returns the site of "the range [2, 1] is empty, or an end of it is not a number"; `what` names the range.
+/// Returns the site of the error "the range [2, 1] is empty, or an end of it is not a number". `what` names the range.
 error_site_ptr range_site(const char* what);
-/// Refuses a range without numbers. Takes one float of scratch memory.
+/// Fails the run if a range is empty or an end is not finite. Needs one float of scratch memory.
 template <class D>
 void check_range(const execution_context& on, const float* low, const float* high, const error_site& where) {
     auto* const width = static_cast<float*>(on.scratch);
@@ -58,10 +58,10 @@ void check_range(const execution_context& on, const float* low, const float* hig
 void check_range_inputs(std::span<const tensor_type> in, std::size_t first);
 /// Throws invalid_argument unless an input has one of these types.
 void check_quantized_input(const tensor_type& in, bool bytes_only);
-/// The scratch memory of check_range.
+/// The size of check_range's scratch memory, in bytes.
 inline constexpr std::size_t range_scratch = 64;
 
-/// A number of the host as an operand; a tensor as it is.
+/// Returns a host number as a constant, and a tensor unchanged.
 template <class R> decltype(auto) range_operand(const R& end, const std::source_location& where) {
     if constexpr (graph_operand<R>)
         return (end);
@@ -69,7 +69,7 @@ template <class R> decltype(auto) range_operand(const R& end, const std::source_
         return constant(static_cast<float>(end), where);
 }
 
-/// Compiles the kernels of an op for all its types if those of the operand are unknown.
+/// Compiles the kernels of an op for all its types if the operand's type is known only at run time.
 template <class Op, class X> void require_quantized() {
     if constexpr (!typed_operand<X>)
         Op::domain_type::each([]<class T>(std::type_identity<T>) { require_kernel<Op, T>(); });
@@ -90,8 +90,8 @@ auto with_range(const any_tensor& made, Rule rule, const X&, const More&...) {
 template <class R>
 concept range_end = graph_operand<R> || std::is_arithmetic_v<R>;
 
-/// Real numbers as quantised ones. Inputs: float32 x and the ends of its range, which becomes wide enough for 0 and for rounding. Outputs:
-/// the quantised numbers, and the ends of that range. Numbers outside become its ends.
+/// Quantised numbers from real ones. Inputs: float32 x and the ends of its range. The range is widened to include 0 and to allow rounding.
+/// Outputs: the quantised numbers, and the ends of the widened range. Numbers outside it are clipped.
 struct quantize_op {
     static constexpr auto name = "QuantizeV2", label = "quantize";
     static constexpr int inputs = 3;
@@ -121,7 +121,7 @@ struct quantize_op {
     }
 };
 
-/// Quantised numbers as float32. Inputs: the numbers and the ends of their range.
+/// Quantised numbers converted to float32. Inputs: the numbers and the ends of their range.
 struct dequantize_op {
     static constexpr auto name = "Dequantize";
     static constexpr int inputs = 3;
@@ -143,8 +143,8 @@ struct dequantize_op {
     }
 };
 
-/// qint32 numbers as qint8 or quint8 of another range. Inputs: the numbers, the ends of their range, the ends of the new one. Outputs: the
-/// numbers, and the new ends again.
+/// qint32 numbers converted to qint8 or quint8 with another range. Inputs: the numbers, the ends of their range, the ends of the new range.
+/// Outputs: the numbers, and the ends of the new range.
 struct requantize_op {
     static constexpr auto name = "Requantize";
     static constexpr int inputs = 5;
@@ -169,7 +169,7 @@ struct requantize_op {
     }
 };
 
-/// The larger one of each quantised number and 0. Inputs: the numbers and the ends of their range, which stay. Outputs: likewise.
+/// The maximum of each quantised number and 0. Inputs and outputs: the numbers and the ends of their range, which stay.
 struct quantized_relu_op {
     static constexpr auto name = "QuantizedRelu";
     static constexpr int inputs = 3;
@@ -190,7 +190,8 @@ struct quantized_relu_op {
     }
 };
 
-/// auto [q, low, high] = quantize<quint8>(x, -1, 1): what q's integers stand for lies in [low, high].
+/// Returns quantised numbers and the ends of their range: auto [q, low, high] = quantize<quint8>(x, -1, 1). The integers of q represent
+/// numbers in [low, high].
 template <class Q, graph_operand X, range_end L, range_end H>
 auto quantize(const X& x, const L& low, const H& high, quantize_mode mode = quantize_mode::min_combined,
               const std::source_location& where = std::source_location::current()) {
@@ -205,7 +206,7 @@ auto quantize(const X& x, const L& low, const H& high, quantize_mode mode = quan
     return detail::with_range<Q>(made, [](const dims& shape) { return shape_result{shape}; }, x);
 }
 
-/// dequantize(q, low, high): the real numbers.
+/// Returns the real numbers: dequantize(q, low, high).
 template <graph_operand X, range_end L, range_end H>
 auto dequantize(const X& x, const L& low, const H& high, quantize_mode mode = quantize_mode::min_combined,
                 const std::source_location& where = std::source_location::current()) {
@@ -217,7 +218,7 @@ auto dequantize(const X& x, const L& low, const H& high, quantize_mode mode = qu
                              detail::range_operand(low, where), detail::range_operand(high, where));
 }
 
-/// auto [q, low, high] = requantize<quint8>(sums, sums_low, sums_high, 0, 6): qint32 in a byte each.
+/// Returns qint32 numbers converted to one byte each: auto [q, low, high] = requantize<quint8>(sums, sums_low, sums_high, 0, 6).
 template <class Q, graph_operand X, range_end L, range_end H, range_end NewL, range_end NewH>
 auto requantize(const X& x, const L& low, const H& high, const NewL& new_low, const NewH& new_high,
                 const std::source_location& where = std::source_location::current()) {
@@ -231,7 +232,7 @@ auto requantize(const X& x, const L& low, const H& high, const NewL& new_low, co
     return detail::with_range<Q>(made, [](const dims& shape) { return shape_result{shape}; }, x);
 }
 
-/// auto [low, high] = requantization_range(sums, sums_low, sums_high): the range that the numbers use.
+/// Returns the range of the actual numbers: auto [low, high] = requantization_range(sums, sums_low, sums_high).
 template <graph_operand X, range_end L, range_end H>
 auto requantization_range(const X& x, const L& low, const H& high,
                           const std::source_location& where = std::source_location::current()) {
@@ -239,7 +240,7 @@ auto requantization_range(const X& x, const L& low, const H& high,
     return std::tuple(reduce_min(all, where), reduce_max(all, where));
 }
 
-/// auto [q, low, high] = quantized_relu(x, x_low, x_high).
+/// Returns the relu of quantised numbers: auto [q, low, high] = quantized_relu(x, x_low, x_high).
 template <graph_operand X, range_end L, range_end H>
 auto quantized_relu(const X& x, const L& low, const H& high,
                     const std::source_location& where = std::source_location::current()) {

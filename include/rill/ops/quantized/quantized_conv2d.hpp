@@ -8,8 +8,8 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Binds a convolution of quantised numbers. Inputs: image, filter, and the ends of both ranges. Outputs: sums as qint32, and their range's
-/// ends.
+/// Binds a convolution of quantised numbers. Inputs: image, filter, and the ends of both ranges. Outputs: sums as qint32, and the ends of
+/// their range.
 template <class D, class T> kernel quantized_convolution(kernel_request& request, const convolution_shape& s) {
     request.scratch_bytes = D::quantized_scratch(s);
     const bool empty = request.outputs[0].shape.size() == 0;
@@ -23,12 +23,12 @@ template <class D, class T> kernel quantized_convolution(kernel_request& request
         if (!empty) D::quantized_convolve(a.on, s, a.in<T>(0), a.in<T>(1), ranges, a.out<qint32>(0));
     });
 }
-/// Returns the outputs over a shape; throws invalid_argument if the operands' types differ, or the ranges are none.
+/// Returns the output types for a shape. Throws invalid_argument if the operands' types differ, or the ranges are invalid.
 std::vector<tensor_type> quantized_outputs(std::span<const tensor_type> in, const shape_result& r);
 
 } // namespace detail
 
-/// Products of quantised matrices [m, k] and [k, n], as qint32 with a range of its own. Inputs: the matrices, of one type, then the ends of
+/// Products of quantised matrices [m, k] and [k, n], as qint32 with their own range. Inputs: the matrices, of one type, then the ends of
 /// their ranges.
 struct quantized_matmul_op {
     static constexpr auto name = "QuantizedMatMul", label = "quantized_matmul";
@@ -51,8 +51,8 @@ struct quantized_matmul_op {
     }
 };
 
-/// Convolution of quantised images [batch, height, width, channels] with a filter [height, width, channels, outputs] of the same type. Padding
-/// counts as 0. Inputs and outputs: as those of QuantizedMatMul.
+/// Convolution of quantised images [batch, height, width, channels] with a filter [height, width, channels, outputs] of the same type.
+/// Padding counts as 0. Inputs and outputs: those of QuantizedMatMul.
 struct quantized_conv2d_op : detail::window_op {
     static constexpr auto name = "QuantizedConv2D", label = "quantized_conv2d";
     static constexpr int inputs = 6;
@@ -71,7 +71,8 @@ struct quantized_conv2d_op : detail::window_op {
     }
 };
 
-/// auto [sums, low, high] = quantized_matmul(a, b, a_low, a_high, b_low, b_high): qint32, which requantize makes bytes of.
+/// Returns the product as qint32: auto [sums, low, high] = quantized_matmul(a, b, a_low, a_high, b_low, b_high). requantize converts it to
+/// bytes.
 template <graph_operand A, graph_operand B, range_end AL, range_end AH, range_end BL, range_end BH>
 auto quantized_matmul(const A& a, const B& b, const AL& a_low, const AH& a_high, const BL& b_low, const BH& b_high,
                       const std::source_location& where = std::source_location::current()) {
@@ -84,7 +85,8 @@ auto quantized_matmul(const A& a, const B& b, const AL& a_low, const AH& a_high,
     return detail::with_range<qint32>(made, [](const dims& x, const dims& y) { return rules::matmul(x, y); }, a, b);
 }
 
-/// auto [sums, low, high] = quantized_conv2d<window{.padding = padding::same}>(x, f, x_low, x_high, f_low, f_high).
+/// Returns the convolution as qint32: auto [sums, low, high] = quantized_conv2d<window{.padding = padding::same}>(x, f, x_low, x_high,
+/// f_low, f_high).
 template <window W = window{}, graph_operand X, graph_operand F, range_end XL, range_end XH, range_end FL, range_end FH>
 auto quantized_conv2d(const X& x, const F& f, const XL& x_low, const XH& x_high, const FL& f_low, const FH& f_high,
                       const std::source_location& where = std::source_location::current()) {

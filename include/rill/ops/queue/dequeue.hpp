@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes a tuple out of a queue; waits while there is none. Fails with `out_of_range` if the queue is closed and empty.
+/// Takes a tuple out of a queue. Waits while the queue is empty. Fails with `out_of_range` if the queue is closed and
+/// empty.
 struct dequeue_op : detail::queue_user {
     static constexpr auto name = "QueueDequeue", label = "dequeue";
     static constexpr int inputs = 1;

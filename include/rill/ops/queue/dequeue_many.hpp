@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes n tuples out of a queue, stacked along a new first axis; waits until they are there. Fails with `out_of_range` if the queue closes
-/// before; the taken tuples then go back to its front.
+/// Takes n tuples out of a queue, stacked along a new first axis. Waits until there are n. If the queue closes before that, it fails with
+/// `out_of_range`, and the taken tuples go back to the queue's front.
 struct dequeue_many_op : detail::queue_taker<false> {
     static constexpr auto name = "QueueDequeueMany", label = "dequeue_many";
 };

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Puts a tuple into a queue; waits while it is full. Fails with `cancelled` if the queue is closed.
+/// Puts a tuple into a queue. Waits while the queue is full. Fails with `cancelled` if the queue is closed.
 struct enqueue_op : detail::queue_giver<false> {
     static constexpr auto name = "QueueEnqueue", label = "enqueue";
 };

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Puts slices along the first axis into a queue, one after another, as there is room. If it ends early, some slices stay in the queue.
+/// Puts slices along the first axis into a queue, one after another, as there is room. If the op ends early, some slices stay in the queue.
 struct enqueue_many_op : detail::queue_giver<true> {
     static constexpr auto name = "QueueEnqueueMany", label = "enqueue_many";
 };

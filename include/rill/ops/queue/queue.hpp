@@ -57,7 +57,7 @@ template <class... T> class queue {
     static_assert(sizeof...(T) > 0, "a queue's elements have one component or more");
 
 public:
-    /// Puts one element in, once there is room.
+    /// Enqueues one element once there is room.
     template <class... X> operation enqueue(const X&... components) const {
         static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue: one operand for each component");
         if constexpr (sizeof...(X) == sizeof...(T)) {
@@ -67,7 +67,7 @@ public:
             return {};
         }
     }
-    /// Puts the slices along the first axis in, one after another, as there is room.
+    /// Enqueues the slices along the first axis, one after another, as there is room.
     template <class... X> operation enqueue_many(const X&... components) const {
         static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue_many: one operand for each component");
         if constexpr (sizeof...(X) == sizeof...(T)) {
@@ -78,13 +78,13 @@ public:
             return {};
         }
     }
-    /// Takes one element out: a tensor, or a tuple of several.
+    /// Dequeues one element: a tensor, or a tuple of several.
     auto dequeue(const std::source_location& where = std::source_location::current()) const {
         dequeue_op op;
         op.components = component_types();
         return results<T...>(take(std::move(op), {}, where));
     }
-    /// Takes n elements out, as a batch.
+    /// Dequeues n elements as a batch.
     template <index_t N> auto dequeue_many(const std::source_location& where = std::source_location::current()) const {
         static_assert(N >= 0, "dequeue_many: the number of elements is below 0");
         return batch<N, dequeue_many_op>(constant(static_cast<std::int64_t>(N)), where);
@@ -93,7 +93,7 @@ public:
     auto dequeue_many(const N& n, const std::source_location& where = std::source_location::current()) const {
         return batch<dyn, dequeue_many_op>(n, where);
     }
-    /// Takes n elements out as a batch, or fewer if a closed queue has no more.
+    /// Dequeues n elements as a batch, or fewer if a closed queue has no more.
     template <class N>
     auto dequeue_up_to(const N& n, const std::source_location& where = std::source_location::current()) const {
         return batch<dyn, dequeue_up_to_op>(n, where);
@@ -127,7 +127,7 @@ private:
         const graph g = handle_.graph();
         const std::array given{detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...};
         const auto made = detail::find_if(given, [](const any_tensor& t) { return t.node()->where.line() != 0; });
-        const auto where = made == given.end() ? std::source_location() : made->node()->where; // nearer than the queue
+        const auto where = made == given.end() ? std::source_location() : made->node()->where; // closer to the caller than the queue
         return operation(
             std::apply([&](const auto&... all) { return apply_node(op, where, handle_, all...); }, given).node());
     }

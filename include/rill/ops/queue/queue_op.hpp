@@ -13,11 +13,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Visits dtype and shape of each component of a queue's elements, as fields.
+/// Visits the dtype and shape of each component of a queue's elements, as fields.
 void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
 
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return resource_of<element_queue>(a); }
-/// Returns the queue of the handle. Throws invalid_argument before anything is taken if its components do not fit.
+/// Returns the queue of the handle. Throws invalid_argument if its components do not fit, before anything is taken.
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a, std::span<const tensor_type> components) {
     auto queue = queue_of(a);
     require_components(queue->named(), queue->components(), components);

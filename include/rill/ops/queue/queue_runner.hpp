@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Records which operations fill a queue, one thread each; it computes nothing. Its control inputs are these operations, then the one that
-/// closes the queue and the one that cancels pending enqueues.
+/// A record of the operations that fill a queue, one thread each. The op computes nothing. Its control inputs are these operations, then
+/// the one that closes the queue and the one that cancels pending enqueues.
 struct queue_runner_op {
     static constexpr auto name = "QueueRunner", label = "queue_runner";
     static constexpr int inputs = 0;
@@ -39,8 +39,8 @@ std::vector<queue_runner_note> queue_runners_of(const graph& g);
 
 } // namespace detail
 
-/// Adds operations that start_queue_runners runs again and again, one thread each: add_queue_runner(q, {put, put}). The queue is closed
-/// when all of them have reached the end of their input (`out_of_range`).
+/// Adds operations that start_queue_runners repeats, one thread each: add_queue_runner(q, {put, put}). The queue is closed when all of them
+/// have reached the end of their input (`out_of_range`).
 template <class... T>
 void add_queue_runner(const queue<T...>& q, const std::vector<operation>& enqueue,
                       const std::source_location& where = std::source_location::current()) {

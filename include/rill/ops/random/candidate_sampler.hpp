@@ -16,14 +16,14 @@
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/random/random_op.hpp>
 
-// Samplers of classes, for losses that look at a few classes instead of all.
+// Samplers of classes, for losses that evaluate a few classes instead of all.
 
 namespace rill { inline namespace RILL_ABI {
 
 enum class candidate_distribution : int { uniform, log_uniform, unigram };
 
-/// Classes in [0, range_max), drawn by a distribution, and the number of draws that it took. The weights of `unigram` are an input of float64.
-/// With `unique`, a class that was drawn before is drawn again. Drawn by the host: each draw depends on those before it.
+/// Classes in [0, range_max), drawn from a distribution, and the number of draws. The weights of `unigram` are an input of float64. With
+/// `unique`, a repeated class is drawn again. The host draws, since each draw depends on the earlier ones.
 struct candidate_sampler_op {
     static constexpr auto name = "CandidateSampler";
     static constexpr int least_inputs = 0;
@@ -58,13 +58,13 @@ struct candidate_sampler_op {
     }
 
 private:
-    /// Draws the classes, and returns the number of draws. Throws invalid_argument if the weights allow none.
+    /// Draws the classes, and returns the number of draws. Throws invalid_argument if the weights allow too few classes.
     double draw(const random_stream& random, const double* weights, std::int64_t* to) const;
 };
 
 struct candidate_options {
-    index_t range_max = 0;  // classes are in [0, range_max); of unigrams it is their number
-    bool unique = true;     // no class comes twice
+    index_t range_max = 0;  // classes are in [0, range_max); for unigrams, the number of weights
+    bool unique = true;     // no class occurs twice
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 struct unigram_options {
@@ -73,7 +73,7 @@ struct unigram_options {
     std::uint64_t seed = 0;
 };
 
-/// Sampled classes [s], and how often the true classes and the sampled ones are expected among them.
+/// Sampled classes [s], and the expected counts of the true classes and of the sampled ones.
 template <class Sampled, class True, class Counts> struct candidate_samples {
     Sampled sampled;
     True true_expected_count;
@@ -82,13 +82,13 @@ template <class Sampled, class True, class Counts> struct candidate_samples {
 
 namespace detail {
 
-/// Throws invalid_argument if a sampler can't give so many classes.
+/// Throws invalid_argument if a sampler can't draw the requested number of classes.
 void check_candidates(const candidate_sampler_op& op, const std::source_location& where);
-/// The weights to a power; throws invalid_argument if they are no weights.
+/// Returns the weights to the power of the distortion. Throws invalid_argument if a weight is invalid.
 std::vector<double> distorted_unigrams(const std::vector<double>& unigrams, double distortion,
                                        const std::source_location& where);
 
-/// The samples of a sampler's node, where p(ids) is the probability of classes in float64.
+/// Returns the samples of a sampler's node. p(ids) gives the probabilities of classes in float64.
 template <element T, index_t Count, class P, class L>
 auto candidate_samples_of(const any_tensor& made, const candidate_sampler_op& op, const L& labels, const P& p) {
     const tensor<std::int64_t, Count> ids(unchecked, made);
@@ -147,22 +147,22 @@ auto unigram_candidates(const L& labels, index_t count, const std::vector<double
 
 } // namespace detail
 
-/// log_uniform_candidate_sampler<64>(labels, {.range_max = 50000}): 64 classes, drawn anew in each run, class k with the probability
-/// log((k + 2) / (k + 1)) / log(range_max + 1): for classes in the order of their frequency, as words by Zipf's law. Returns the classes in
-/// std::int64_t, and how often the true classes (of any shape) and the sampled ones are expected among them. No gradient flows.
+/// Returns 64 classes, drawn anew in each run: log_uniform_candidate_sampler<64>(labels, {.range_max = 50000}). Class k has the probability
+/// log((k + 2) / (k + 1)) / log(range_max + 1). This fits classes in the order of their frequency, such as words by Zipf's law. Returns the
+/// classes in std::int64_t, and the expected counts of the true classes (of any shape) and of the sampled ones. No gradient flows.
 template <index_t Count, element T = float, typed_operand L>
 auto log_uniform_candidate_sampler(const L& labels, const candidate_options& o,
                                    const std::source_location& where = std::source_location::current()) {
     return detail::log_uniform_candidates<T, Count>(labels, Count, o, where);
 }
-/// A number of classes known at run time only.
+/// Overload for a number of classes known only at run time.
 template <element T = float, typed_operand L>
 auto log_uniform_candidate_sampler(const L& labels, index_t count, const candidate_options& o,
                                    const std::source_location& where = std::source_location::current()) {
     return detail::log_uniform_candidates<T, dyn>(labels, count, o, where);
 }
 
-/// uniform_candidate_sampler<64>(labels, {.range_max = 1000}): each class with the same probability.
+/// Draws each class with the same probability: uniform_candidate_sampler<64>(labels, {.range_max = 1000}).
 template <index_t Count, element T = float, typed_operand L>
 auto uniform_candidate_sampler(const L& labels, const candidate_options& o,
                                const std::source_location& where = std::source_location::current()) {
@@ -174,8 +174,9 @@ auto uniform_candidate_sampler(const L& labels, index_t count, const candidate_o
     return detail::uniform_candidates<T, dyn>(labels, count, o, where);
 }
 
-/// fixed_unigram_candidate_sampler<64>(labels, counts, {.distortion = 0.75}): each class with a probability proportional to its weight to
-/// the power of the distortion. Errors: negative weights, or fewer classes with a weight than unique ones are asked for.
+/// Draws each class with a probability proportional to its weight to the power of the distortion:
+/// fixed_unigram_candidate_sampler<64>(labels, counts, {.distortion = 0.75}). Errors: negative weights, or fewer classes with a weight than
+/// requested unique ones.
 template <index_t Count, element T = float, typed_operand L>
 auto fixed_unigram_candidate_sampler(const L& labels, const std::vector<double>& unigrams,
                                      const unigram_options& o = {},
@@ -213,7 +214,7 @@ RILL_INLINE double candidate_sampler_op::draw(const random_stream& random, const
         double sum = 0;
         possible = 0;
         for (index_t k = 0; k < range_max; ++k) {
-            possible += sum + weights[k] > sum; // a weight that the sum swallows is never drawn
+            possible += sum + weights[k] > sum; // a weight below the rounding error of the sum is never drawn
             sums.push_back(sum += weights[k]);
         }
     }
@@ -222,7 +223,7 @@ RILL_INLINE double candidate_sampler_op::draw(const random_stream& random, const
                                " can't be drawn");
     const double all = std::log1p(static_cast<double>(range_max));
     detail::hash_map<std::int64_t, bool> seen;
-    constexpr std::uint64_t most_misses = std::uint64_t(1) << 28; // one after the other: seconds
+    constexpr std::uint64_t most_misses = std::uint64_t(1) << 28; // bounds the time to seconds
     std::uint64_t tries = 0, misses = 0;
     for (index_t i = 0; i < count; ++tries, ++misses) {
         if (misses == most_misses)
@@ -239,7 +240,7 @@ RILL_INLINE double candidate_sampler_op::draw(const random_stream& random, const
         else
             k = static_cast<index_t>(u * static_cast<double>(range_max));
         k = std::clamp<index_t>(k, 0, range_max - 1);
-        if (weights && !(weights[k] > 0)) continue; // rounding has led behind the last class with a weight
+        if (weights && !(weights[k] > 0)) continue; // rounding has reached a position after the last class with a weight
         if (unique && !seen.try_emplace(k, true).is_new) continue;
         to[i++] = k;
         misses = 0;

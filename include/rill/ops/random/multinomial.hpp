@@ -12,13 +12,13 @@ struct multinomial_options {
 
 namespace detail {
 
-/// Returns the site of a row of logits that has no class to draw.
+/// Returns the site of the error for a row of logits without a class to draw.
 error_site_ptr row_site();
 
 } // namespace detail
 
-/// Classes drawn from the rows of [batch, classes]: as many as a field says, or the second input. Errors: a row whose logits are all
-/// -inf, or hold a NaN.
+/// Classes drawn from the rows of [batch, classes]. The number of draws is a field, or the second input. Errors: a row whose logits are all
+/// -inf, or include a NaN.
 struct multinomial_op {
     static constexpr auto name = "Multinomial";
     static constexpr int least_inputs = 1;
@@ -47,7 +47,7 @@ struct multinomial_op {
     }
 };
 
-/// A row of logits for each draw: [batch, classes], and there are classes.
+/// True if E is [batch, classes] with at least one class.
 template <class E> inline constexpr bool are_rows_of_logits = E::rank == 2 && rules::extent_along(E::value, 1) != 0;
 
 namespace detail {
@@ -62,9 +62,9 @@ template <class X> void check_logits(const X& logits, const std::source_location
 
 } // namespace detail
 
-/// multinomial<5>(logits): for each row of [batch, classes] 5 classes in int64, drawn anew in each run, class k with a probability
-/// proportional to e^logit[k]. A class of logit -inf is never drawn; of several infinite logits each is as likely. Shape: [batch, 5].
-/// No gradient flows. Errors: a row whose logits are all -inf, or hold a NaN.
+/// Returns 5 classes in int64 for each row of [batch, classes], drawn anew in each run: multinomial<5>(logits). The probability of class k
+/// is proportional to e^logit[k]. A class of logit -inf is never drawn. Several infinite logits are equally likely. Shape: [batch, 5]. No
+/// gradient flows. Errors: a row whose logits are all -inf, or include a NaN.
 template <index_t Draws, graph_operand X>
 auto multinomial(const X& logits, const multinomial_options& options = {},
                  const std::source_location& where = std::source_location::current()) {
@@ -73,7 +73,7 @@ auto multinomial(const X& logits, const multinomial_options& options = {},
     constexpr auto rule = [](const dims& x) { return shape_result{{rules::extent_along(x, 0), Draws}}; };
     return apply_node<std::int64_t>(multinomial_op{Draws, options.seed}, rule, where, logits);
 }
-/// A number of draws known at run time only.
+/// Overload for a number of draws known only at run time.
 template <graph_operand X>
 auto multinomial(const X& logits, index_t draws, const multinomial_options& options = {},
                  const std::source_location& where = std::source_location::current()) {
@@ -81,7 +81,7 @@ auto multinomial(const X& logits, index_t draws, const multinomial_options& opti
     constexpr auto rule = [](const dims& x) { return shape_result{{rules::extent_along(x, 0), dyn}}; };
     return apply_node<std::int64_t>(multinomial_op{draws, options.seed}, rule, where, logits);
 }
-/// As many as a tensor of rank 0 says: multinomial(logits, size(x)).
+/// Overload for a number of draws given by a tensor of rank 0: multinomial(logits, size(x)).
 template <graph_operand X, typed_operand N>
 auto multinomial(const X& logits, const N& draws, const multinomial_options& options = {},
                  const std::source_location& where = std::source_location::current()) {

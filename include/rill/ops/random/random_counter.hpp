@@ -18,17 +18,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class random_counter;
 
-/// A call of a function of a dataset: random ops that its thread runs draw by its number, whichever calls were before.
+/// A call of a dataset's function. Random ops on its thread draw by the number of the call, independently of earlier calls.
 struct random_call {
     std::uint64_t number = 0;
-    std::vector<std::pair<const random_counter*, std::uint64_t>> drawn = {}; // how often, in this call
+    std::vector<std::pair<const random_counter*, std::uint64_t>> drawn = {}; // the number of draws in this call
 
     std::uint64_t next_run(const random_counter* of);
 };
-/// Returns the call that this thread is in, or null.
+/// Returns the current call of this thread, or null.
 RILL_EXPORT random_call*& random_call_slot();
 
-/// How often a random op has drawn in its session: a resource under its node's name, as what is saved and goes on has to have one.
+/// The number of draws of a random op in its session. It is a resource under its node's name, so that checkpoints can save and restore it.
 class RILL_EXPORT random_counter final : public resource {
 public:
     static constexpr auto kind = "random counter";
@@ -37,12 +37,12 @@ public:
 
     const std::string& name() const { return name_; }
     std::string described() const override { return kind; }
-    /// The stream of the next run.
+    /// Returns the stream of the next run.
     random_stream next(std::uint64_t seed) {
         if (auto* const call = random_call_slot()) return {seed, call->next_run(this)};
         return {seed, drawn_.fetch_add(1, std::memory_order_relaxed)};
     }
-    /// "drawn": the number of runs.
+    /// Returns the part "drawn": the number of runs.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
@@ -54,10 +54,10 @@ private:
     std::atomic<std::uint64_t> drawn_{0};
 };
 
-/// That of the node whose kernel is bound; where no session is asked, one of its own.
+/// Returns the counter of the node whose kernel is bound. Without a session, the kernel gets a counter of its own.
 std::shared_ptr<random_counter> random_counter_of(const kernel_request& request);
 
-/// Gives each run of the kernel that is bound the next stream of its node's counter.
+/// Lets each run of the bound kernel use the next stream of its node's counter.
 void count_runs(kernel_request& request);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -6,12 +6,12 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct random_gamma_options {
-    double alpha = 1, beta = 1; // the shape and the rate: the mean is alpha / beta, the variance alpha / beta^2
+    double alpha = 1, beta = 1; // shape and rate: the mean is alpha / beta, the variance alpha / beta^2
     std::uint64_t seed = 0;     // 0: derived from the graph's seed and the node's name
 };
 
-/// Numbers of a gamma distribution, drawn anew in each run: by Philox from the seed, the number of the run in its session
-/// and the element's place.
+/// Numbers of a gamma distribution, drawn anew in each run. Philox computes them from the seed, the number of the run in its session and
+/// the element's index.
 struct random_gamma_op : detail::random_numbers {
     static constexpr auto name = "RandomGamma";
     using domain_type = domains::real_floating;
@@ -33,12 +33,12 @@ struct random_gamma_op : detail::random_numbers {
     }
 };
 
-/// The op for a type and shape known at run time.
+/// Returns the op for a type and shape known at run time.
 inline random_gamma_op make_random_gamma(dtype type, const dims& shape, const random_gamma_options& o = {}) {
     return {{type, shape, o.seed}, o.alpha, o.beta};
 }
 
-/// random_gamma<float, 3, 4>({.alpha = 2, .beta = 0.5, .seed = 7}).
+/// Returns gamma-distributed numbers: random_gamma<float, 3, 4>({.alpha = 2, .beta = 0.5, .seed = 7}).
 template <element T, index_t... D>
 auto random_gamma(const random_gamma_options& options = {},
                   const std::source_location& where = std::source_location::current()) {
@@ -47,13 +47,13 @@ auto random_gamma(const random_gamma_options& options = {},
                   "random_gamma: every extent must be known; random_gamma<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_gamma(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
-/// Of a type and shape known at run time only.
+/// Overload for a type and shape known only at run time.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_gamma(dtype type, const dims& shape, const random_gamma_options& options = {},
                         const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_gamma(type, shape, options), where);
 }
-/// Of a shape known at run time only: random_gamma<float>(dims{n, 4}), random_gamma<float>(shape(x)).
+/// Overload for a shape known only at run time: random_gamma<float>(dims{n, 4}), random_gamma<float>(shape(x)).
 template <element T, shape_argument S>
 auto random_gamma(const S& shape, const random_gamma_options& options = {},
                   const std::source_location& where = std::source_location::current()) {

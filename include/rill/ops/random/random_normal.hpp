@@ -10,8 +10,8 @@ struct random_normal_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// Normal numbers of a mean and a standard deviation, drawn anew in each run: by Philox from the seed, the number of the run
-/// in its session and the element's place.
+/// Normal numbers of a mean and a standard deviation, drawn anew in each run. Philox computes them from the seed, the number of the run in
+/// its session and the element's index.
 struct random_normal_op : detail::normal_numbers {
     static constexpr auto name = "RandomNormal";
     using domain_type = domains::real_floating;
@@ -25,12 +25,13 @@ struct random_normal_op : detail::normal_numbers {
     }
 };
 
-/// The op for a type and shape known at run time: what initializers use.
+/// Returns the op for a type and shape known at run time. Initializers use it.
 inline random_normal_op make_random_normal(dtype type, const dims& shape, const random_normal_options& o = {}) {
     return {{{type, shape, o.seed}, o.mean, o.stddev}};
 }
 
-/// random_normal<float, 3, 4>({.stddev = 2, .seed = 7}). (Without template arguments: the initializer of variables.)
+/// Returns normal numbers: random_normal<float, 3, 4>({.stddev = 2, .seed = 7}). (Without template arguments: the initializer of
+/// variables.)
 template <element T, index_t... D>
 auto random_normal(const random_normal_options& options = {},
                    const std::source_location& where = std::source_location::current()) {
@@ -39,13 +40,13 @@ auto random_normal(const random_normal_options& options = {},
                   "random_normal: every extent must be known; random_normal<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
-/// Of a type and shape known at run time only.
+/// Overload for a type and shape known only at run time.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_normal(dtype type, const dims& shape, const random_normal_options& options = {},
                          const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_normal(type, shape, options), where);
 }
-/// Of a shape known at run time only: random_normal<float>(dims{n, 4}), random_normal<float>(shape(x)).
+/// Overload for a shape known only at run time: random_normal<float>(dims{n, 4}), random_normal<float>(shape(x)).
 template <element T, shape_argument S>
 auto random_normal(const S& shape, const random_normal_options& options = {},
                    const std::source_location& where = std::source_location::current()) {

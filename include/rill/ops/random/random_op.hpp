@@ -6,14 +6,14 @@
 #include <rill/ops/array/shape_input.hpp>
 #include <rill/ops/random/random_counter.hpp>
 
-// What random ops share: a shape, a seed, and a stream that each run in a session takes one step further.
+// Shared parts of the random ops: a shape, a seed, and a stream that advances with each run in a session.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Every extent of a random tensor is known.
+/// True if every extent of a random tensor is known.
 template <index_t... D> inline constexpr bool random_extents_known = extents<D...>::value.complete();
 
-/// What says a shape at run time: dims, or a tensor. (Deduced, so that braces are an op's options.)
+/// A shape given at run time: dims, or a tensor. (Deduced, so that braces are an op's options.)
 template <class S>
 concept shape_argument = graph_operand<S> || std::same_as<S, dims>;
 
@@ -22,7 +22,7 @@ namespace detail {
 /// Base of the ops that draw numbers. The shape is a field, or the only input.
 struct random_numbers {
     static constexpr int least_inputs = 0;
-    static constexpr auto no_gradient = ""; // but a shape nothing comes in
+    static constexpr auto no_gradient = ""; // the only input is a shape
     static constexpr bool stateful = true;
     dtype type = dtype::float32;
     dims to;
@@ -34,11 +34,11 @@ struct random_numbers {
     }
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return type; }
     static input_list shape_inputs() { return {0}; }
-    /// The numbers' type: all of it where the shape is known.
+    /// Returns the type of the numbers, with the shape as far as it is known.
     std::vector<tensor_type> numbers_type(const known_inputs& in) const;
 };
 
-/// What random_normal and truncated_normal share.
+/// The common base of random_normal and truncated_normal.
 struct normal_numbers : random_numbers {
     double mean = 0, stddev = 1;
 
@@ -64,7 +64,7 @@ tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
     return {unchecked, any_tensor(add_op_node(make_op(op), 0, where))};
 }
 
-/// The same of a shape that run time knows, or a tensor says.
+/// Adds a random op with a shape known at run time, or given by a tensor.
 template <class T, class Op, class S> auto random_tensor_of(Op op, const S& shape, const std::source_location& where) {
     if constexpr (std::is_same_v<S, dims>) {
         op.to = shape;
@@ -79,7 +79,7 @@ template <class T, class Op, class S> auto random_tensor_of(Op op, const S& shap
         return apply_node<T, T>(op, rule, where, shape);
     }
 }
-/// And of a type known at run time only.
+/// Adds a random op with a type known only at run time.
 template <class Op, class... S>
 any_tensor random_any_tensor(const Op& op, const std::source_location& where, const S&... shape) {
     require_kernel_for<Op, any_tensor>();
@@ -97,7 +97,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_INLINE std::vector<tensor_type> random_numbers::numbers_type(const known_inputs& in) const {
     if (in.types.size() > 1) throw invalid_argument("a shape at most is expected");
     const dims shape = in.types.empty() ? to : shape_from(in, 0);
-    if (!in.types.empty() && (!shape.known_rank() || !in.value(0))) return {{type, shape}}; // known later
+    if (!in.types.empty() && (!shape.known_rank() || !in.value(0))) return {{type, shape}}; // the shape is known later
     for (int i = 0; i < shape.rank; ++i)
         if (shape[i] < 0 && (shape[i] != dyn || !in.types.empty())) throw invalid_argument("an extent is negative");
     if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");

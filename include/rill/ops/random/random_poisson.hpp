@@ -6,12 +6,12 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct random_poisson_options {
-    double rate = 1;        // the mean, and the variance
+    double rate = 1;        // the mean and the variance
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// Numbers of a Poisson distribution, drawn anew in each run: by Philox from the seed, the number of the run in its session
-/// and the element's place.
+/// Numbers of a Poisson distribution, drawn anew in each run. Philox computes them from the seed, the number of the run in its session and
+/// the element's index.
 struct random_poisson_op : detail::random_numbers {
     static constexpr auto name = "RandomPoissonV2", label = "random_poisson";
     using domain_type = domains::real;
@@ -32,12 +32,12 @@ struct random_poisson_op : detail::random_numbers {
     }
 };
 
-/// The op for a type and shape known at run time.
+/// Returns the op for a type and shape known at run time.
 inline random_poisson_op make_random_poisson(dtype type, const dims& shape, const random_poisson_options& o = {}) {
     return {{type, shape, o.seed}, o.rate};
 }
 
-/// random_poisson<int, 3, 4>({.rate = 2.5, .seed = 7}).
+/// Returns Poisson-distributed numbers: random_poisson<int, 3, 4>({.rate = 2.5, .seed = 7}).
 template <element T, index_t... D>
 auto random_poisson(const random_poisson_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
@@ -47,13 +47,13 @@ auto random_poisson(const random_poisson_options& options = {},
     return detail::random_tensor<T, D...>(make_random_poisson(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
-/// Of a type and shape known at run time only.
+/// Overload for a type and shape known only at run time.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_poisson(dtype type, const dims& shape, const random_poisson_options& options = {},
                           const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_poisson(type, shape, options), where);
 }
-/// Of a shape known at run time only: random_poisson<float>(dims{n, 4}), random_poisson<float>(shape(x)).
+/// Overload for a shape known only at run time: random_poisson<float>(dims{n, 4}), random_poisson<float>(shape(x)).
 template <element T, shape_argument S>
 auto random_poisson(const S& shape, const random_poisson_options& options = {},
                     const std::source_location& where = std::source_location::current()) {

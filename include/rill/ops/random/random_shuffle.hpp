@@ -10,7 +10,7 @@ struct random_shuffle_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// The slices along the first axis in another order, drawn anew in each run.
+/// The slices along the first axis in random order, drawn anew in each run.
 struct random_shuffle_op {
     static constexpr auto name = "RandomShuffle";
     using domain_type = domains::untyped;
@@ -36,7 +36,7 @@ struct random_shuffle_op {
 
 template <class E> inline constexpr bool has_an_axis = E::rank >= 1;
 
-/// random_shuffle(x, {.seed = 7}): rows in another order.
+/// Returns the rows of x in random order: random_shuffle(x, {.seed = 7}).
 template <graph_operand X>
 auto random_shuffle(const X& x, const random_shuffle_options& options = {},
                     const std::source_location& where = std::source_location::current()) {

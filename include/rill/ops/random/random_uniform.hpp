@@ -10,8 +10,8 @@ struct random_uniform_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// Numbers spread evenly over [minval, maxval), drawn anew in each run: by Philox from the seed, the number of the run in
-/// its session and the element's place, so the same everywhere. Integers have whole bounds.
+/// Numbers distributed evenly over [minval, maxval), drawn anew in each run. Philox computes them from the seed, the number of the run in
+/// its session and the element's index. They are the same on every device. The bounds of integers must be whole.
 struct random_uniform_op : detail::random_numbers {
     static constexpr auto name = "RandomUniform";
     using domain_type = domains::real;
@@ -36,10 +36,11 @@ private:
     void check() const;
 };
 
-/// The op for a type and shape known at run time: what initializers use.
+/// Returns the op for a type and shape known at run time. Initializers use it.
 random_uniform_op make_random_uniform(dtype type, const dims& shape, const random_uniform_options& o = {});
 
-/// random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 7}). (Without template arguments: the initializer of variables.)
+/// Returns uniform numbers: random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 7}). (Without template arguments: the
+/// initializer of variables.)
 template <element T, index_t... D>
 auto random_uniform(const random_uniform_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
@@ -49,13 +50,13 @@ auto random_uniform(const random_uniform_options& options = {},
     return detail::random_tensor<T, D...>(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
-/// Of a type and shape known at run time only.
+/// Overload for a type and shape known only at run time.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_options& options = {},
                           const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_uniform(type, shape, options), where);
 }
-/// Of a shape known at run time only: random_uniform<float>(dims{n, 4}), random_uniform<float>(shape(x)).
+/// Overload for a shape known only at run time: random_uniform<float>(dims{n, 4}), random_uniform<float>(shape(x)).
 template <element T, shape_argument S>
 auto random_uniform(const S& shape, const random_uniform_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
@@ -85,7 +86,7 @@ RILL_INLINE void random_uniform_op::check() const {
     detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
         using limits = std::numeric_limits<T>;
         if constexpr (is_real_floating<T>) {
-            const auto finite = [](double bound) { // of that type: 1e39 is no float
+            const auto finite = [](double bound) { // in the op's type: float can't hold 1e39
                 return std::isfinite(static_cast<compute_type<T>>(static_cast<T>(static_cast<compute_type<T>>(bound))));
             };
             if (!finite(minval) || !finite(maxval))

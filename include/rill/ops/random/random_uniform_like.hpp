@@ -10,7 +10,7 @@ struct random_uniform_like_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// For each element of x, whose values don't matter, a number in [0, 1), drawn anew in each run, as random_uniform draws them.
+/// A number in [0, 1) for each element of x, drawn anew in each run as random_uniform does. The values of x don't matter.
 struct random_uniform_like_op {
     static constexpr auto name = "RandomUniformLike";
     using domain_type = domains::real_floating;
@@ -30,7 +30,7 @@ struct random_uniform_like_op {
     }
 };
 
-/// random_uniform_like(x, {.seed = 7}): of the shape that x has in a run.
+/// Returns uniform numbers with the shape that x has in a run: random_uniform_like(x, {.seed = 7}).
 template <graph_operand X>
 auto random_uniform_like(const X& x, const random_uniform_like_options& options = {},
                          const std::source_location& where = std::source_location::current()) {

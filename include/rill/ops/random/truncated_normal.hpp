@@ -10,8 +10,8 @@ struct truncated_normal_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
-/// Normal numbers of a mean and a standard deviation, redrawn where they lie further than two standard deviations from the
-/// mean; otherwise as random_normal.
+/// Normal numbers of a mean and a standard deviation. Numbers further than two standard deviations from the mean are drawn again. Otherwise
+/// it equals random_normal.
 struct truncated_normal_op : detail::normal_numbers {
     static constexpr auto name = "TruncatedNormal";
     using domain_type = domains::real_floating;
@@ -25,13 +25,14 @@ struct truncated_normal_op : detail::normal_numbers {
     }
 };
 
-/// The op for a type and shape known at run time: what initializers use.
+/// Returns the op for a type and shape known at run time. Initializers use it.
 inline truncated_normal_op make_truncated_normal(dtype type, const dims& shape,
                                                  const truncated_normal_options& o = {}) {
     return {{{type, shape, o.seed}, o.mean, o.stddev}};
 }
 
-/// truncated_normal<float, 3, 4>({.stddev = 0.1}). (Without template arguments: the initializer of variables.)
+/// Returns truncated normal numbers: truncated_normal<float, 3, 4>({.stddev = 0.1}). (Without template arguments: the initializer of
+/// variables.)
 template <element T, index_t... D>
 auto truncated_normal(const truncated_normal_options& options = {},
                       const std::source_location& where = std::source_location::current()) {
@@ -42,13 +43,13 @@ auto truncated_normal(const truncated_normal_options& options = {},
     return detail::random_tensor<T, D...>(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
-/// Of a type and shape known at run time only.
+/// Overload for a type and shape known only at run time.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor truncated_normal(dtype type, const dims& shape, const truncated_normal_options& options = {},
                             const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_truncated_normal(type, shape, options), where);
 }
-/// Of a shape known at run time only: truncated_normal<float>(dims{n, 4}), truncated_normal<float>(shape(x)).
+/// Overload for a shape known only at run time: truncated_normal<float>(dims{n, 4}), truncated_normal<float>(shape(x)).
 template <element T, shape_argument S>
 auto truncated_normal(const S& shape, const truncated_normal_options& options = {},
                       const std::source_location& where = std::source_location::current()) {

@@ -29,7 +29,7 @@ struct tensor_stack_op : detail::resource_maker {
 
 struct tensor_stack_options {
     index_t capacity = -1;        // -1: no limit
-    std::string shared_name = {}; // sessions of this process share the stack of that name
+    std::string shared_name = {}; // sessions of this process share the stack under this name
     std::string name = {};        // name of the node
 };
 

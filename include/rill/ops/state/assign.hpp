@@ -7,9 +7,9 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What writes of variables share. Inputs: the variable, then what the value is computed from. The value is the program's
-/// result, written in one pass to where the new value goes; without a program it is input 1 as it is. The variable itself may be
-/// a later input too: each element is read before it is written. The output is the variable after the write.
+/// The common base of writes of variables. Inputs: the variable, then the operands of the value. A program computes the value and writes it
+/// in one pass to the memory of the new value. Without a program, the value is input 1 unchanged. The variable may be a later input too:
+/// each element is read before it is written. The output is the variable after the write.
 struct fused_write {
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
@@ -25,9 +25,9 @@ struct fused_write {
     op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
         return fused_cost(spec, in, out);
     }
-    static constexpr int least_inputs = 1; // the program may need no other
+    static constexpr int least_inputs = 1; // a program may need no other input
     std::vector<tensor_type> checked_outputs(std::span<const tensor_type> in) const;
-    /// Of ops whose value is always a program's: without it they are not whole.
+    /// Returns the output types of ops whose value is always computed by a program. Throws if there is none.
     std::vector<tensor_type> joined_outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         if (spec.body) return D::fused(spec, request);
@@ -39,8 +39,8 @@ struct fused_write {
     }
 };
 
-/// The value of a write, by program: of an expression, or the variable and a value joined by an op. If `joins`, the
-/// expression's first leaf is the variable as the write finds it; else its uses are the value when the step began.
+/// The program of a write's value: an expression, or the variable and a value joined by an op. If `joins`, the expression's first leaf is
+/// the variable at the time of the write. Else its uses are the value at the start of the step.
 struct write_program {
     fused_spec spec;
     endpoint_list inputs; // the variable first
@@ -50,7 +50,7 @@ write_program joined_write(const elementwise_info& op, const endpoint& variable,
 
 } // namespace detail
 
-/// Gives a variable a value. The output is the variable after the write.
+/// A write of a variable's value. The output is the variable after the write.
 struct assign_op : detail::fused_write {
     static constexpr auto name = "Assign";
     static constexpr bool initialises = true;
@@ -101,7 +101,7 @@ RILL_INLINE write_program joined_write(const elementwise_info& op, const endpoin
 } // namespace detail
 
 RILL_INLINE std::vector<tensor_type> assign_op::outputs(std::span<const tensor_type> in) const {
-    // the variable may have no value yet; one that it had when the step began is a later input
+    // the variable may have no value yet; its value at the start of the step is a later input
     for (const auto& l : spec.leaves)
         if (l.input == 0) throw invalid_argument("the value uses the place that it is written to");
     return checked_outputs(in);

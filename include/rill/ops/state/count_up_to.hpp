@@ -15,7 +15,7 @@ struct count_step {
     }
 };
 
-/// Accepts a count below the limit.
+/// A predicate for a count below the limit.
 struct below_limit {
     std::int64_t limit;
 
@@ -24,12 +24,12 @@ struct below_limit {
     }
 };
 
-/// Returns the site of "the limit 10 is reached", an out_of_range.
+/// Returns the site of the out_of_range error "the limit 10 is reached".
 error_site_ptr limit_site(std::int64_t limit);
 
 } // namespace detail
 
-/// Counts a variable of rank 0 up by one; the result is its value before. At the limit it is out_of_range, and the variable stays.
+/// Increments a variable of rank 0. The result is its value before. At the limit the op fails with out_of_range, and the variable stays.
 struct count_up_to_op {
     static constexpr auto name = "CountUpTo";
     static constexpr int inputs = 1;
@@ -53,7 +53,8 @@ struct count_up_to_op {
     }
 };
 
-/// count_up_to(v, 10), of a handle of a variable of any kind, in int or std::int64_t; of a typed variable also v.count_up_to(10).
+/// Increments a variable: count_up_to(v, 10), with v any handle of a variable of int or std::int64_t. Typed variables also have
+/// v.count_up_to(10).
 template <std::derived_from<any_tensor> V>
 auto count_up_to(const V& v, std::int64_t limit, const std::source_location& where = std::source_location::current()) {
     detail::check_is_variable(v, "count_up_to", where);

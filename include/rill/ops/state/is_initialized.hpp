@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Whether a variable has a value: bool of rank 0. The value is not read, so that there need be none.
+/// True if a variable has a value, as bool of rank 0. The op does not read the value, so it may be missing.
 struct is_initialized_op {
     static constexpr auto name = "IsVariableInitialized", label = "is_initialized";
     static constexpr int inputs = 1;
@@ -24,13 +24,13 @@ struct is_initialized_op {
 
 namespace detail {
 
-/// Refuses what is not a variable, for the op.
+/// Throws invalid_argument, with the op's name, if the tensor is not a variable.
 void check_is_variable(const any_tensor& v, const char* op, const std::source_location& where);
 
 } // namespace detail
 
-/// is_initialized(v), of a handle of a variable of any kind; throws invalid_argument for another. After control dependencies
-/// on a write it says what the write left.
+/// Returns true if a variable has a value: is_initialized(v), with v any handle of a variable. Throws invalid_argument for another tensor.
+/// After control dependencies on a write, the result is the state after the write.
 template <std::derived_from<any_tensor> V>
 tensor<bool> is_initialized(const V& v, const std::source_location& where = std::source_location::current()) {
     detail::check_is_variable(v, "is_initialized", where);

@@ -12,19 +12,20 @@ namespace rill { inline namespace RILL_ABI {
 struct partitioned_variable_options {
     int shards = 1;
     partition_strategy strategy =
-        partition_strategy::mod;    // row i lies in shard i % shards; div: in blocks, the first ones longer
-    variable_options variable = {}; // of each shard
+        partition_strategy::mod;    // mod: row i is in shard i % shards; div: in contiguous blocks, the first ones longer
+    variable_options variable = {}; // options of each shard
 };
 
-/// A table [Rows, Width] over several devices: partitioned_variable<float, 1000000, 64> t("t", 0.1f, {.shards = 4}). Each shard is a variable,
-/// "t/part_0" and so on, which is trained by rows. A device function spreads the shards as it does other variables.
+/// A table [Rows, Width] over several devices: partitioned_variable<float, 1000000, 64> t("t", 0.1f, {.shards = 4}). Each shard is a
+/// variable, "t/part_0" and so on, which is trained by rows. A device function places the shards like other variables.
 template <class T, index_t Rows, index_t Width> class partitioned_variable {
     static_assert(Rows > 0 && Width > 0, "partitioned_variable: the rows and the width of a table are known numbers");
 
 public:
     using shard = variable<T, dyn, Width>;
 
-    /// The first value is a number, or an initializer that is asked for each shard. Throws invalid_argument unless there are 1 to Rows shards.
+    /// Creates the shards. The first value is a number, or an initializer that is called for each shard. Throws invalid_argument unless
+    /// there are 1 to Rows shards.
     template <class I>
         requires(variable_initializer<I> || literal<I>)
     partitioned_variable(const std::string& name, const I& value, const partitioned_variable_options& how = {},
@@ -38,7 +39,7 @@ public:
             const index_t rows = Rows / how.shards + (k < Rows % how.shards ? 1 : 0);
             shards_.emplace_back(name + "/part_" + std::to_string(k), dims{rows, Width}, value, how.variable, where);
         }
-        // A saver knows the table by this collection, and saves the shards as slices of it.
+        // A saver finds the table by this collection, and saves the shards as slices of it.
         const std::string members =
             std::string(collections::partitions) + (strategy_ == partition_strategy::mod ? "mod:" : "div:") +
             std::to_string(Rows) + ":" + std::to_string(how.shards) + ":" + shards_[0].node()->name;
@@ -53,8 +54,8 @@ private:
     partition_strategy strategy_;
 };
 
-/// Returns the rows of a table that ids choose, in their order. Each shard looks its own up, so that ids and rows cross between tasks, not the
-/// table. Gradients are rows of each shard.
+/// Returns the rows of a table that ids select, in their order. Each shard gathers its own rows, so that only ids and rows cross between
+/// tasks. Gradients are rows of each shard.
 template <class T, index_t Rows, index_t Width, typed_operand Ids>
 auto gather(const partitioned_variable<T, Rows, Width>& table, const Ids& ids,
             const std::source_location& where = std::source_location::current()) {

@@ -3,22 +3,22 @@
 
 #include <rill/ops/array/gather.hpp>
 
-// What scatter_add, scatter_sub and scatter_update share: writes of some slices of a variable along its first axis.
+// Shared parts of scatter_add, scatter_sub and scatter_update: writes of slices of a variable along its first axis.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Updates fit a variable and ids: [ids…, the variable's extents but the first…].
+/// True if updates fit a variable and ids. Their shape must be [ids…, the variable's extents but the first…].
 template <class Variable, class Ids, class Updates>
 inline constexpr bool updates_fit =
     Variable::rank >= 1 && rules::compatible(rules::gather(Variable::value, Ids::value, 0).shape, Updates::value);
 
 namespace detail {
 
-/// Inputs: the variable, the ids, the updates. Slices are written in the order of the ids, in place; nothing is if an id is outside.
-/// The output is the variable after the write. `Step` joins old and new elements.
+/// The common base of scatter writes. Inputs: the variable, the ids, the updates. Slices are written in place, in the order of the ids. If
+/// an id is out of range, nothing is written. The output is the variable after the write. `Step` joins old and new elements.
 template <class Step> struct scatter {
     static constexpr int inputs = 3;
-    /// Updates of that shape fit the variable and the ids.
+    /// True if updates of that shape fit the variable and the ids.
     template <class Variable, class Ids, class Updates>
     static constexpr bool fits = updates_fit<Variable, Ids, Updates>;
     using domain_type = domains::numeric;

@@ -16,7 +16,7 @@ struct scatter_add_step {
 
 } // namespace detail
 
-/// Adds slices to a variable's, where ids say: an id that occurs twice adds twice.
+/// Adds slices to the slices of a variable that ids select. An id that occurs twice adds twice.
 struct scatter_add_op : detail::scatter<detail::scatter_add_step> {
     static constexpr auto name = "ScatterAdd";
 };

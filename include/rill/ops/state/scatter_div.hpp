@@ -16,7 +16,7 @@ struct scatter_div_step {
 
 } // namespace detail
 
-/// Divides slices of a variable, where ids say: an id that occurs twice divides twice.
+/// Divides the slices of a variable that ids select. An id that occurs twice divides twice.
 struct scatter_div_op : detail::scatter<detail::scatter_div_step> {
     static constexpr auto name = "ScatterDiv";
     using domain_type = domains::floating;

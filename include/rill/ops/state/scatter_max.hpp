@@ -16,7 +16,7 @@ struct scatter_max_step {
 
 } // namespace detail
 
-/// Raises elements of a variable's slices to those given, where ids say, if these are larger. NaN counts as larger.
+/// Raises the slices of a variable that ids select to the maximum of old and new elements. NaN counts as larger.
 struct scatter_max_op : detail::scatter<detail::scatter_max_step> {
     static constexpr auto name = "ScatterMax";
     using domain_type = domains::real;

@@ -16,7 +16,7 @@ struct scatter_min_step {
 
 } // namespace detail
 
-/// Lowers elements of a variable's slices to those given, where ids say, if these are smaller. NaN counts as smaller.
+/// Lowers the slices of a variable that ids select to the minimum of old and new elements. NaN counts as smaller.
 struct scatter_min_op : detail::scatter<detail::scatter_min_step> {
     static constexpr auto name = "ScatterMin";
     using domain_type = domains::real;

@@ -16,7 +16,7 @@ struct scatter_mul_step {
 
 } // namespace detail
 
-/// Multiplies slices of a variable, where ids say: an id that occurs twice multiplies twice.
+/// Multiplies the slices of a variable that ids select. An id that occurs twice multiplies twice.
 struct scatter_mul_op : detail::scatter<detail::scatter_mul_step> {
     static constexpr auto name = "ScatterMul";
 };

@@ -4,12 +4,12 @@
 #include <rill/ops/array/nd_indices.hpp>
 #include <rill/ops/state/scatter.hpp>
 
-// What scatter_nd_add, scatter_nd_sub and scatter_nd_update share: writes of some slices of a variable, chosen by rows of indices.
+// Shared parts of scatter_nd_add, scatter_nd_sub and scatter_nd_update: writes of slices of a variable, selected by rows of indices.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Inputs: the variable, the ids, the updates. Slices are written in the order of the ids, in place; nothing is if an index is outside.
-/// The output is the variable after the write. `Step` joins old and new elements.
+/// The common base of scatter_nd writes. Inputs: the variable, the ids, the updates. Slices are written in place, in the order of the ids.
+/// If an index is out of range, nothing is written. The output is the variable after the write. `Step` joins old and new elements.
 template <class Step> struct scatter_nd : scatter<Step> {
     template <class Variable, class Ids, class Updates>
     static constexpr bool fits = ids_choose_slices<Variable, Ids> && updates_fit_nd<Variable, Ids, Updates>;

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Adds slices to a variable's, where rows of indices say: a row that occurs twice adds twice.
+/// Adds slices to the slices of a variable that rows of indices select. A row that occurs twice adds twice.
 struct scatter_nd_add_op : detail::scatter_nd<detail::scatter_add_step> {
     static constexpr auto name = "ScatterNdAdd";
 };

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Subtracts slices from a variable's, where rows of indices say: a row that occurs twice subtracts twice.
+/// Subtracts slices from the slices of a variable that rows of indices select. A row that occurs twice subtracts twice.
 struct scatter_nd_sub_op : detail::scatter_nd<detail::scatter_sub_step> {
     static constexpr auto name = "ScatterNdSub";
 };

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Replaces slices of a variable, where rows of indices say: of a row that occurs twice the last slice stays.
+/// Replaces the slices of a variable that rows of indices select. If a row occurs twice, the last slice stays.
 struct scatter_nd_update_op : detail::scatter_nd<detail::scatter_update_step> {
     static constexpr auto name = "ScatterNdUpdate";
     using domain_type = domains::every;

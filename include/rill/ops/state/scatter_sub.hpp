@@ -16,7 +16,7 @@ struct scatter_sub_step {
 
 } // namespace detail
 
-/// Subtracts slices from a variable's, where ids say: an id that occurs twice subtracts twice.
+/// Subtracts slices from the slices of a variable that ids select. An id that occurs twice subtracts twice.
 struct scatter_sub_op : detail::scatter<detail::scatter_sub_step> {
     static constexpr auto name = "ScatterSub";
 };

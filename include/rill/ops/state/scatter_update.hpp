@@ -16,7 +16,7 @@ struct scatter_update_step {
 
 } // namespace detail
 
-/// Replaces slices of a variable, where ids say: of an id that occurs twice the last one stays.
+/// Replaces the slices of a variable that ids select. If an id occurs twice, the last slice stays.
 struct scatter_update_op : detail::scatter<detail::scatter_update_step> {
     static constexpr auto name = "ScatterUpdate";
     using domain_type = domains::every;

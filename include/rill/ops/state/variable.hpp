@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// size: a class with everything that is done to a variable, each with a place of its own
+// size: one class with all operations of a variable
 
 #include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/identity.hpp>
@@ -22,15 +22,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A value that outlives runs: each session has its own, unless it lives in a container of the process.
+/// A value that persists across runs. Each session has its own, unless it is in a container of the process.
 struct variable_op {
     static constexpr auto name = "VariableV2", label = "variable";
     static constexpr int inputs = 0;
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto no_gradient = ""; // the op has no inputs
     static constexpr auto role = op_role::variable;
     static constexpr bool stateful = true;
-    static constexpr int version = 2; // 1 had no place, nor updates in place
+    static constexpr int version = 2; // version 1 had neither a place nor updates in place
     tensor_type type;
     resource_name place = {};
     bool in_place_updates = false;
@@ -45,45 +45,45 @@ struct variable_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
 };
 
-/// The ways in which writes treat readers. Versioned: a reader sees one whole version. If a reader still holds the last one, a write of
-/// every element goes to a second block, and a write of rows copies the value first. A `gather` that is its step's only use of the
-/// variable holds no version. In place: nobody copies and nobody waits. A reader may then see part of a write. Of two writes of one
-/// element at once, one may be lost. Training that needs no order allows both.
+/// The ways in which writes treat readers. Versioned: a reader sees one whole version. If a reader still holds the last version, a write of
+/// every element goes to a second block. A write of rows then copies the value first. A `gather` that is its step's only use of the
+/// variable holds no version. In place: writes neither copy nor wait. A reader may then see part of a write. Of two simultaneous writes of
+/// one element, one may be lost. Training that needs no order allows both.
 enum class variable_updates { versioned, in_place };
 
 struct variable_options {
     bool trainable = true; // optimizers change it
-    bool local = false;    // belongs to this process: not saved, not shared
-    /// The graph's collections that it joins, beside the trainable ones (a local one: local_variables). Of one that is in none
-    /// global_variables_initializer knows nothing.
+    bool local = false;    // belongs to this process: neither saved nor shared
+    /// The collections of the graph that contain the variable, besides trainable_variables. A local variable is in local_variables.
+    /// global_variables_initializer does not initialize a variable that is in no collection.
     std::vector<std::string> collections = {rill::collections::variables};
     std::string shared_name = {}; // sessions of this process share the value under this name
     variable_updates updates = variable_updates::versioned;
 };
 
-/// Builds the node of a variable's first value, for the variable's element type and shape.
+/// An initializer: it builds the node of a variable's first value, for the variable's element type and shape.
 template <class I>
 concept variable_initializer = requires(const I& i, const dims& shape) {
     { i.template initial_value<float>(shape) } -> std::convertible_to<endpoint>;
 };
 
-/// Arrays of the host that a variable may be set to.
+/// Host arrays that a variable may be set to.
 template <class X>
 concept host_data = xtensor_expression<X> || flat_range<X> || std::is_same_v<X, any_array>;
-/// What is written to a variable.
+/// A value that can be written to a variable.
 template <class X>
 concept writable = graph_operand<X> || literal<X> || host_data<X>;
 
-/// The extents of a value fit a variable's.
+/// True if the extents of a value fit those of a variable.
 template <class Variable, class Value>
 inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
 
-/// A variable has no value until it is given one.
+/// False for every type. It makes the static_assert about a missing first value depend on the variable's type.
 template <class Variable> inline constexpr bool starts_without_value = false;
 
 namespace detail {
 
-/// The name; throws if a variable's value does not have its shape.
+/// Returns the name. Throws if a variable's value does not have the variable's shape.
 const std::string& checked_shape(const std::string& name, const dims& given, const dims& wanted,
                                  const std::source_location& where = {});
 
@@ -91,8 +91,7 @@ const std::string& checked_shape(const std::string& name, const dims& given, con
 void check_array(const std::string& variable, const tensor_type& given, const tensor_type& wanted,
                  const std::source_location& where);
 
-/// A value from the host for a variable of that name and shape, as an array of its own: flat data takes the shape, a number
-/// fills it.
+/// Returns a host value as an owned array for a variable of that name and shape. Flat data takes the shape; a number fills it.
 template <class T, class X>
 any_array host_value_for_variable(const std::string& name, const X& value, const dims& shape,
                                   const std::source_location& where) {
@@ -117,13 +116,13 @@ endpoint add_variable(const tensor_type& type, const std::string& name, const va
 
 void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where);
 
-/// Nodes that belong to a node are named below it: "w/initialize".
+/// A scope in which nodes are named below a node: "w/initialize".
 class node_scope : scoped<std::string> {
 public:
     explicit node_scope(const endpoint& e) : scoped(scopes().prefix, e.from->name + "/") {}
 };
 
-/// A scope of a variable's first value. Its nodes are named below the variable and run where the variable lies. They take no control
+/// A scope for the nodes of a variable's first value. They are named below the variable and placed on its device. They take no control
 /// inputs from outer scopes.
 class initial_value_scope {
 public:
@@ -137,18 +136,17 @@ private:
 
 } // namespace detail
 
-/// Its type leaves an extent open: whoever makes the variable gives its dims.
+/// True if the type has all extents. Otherwise the constructor takes dims.
 template <class Variable> inline constexpr bool has_known_extents = Variable::extents_type::value.complete();
 
-/// A value that outlives runs: variable<float, 64, 128> w("w", glorot_uniform()). As a tensor, it is its value at the
-/// start of a step (unless control dependencies or an assign's output say otherwise). An extent that only run time knows is
-/// `dyn` in the type, and comes with the dims: variable<float, dyn, dyn> w("w", dims{in, out}, glorot_uniform()).
+/// A value that persists across runs: variable<float, 64, 128> w("w", glorot_uniform()). As a tensor, it is its value at the start of a
+/// step. Control dependencies or an assign's output change that. An extent known only at run time is `dyn` in the type and given by dims:
+/// variable<float, dyn, dyn> w("w", dims{in, out}, glorot_uniform()).
 template <class T, index_t... D> class variable : public tensor<T, D...> {
 public:
     static constexpr int rank = static_cast<int>(sizeof...(D));
 
-    /// The first value: nested braces, a number that fills the variable, any tensor or constant of the shape, or an
-    /// initializer.
+    /// Creates a variable. The first value is nested braces, a number that fills the variable, a tensor of the shape, or an initializer.
     variable(const std::string& name, const nested_list<T, rank>& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, list_to_any_array<T, rank>(value), options, where, 0) {}
@@ -157,14 +155,14 @@ public:
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, shape_for(value), value, options, where) {}
-    /// Its first value from the host: an xtensor expression, flat data, or a number.
+    /// Creates a variable with a first value from the host: an xtensor expression, flat data, or a number.
     template <class I>
         requires(host_data<I> || (literal<I> && (rank > 0 || !std::is_same_v<I, T>)))
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, open_shape_for<I>(), value, options, where) {}
 
-    /// Of dims that only run time knows, with a first value of any form.
+    /// Creates a variable with dims known only at run time, and a first value of any form.
     template <class I>
         requires(variable_initializer<I> || graph_operand<I>)
     variable(const std::string& name, const dims& shape, const I& value, const variable_options& options = {},
@@ -189,10 +187,10 @@ public:
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(name, value, shape, where), options, where, 0) {}
 
-    /// A handle of a variable that is there.
+    /// Makes a handle of an existing variable.
     variable(detail::unchecked_t, const any_tensor& v) : tensor<T, D...>(detail::unchecked, v) {}
 
-    /// Refused: there is no first value.
+    /// Rejects a variable without a first value, at compile time.
     template <class Name>
         requires std::is_convertible_v<const Name&, std::string>
     explicit variable(const Name&) {
@@ -202,8 +200,8 @@ public:
             "a tensor, a number, {1.f, 2.f}");
     }
 
-    /// Writes a value of the variable's dtype and shape: a tensor, an expression, an array of the host, nested braces, or a
-    /// number that fills the variable. The result is the variable after the write.
+    /// Writes a value of the variable's dtype and shape. The value is a tensor, an expression, a host array, nested braces, or a number
+    /// that fills the variable. The result is the variable after the write.
     template <writable E>
     tensor<T, D...> assign(const E& value, const std::source_location& where = std::source_location::current()) const {
         return write<assign_op>(value, where);
@@ -231,14 +229,14 @@ public:
         return write<assign_sub_op>(list_to_any_array<T, rank>(list), at);
     }
 
-    /// Its value, after which it is one more; out_of_range at the limit.
+    /// Increments the variable and returns its value before. Fails with out_of_range at the limit.
     tensor<T> count_up_to(std::int64_t limit,
                           const std::source_location& where = std::source_location::current()) const {
         return rill::count_up_to(*this, limit, where);
     }
 
-    /// Writes slices along the first axis, where ids say: v.scatter_add(ids, rows) adds rows[k] to slice ids[k] for each k in turn. Nothing
-    /// else is read or written; an id outside the variable is invalid_argument, and nothing is written.
+    /// Writes slices along the first axis: v.scatter_add(ids, rows) adds rows[k] to slice ids[k] for each k in turn. No other slices are
+    /// read or written. An id out of range is invalid_argument, and nothing is written.
     template <graph_operand Ids, graph_operand Updates>
     tensor<T, D...> scatter_add(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
@@ -249,14 +247,14 @@ public:
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_sub_op>(ids, updates, where);
     }
-    /// Of an id that occurs twice the last slice stays.
+    /// Replaces slices. If an id occurs twice, the last slice stays.
     template <graph_operand Ids, graph_operand Updates>
     tensor<T, D...> scatter_update(const Ids& ids, const Updates& updates,
                                    const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_update_op>(ids, updates, where);
     }
 
-    /// Multiplies, divides, lowers or raises slices, where ids say.
+    /// Multiplies the slices that ids select. Further members divide them, or take the minimum or maximum.
     template <graph_operand Ids, graph_operand Updates>
     tensor<T, D...> scatter_mul(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
@@ -277,8 +275,8 @@ public:
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_max_op>(ids, updates, where);
     }
-    /// The same by rows of indices along the first axes: v.scatter_nd_add(ids, updates) of ids [.., r] and updates of the shape that
-    /// gather_nd(v, ids) has.
+    /// Writes slices selected by rows of indices along the first axes: v.scatter_nd_add(ids, updates). The ids are [.., r]; the updates
+    /// have the shape of gather_nd(v, ids).
     template <graph_operand Ids, graph_operand Updates>
     tensor<T, D...> scatter_nd_add(const Ids& ids, const Updates& updates,
                                    const std::source_location& where = std::source_location::current()) const {
@@ -295,11 +293,11 @@ public:
         return scatter<scatter_nd_update_op>(ids, updates, where);
     }
 
-    /// Gives the variable its first value.
+    /// Returns the operation that gives the variable its first value.
     operation initializer() const { return operation(this->graph().state().initializer(this->node())); }
 
 private:
-    // the last parameter tells these from the public constructors; all is checked before anything is added to the graph
+    // the last parameter distinguishes these from the public constructors; all checks precede the first change of the graph
     variable(const std::string& name, any_array host, const variable_options& options,
              const std::source_location& where, int)
         : variable(name, host.shape(), options, where, 0) {
@@ -314,7 +312,7 @@ private:
         require_kernel<assign_op, void>();
     }
 
-    /// The shape of a variable that begins with this: that of its type, or of the value where the type leaves it open.
+    /// Returns the shape of a variable with this first value: that of the type, or of the value if the type has unknown extents.
     template <class I> static dims shape_for(const I& value) {
         if constexpr (has_known_extents<variable> || variable_initializer<I>)
             return open_shape_for<I>();
@@ -375,11 +373,11 @@ private:
     template <class Op> tensor<T, D...> write_array(any_array value, const std::source_location& where) const {
         return write<Op>(constant_value<T, D...>(std::move(value), where), where);
     }
-    /// An expression is computed into the variable; a tensor is copied, or joined with it.
+    /// Adds a write. An expression is computed into the variable. A tensor is copied, or joined with the variable.
     template <class Op, class E> endpoint add_write(const E& value, const std::source_location& where) const {
         const graph g = this->graph();
         detail::write_program made;
-        if constexpr (detail::is_expression<E>) // what may fail on the way is computed before anything is written
+        if constexpr (detail::is_expression<E>) // integer division may fail, so it runs before anything is written
             if (divides_integers(*program_of<typename detail::strip<E>::type>().body))
                 return add_write<Op>(tensor<T, D...>(value, {}, where), where);
         if constexpr (requires { typename Op::joins; })
@@ -408,7 +406,7 @@ private:
     }
 };
 
-/// Of the type of its first value, a tensor: variable v("v", x * 2.f).
+/// Deduces the type from the first value, a tensor: variable v("v", x * 2.f).
 template <class T, index_t... D>
 variable(const std::string&, const operand<T, D...>&, const variable_options& = {}) -> variable<T, D...>;
 
@@ -445,7 +443,7 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
     checked_shape(name, type.shape, type.shape, where);
     const graph g = current_graph();
     ensure_registered<variable_op>();
-    const region_scope outside(nullptr); // it is there whatever the nodes made beside it wait for, or are part of
+    const region_scope outside(nullptr); // variables take neither control inputs nor a region from the surrounding scope
     const endpoint e{
         add_node(g,
                  make_op(variable_op{
@@ -462,7 +460,7 @@ RILL_INLINE initial_value_scope::initial_value_scope(const endpoint& variable)
     : below_(variable), outside_(nullptr), beside_(any_tensor(variable)) {}
 
 RILL_INLINE void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where) {
-    const region_scope outside(nullptr); // a variable made in a body is no part of it
+    const region_scope outside(nullptr); // a variable made in a body does not belong to the body
     const graph g(*variable.from->owner);
     const node* assign = add_node(g, make_op(assign_op{}), {variable, value}, "initialize", false, where);
     g.state().set_initializer(variable.from, assign);

@@ -7,34 +7,34 @@
 
 #include <rill/ops/control/group.hpp>
 
-// The variables of the current graph: lists of them, and what gives them their first values.
+// The variables of the current graph: lists of them, and their initializer.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The members of a collection whose names lie in a scope; all of an empty one.
+/// Returns the members of a collection whose names lie in a scope. An empty scope selects all.
 std::vector<any_tensor> variables_of(const char* collection, const std::string& scope);
 
 operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where);
 
 } // namespace detail
 
-/// The variables made so far that sessions save and share, in order of creation. With a scope, those whose names begin with
-/// "scope/": trainable_variables("generator") has "generator/w", not "generator_1/w". None: an empty list.
+/// Returns the variables made so far that sessions save and share, in order of creation. With a scope, returns those whose names begin with
+/// "scope/": trainable_variables("generator") has "generator/w", not "generator_1/w".
 inline std::vector<any_tensor> global_variables(const std::string& scope = {}) {
     return detail::variables_of(collections::variables, scope);
 }
-/// Those that optimizers change.
+/// Returns the variables that optimizers change.
 inline std::vector<any_tensor> trainable_variables(const std::string& scope = {}) {
     return detail::variables_of(collections::trainable_variables, scope);
 }
-/// Those that belong to this process.
+/// Returns the variables that belong to this process.
 inline std::vector<any_tensor> local_variables(const std::string& scope = {}) {
     return detail::variables_of(collections::local_variables, scope);
 }
 
-/// An operation that gives every variable of the current graph its first value: those made so far.
+/// Returns an operation that gives every variable made so far in the current graph its first value.
 operation global_variables_initializer(const std::source_location& where = std::source_location::current());
 operation local_variables_initializer(const std::source_location& where = std::source_location::current());
 

@@ -3,13 +3,13 @@
 
 #include <rill/ops/state/variable.hpp>
 
-// Writes through any handle of a variable, for instance of a graph that was read from a file. A typed variable has them as members.
+// Writes through any handle of a variable, for example of a graph that was read from a file. A typed variable has them as members.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What is written as a tensor: a number fills one of the variable's type, flat data takes its shape.
+/// Returns a value as a tensor for a write to v. A number fills a tensor of the variable's type; flat data takes its shape.
 template <class E>
 any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
     check_is_variable(v, op, where);
@@ -21,7 +21,7 @@ any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, c
             if constexpr (literal_fits<T, E>)
                 all = filled_array<T>(v.static_shape(), literal_value<T>(value, op), where);
         });
-        if (all.empty()) literal_scalar(v.dtype(), value, op); // says why not
+        if (all.empty()) literal_scalar(v.dtype(), value, op); // throws with the reason
         const graph_scope here(v.graph());
         return constant_node(std::move(all), where);
     } else if constexpr (host_data<E>) {
@@ -38,7 +38,7 @@ any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, c
     }
 }
 
-/// A write whose value is that of an op on the variable and an operand.
+/// Adds a write of an op's result on the variable and an operand.
 template <class Op, class E>
 any_tensor joined_any(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
     require_for_untyped<typename Op::joins, 2>();
@@ -59,8 +59,8 @@ any_tensor scatter_any(const any_tensor& v, const any_tensor& ids, const any_ten
 
 } // namespace detail
 
-/// assign(v, value): the variable's member of that name, where v is any handle of a variable; invalid_argument for another.
-/// The value is a tensor of any kind, an expression, an array of the host, or a number that fills the variable.
+/// Writes a value to a variable: assign(v, value), with v any handle of a variable. Throws invalid_argument for another tensor. The value
+/// is a tensor of any kind, an expression, a host array, or a number that fills the variable.
 template <writable E>
 any_tensor assign(const any_tensor& v, const E& value,
                   const std::source_location& where = std::source_location::current()) {
@@ -80,7 +80,7 @@ any_tensor assign_sub(const any_tensor& v, const E& value,
     return detail::joined_any<assign_sub_op>(v, value, "assign_sub", where);
 }
 
-/// scatter_add(v, ids, rows): slices along the first axis of any handle of a variable, where ids say.
+/// Adds to slices along the first axis: scatter_add(v, ids, rows), with v any handle of a variable.
 template <graph_operand Ids, graph_operand Updates>
 any_tensor scatter_add(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
@@ -91,13 +91,13 @@ any_tensor scatter_sub(const any_tensor& v, const Ids& ids, const Updates& updat
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_sub_op>(v, ids, updates, "scatter_sub", where);
 }
-/// Of an id that occurs twice the last slice stays.
+/// Replaces slices. If an id occurs twice, the last slice stays.
 template <graph_operand Ids, graph_operand Updates>
 any_tensor scatter_update(const any_tensor& v, const Ids& ids, const Updates& updates,
                           const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_update_op>(v, ids, updates, "scatter_update", where);
 }
-/// Multiplies, divides, lowers or raises slices, where ids say.
+/// Multiplies the slices that ids select. Further overloads divide them, or take the minimum or maximum.
 template <graph_operand Ids, graph_operand Updates>
 any_tensor scatter_mul(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
@@ -118,7 +118,7 @@ any_tensor scatter_max(const any_tensor& v, const Ids& ids, const Updates& updat
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_max_op>(v, ids, updates, "scatter_max", where);
 }
-/// By rows of indices along the first axes: ids [.., r], updates of the shape that gather_nd(v, ids) has.
+/// Adds to slices selected by rows of indices along the first axes. The ids are [.., r]; the updates have the shape of gather_nd(v, ids).
 template <graph_operand Ids, graph_operand Updates>
 any_tensor scatter_nd_add(const any_tensor& v, const Ids& ids, const Updates& updates,
                           const std::source_location& where = std::source_location::current()) {

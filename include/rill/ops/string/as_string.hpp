@@ -7,16 +7,16 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct as_string_options {
-    int precision = -1;      // digits behind the point of floating numbers (of the shortest form, at all); -1: 6
+    int precision = -1;      // digits after the point (for `shortest`, all digits); -1: 6
     bool scientific = false; // 1.5e+00
     bool shortest = false;   // the shorter of 1.5 and 1.5e+00
-    int width = -1;          // of numbers: at least so many characters
-    std::string fill = {};   // how: "" or " " by blanks, "0" by zeros, "-" by blanks behind; "+" shows that sign too
+    int width = -1;          // the least number of characters of a number
+    std::string fill = {};   // padding: "" or " " blanks, "0" zeros, "-" blanks after the number; "+" shows a plus sign too
 };
 
 namespace detail {
 
-/// Made as wide as the options say.
+/// Returns the text of a number, padded as the options say.
 std::string padded_number(std::string text, const as_string_options& how);
 std::string real_text(double value, const as_string_options& how);
 
@@ -34,7 +34,7 @@ template <class T> std::string text_of_element(const T& x, const as_string_optio
 
 } // namespace detail
 
-/// Each element as text. Shape: that of x.
+/// The text of each element. Shape: that of x.
 struct as_string_op {
     static constexpr auto name = "AsString";
     static constexpr int inputs = 1;
@@ -58,7 +58,8 @@ struct as_string_op {
     }
 };
 
-/// as_string(x), as_string(x, {.precision = 2}): 1.5f gives "1.500000" and "1.50", (1,2) "(1.000000,2.000000)", true "true".
+/// Returns each element as text: as_string(x), as_string(x, {.precision = 2}). 1.5f gives "1.500000" and "1.50", (1,2)
+/// "(1.000000,2.000000)", true "true".
 template <graph_operand X>
 auto as_string(const X& x, const as_string_options& how = {},
                const std::source_location& where = std::source_location::current()) {
@@ -82,7 +83,7 @@ RILL_INLINE std::string padded_number(std::string text, const as_string_options&
     if (text.size() >= wide) return text;
     const std::size_t missing = wide - text.size();
     if (how.fill == "-") return text.append(missing, ' ');
-    const bool zeros = how.fill == "0" && (text.back() >= '0' && text.back() <= '9'); // infinity and NaN have blanks
+    const bool zeros = how.fill == "0" && (text.back() >= '0' && text.back() <= '9'); // infinity and NaN are padded with blanks
     return text.insert(zeros && sign ? 1 : 0, missing, zeros ? '0' : ' ');
 }
 

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Whether texts are equal: what equal and not_equal do with strings. Shape: a and b broadcast.
+/// The equality of texts, as bool. It is the node of equal and not_equal for strings. Shape: a and b broadcast.
 struct string_equal_op {
     static constexpr auto name = "StringEqual";
     static constexpr int inputs = 2;
@@ -26,7 +26,7 @@ struct string_equal_op {
 
 namespace detail {
 
-/// equal of text; its operands were checked where types show them.
+/// Returns equal of texts. The caller has checked the operands as far as their types are known.
 template <graph_operand A, graph_operand B> auto string_equal(const A& a, const B& b) {
     constexpr auto rule = [](const dims& x, const dims& y) { return rules::broadcast(x, y); };
     return apply_node<bool, std::string>(string_equal_op{}, rule, {}, a, b);

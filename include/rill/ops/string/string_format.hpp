@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A text with the values of tensors of any type in place of its marks "{}". Shape: [].
+/// A text whose marks "{}" are replaced by the values of tensors of any type. Shape: [].
 struct string_format_op {
     static constexpr auto name = "StringFormat", label = "string_format";
     using domain_type = domains::untyped;
@@ -31,7 +31,7 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// string_format("loss {} at {}", loss, x): a tensor<std::string>. Arrays are written as to_string writes them.
+/// Returns a tensor<std::string>: string_format("loss {} at {}", loss, x). Arrays are written as to_string writes them.
 template <graph_operand... X>
     requires(sizeof...(X) > 0)
 tensor<std::string> string_format(const std::string& text, const X&... x) {

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Texts put together, element by element, with a separator between them. Shape: all broadcast.
+/// Texts joined element by element, with a separator between them. Shape: all broadcast.
 struct string_join_op {
     static constexpr auto name = "StringJoin";
     static constexpr int least_inputs = 1;
@@ -48,7 +48,7 @@ template <class... X> auto string_join(const std::string& separator, const X&...
 
 } // namespace detail
 
-/// string_join(a, b, …), or with a separator in front: string_join("/", a, b, …).
+/// Returns joined texts: string_join(a, b, …), or with a separator first: string_join("/", a, b, …).
 template <graph_operand... X>
     requires(sizeof...(X) > 0)
 auto string_join(const X&... x) {
@@ -59,7 +59,7 @@ template <graph_operand... X>
 auto string_join(const std::string& separator, const X&... x) {
     return detail::string_join(separator, x...);
 }
-/// Of tensors whose number is known at run time only.
+/// Overload for a number of tensors known only at run time.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor string_join(const std::vector<any_tensor>& all, const std::string& separator = {},
                        const std::source_location& where = std::source_location::current()) {

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many bytes each text has, as int. Shape: that of x.
+/// The number of bytes of each text, as int. Shape: that of x.
 struct string_length_op {
     static constexpr auto name = "StringLength";
     static constexpr int inputs = 1;
@@ -20,7 +20,7 @@ struct string_length_op {
     }
 };
 
-/// string_length(x).
+/// Returns the number of bytes of each text: string_length(x).
 template <graph_operand X>
 auto string_length(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Texts with the letters A to Z in lower case; all other bytes stay. Shape: that of x.
+/// Texts with the letters A to Z in lower case. All other bytes stay. Shape: that of x.
 struct string_lower_op : detail::text_map {
     static constexpr auto name = "StringLower";
 
@@ -14,7 +14,7 @@ struct string_lower_op : detail::text_map {
     }
 };
 
-/// string_lower(x).
+/// Returns the texts in lower case: string_lower(x).
 template <graph_operand X>
 auto string_lower(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)

@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The first text where the condition holds, else the second: what select does with strings. Shape: all three broadcast.
+/// The first text where the condition holds, else the second. It is the node of select for strings. Shape: all three
+/// broadcast.
 struct string_select_op {
     static constexpr auto name = "StringSelect";
     static constexpr int inputs = 3; // the condition, a, b
@@ -27,7 +28,7 @@ struct string_select_op {
 
 namespace detail {
 
-/// select of text; its operands were checked where types show them.
+/// Returns select of texts. The caller has checked the operands as far as their types are known.
 template <graph_operand C, graph_operand A, graph_operand B>
 auto string_select(const C& condition, const A& a, const B& b) {
     constexpr auto rule = [](const dims& c, const dims& x, const dims& y) {

@@ -6,9 +6,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The pieces of each text of a vector, as a sparse matrix: indices [pieces, 2] (text, number of its piece), values [pieces], and the dense
-/// shape [2], texts by the most pieces. Each byte of `delimiter` ends a piece; without one, each byte is a piece. As all ops whose results
-/// only data sizes, it runs in the host's memory.
+/// The pieces of each text of a vector, as a sparse matrix. Results: indices [pieces, 2] (text, number of its piece), values [pieces], and
+/// the dense shape [2]. The dense shape is the number of texts by the most pieces of a text. Each byte of `delimiter` ends a piece. If it
+/// is empty, each byte is a piece. Like all ops with results sized by data, it runs in the host's memory.
 struct string_split_op {
     static constexpr auto name = "StringSplit";
     static constexpr int inputs = 1;
@@ -38,7 +38,7 @@ struct string_split_options {
     bool skip_empty = true; // pieces without bytes are left out
 };
 
-/// auto [indices, values, dense_shape] = string_split(x, " "), of a vector of texts: its pieces between the bytes of a delimiter.
+/// Returns the pieces of a vector of texts between the bytes of a delimiter: auto [indices, values, dense_shape] = string_split(x, " ").
 template <graph_operand X>
 auto string_split(const X& x, const std::string& delimiter = " ", const string_split_options& o = {},
                   const std::source_location& where = std::source_location::current()) {

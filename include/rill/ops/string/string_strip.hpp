@@ -6,7 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Texts without the blanks at their ends: space, tab, line feed, carriage return, form feed and vertical tab. Shape: that of x.
+/// Texts without the whitespace at their ends. Whitespace is space, tab, line feed, carriage return, form feed and vertical tab. Shape:
+/// that of x.
 struct string_strip_op : detail::text_map {
     static constexpr auto name = "StringStrip";
 
@@ -15,7 +16,7 @@ struct string_strip_op : detail::text_map {
     }
 };
 
-/// string_strip(x).
+/// Returns the texts without whitespace at their ends: string_strip(x).
 template <graph_operand X>
 auto string_strip(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The bucket of each text, in [0, buckets), as int64: its FarmHash fingerprint modulo the number of buckets, as TensorFlow's. Shape: that
-/// of x.
+/// The bucket of each text, in [0, buckets), as int64. It is the FarmHash fingerprint modulo the number of buckets, as in TensorFlow.
+/// Shape: that of x.
 struct string_to_hash_bucket_fast_op {
     static constexpr auto name = "StringToHashBucketFast";
     static constexpr int inputs = 1;
@@ -25,7 +25,7 @@ struct string_to_hash_bucket_fast_op {
     }
 };
 
-/// string_to_hash_bucket_fast(x, 1000).
+/// Returns the bucket of each text: string_to_hash_bucket_fast(x, 1000).
 template <graph_operand X>
 auto string_to_hash_bucket_fast(const X& x, std::int64_t num_buckets,
                                 const std::source_location& where = std::source_location::current()) {

@@ -6,12 +6,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The number that each text is, blanks around it aside. Shape: that of x. A text that is none, or too large for the type, is
-/// invalid_argument.
+/// The number that each text represents, with optional blanks around it. Shape: that of x. A text that is not a number, or too large for
+/// the type, is invalid_argument.
 struct string_to_number_op {
     static constexpr auto name = "StringToNumber";
     static constexpr int inputs = 1;
-    using domain_type = types::numbers; // of the result
+    using domain_type = types::numbers; // the dtypes of the result
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = "text does not change smoothly";
     dtype out_type = dtype::float32;
@@ -33,7 +33,7 @@ struct string_to_number_op {
     }
 };
 
-/// string_to_number<float>(x); of float, double, int or std::int64_t.
+/// Returns the numbers that texts represent: string_to_number<float>(x), for float, double, int or std::int64_t.
 template <element T = float, graph_operand X>
 auto string_to_number(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(op_takes<string_to_number_op, T>,

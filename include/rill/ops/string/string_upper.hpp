@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Texts with the letters a to z in upper case; all other bytes stay. Shape: that of x.
+/// Texts with the letters a to z in upper case. All other bytes stay. Shape: that of x.
 struct string_upper_op : detail::text_map {
     static constexpr auto name = "StringUpper";
 
@@ -14,7 +14,7 @@ struct string_upper_op : detail::text_map {
     }
 };
 
-/// string_upper(x).
+/// Returns the texts in upper case: string_upper(x).
 template <graph_operand X>
 auto string_upper(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Parts of texts: so many bytes from a position on, fewer where the text ends. A negative position counts from the end. Shape: text,
+/// Substrings of texts: `length` bytes from a position on, or fewer if the text ends. A negative position counts from the end. Shape: text,
 /// position and length broadcast. A position outside its text, or a negative length, is invalid_argument.
 struct substr_op {
     static constexpr auto name = "Substr";
@@ -34,7 +34,7 @@ private:
 
 namespace detail {
 
-/// Positions or lengths in std::int64_t: a tensor of int or std::int64_t, or numbers of the host.
+/// Returns positions or lengths in std::int64_t, given as a tensor of int or std::int64_t, or as host numbers.
 template <class I> auto as_int64(const I& numbers, const std::source_location& where) {
     static_assert(are_ids<I>, "substr: positions and lengths are int or std::int64_t");
     return cast<std::int64_t>(ids_operand(numbers, where));
@@ -42,7 +42,7 @@ template <class I> auto as_int64(const I& numbers, const std::source_location& w
 
 } // namespace detail
 
-/// substr(x, 2, 3): bytes 2 to 4 of each text; positions and lengths are whole numbers, or tensors that broadcast with x.
+/// Returns bytes 2 to 4 of each text: substr(x, 2, 3). Positions and lengths are whole numbers, or tensors that broadcast with x.
 template <graph_operand X, ids_argument P, ids_argument L>
 auto substr(const X& x, const P& position, const L& length,
             const std::source_location& where = std::source_location::current()) {

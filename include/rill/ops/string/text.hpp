@@ -4,18 +4,18 @@
 #include <rill/device/strided_layout.hpp>
 #include <rill/expr/node_op.hpp>
 
-// What ops over text share. Text is always in the host's memory, and so is whatever meets it in an op (passes/place.hpp): their
-// kernels look at elements themselves, without a device's primitives.
+// Shared parts of the ops over text. Text is always in the host's memory, as are all operands beside it in an op (passes/place.hpp). The
+// kernels read elements directly, without a device's primitives.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Text of the program beside a tensor of text.
+/// A host text as an operand beside a tensor of text.
 template <class X>
 concept text_literal = std::is_convertible_v<const X&, std::string> && !graph_operand<X>;
 
 namespace detail {
 
-/// Where the elements of an operand are that stretches to a shape.
+/// A map from the elements of a shape to those of an operand that broadcasts to it.
 class stretched_places {
 public:
     stretched_places(const dims& from, const dims& to);
@@ -23,13 +23,13 @@ public:
 
 private:
     dims to_;
-    std::array<index_t, max_rank> steps_{}; // of the axes of the shape
-    bool whole_;                            // nothing stretches
+    std::array<index_t, max_rank> steps_{}; // strides by axis of the shape
+    bool whole_;                            // the operand already has the shape
 };
 
 void check_text(const tensor_type& t, const char* what);
 
-/// Returns the type of a result that is text of the shape of the first operand, which must be text.
+/// Returns the type of a text result with the shape of the first operand. Throws unless that operand is text.
 std::vector<tensor_type> text_like(std::span<const tensor_type> in);
 
 /// Returns a kernel that fills its output with f of each text.
@@ -40,7 +40,7 @@ template <class Out, class F> kernel map_texts(const kernel_request& request, F 
     });
 }
 
-/// Base of the ops that change each text by itself.
+/// Base of the ops that change each text independently.
 struct text_map {
     static constexpr int inputs = 1;
     using domain_type = domains::text;
@@ -50,13 +50,13 @@ struct text_map {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return text_like(in); }
 };
 
-/// Returns a text with the letters from `first` on replaced by those from `by` on, 26 of them.
+/// Returns a text with the 26 letters from `first` on replaced by those from `by` on.
 std::string with_letters(std::string text, char first, char by);
 
-/// The shape that the operands of an op stretch to; throws where they don't.
+/// Returns the shape that an op's operands broadcast to. Throws if they do not broadcast.
 dims stretched_shape(std::span<const tensor_type> in);
 
-/// A tensor of text, known by its type or only when the graph is built.
+/// Returns true for a tensor of text, by its static type or by its dtype in the graph.
 template <class X> bool is_text(const X& x) {
     if constexpr (typed_operand<X>)
         return std::is_same_v<value_type_of<X>, std::string>;
@@ -67,7 +67,7 @@ template <class X> bool is_text(const X& x) {
 }
 template <class X>
 inline constexpr bool may_be_text = untyped_operand<X> || std::is_same_v<rill::dtype_tag<X>, std::string>;
-/// Operands that an elementwise op leaves to one over text: all of them may be text, and if types say so, are.
+/// True if an elementwise op hands its operands to the op over text. All of them may be text, and at least one has text as its static type.
 template <class... X>
 inline constexpr bool are_text = (may_be_text<X> && ...) && (std::is_same_v<rill::dtype_tag<X>, std::string> || ...);
 

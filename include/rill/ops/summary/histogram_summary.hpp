@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The distribution of the elements of x as a summary. A NaN is invalid_argument. Shape: [].
+/// Serializes the distribution of the elements of x as a summary. A NaN is invalid_argument. Shape: [].
 struct histogram_summary_op {
     static constexpr auto name = "HistogramSummary", label = "histogram_summary";
     static constexpr int inputs = 1;
@@ -25,7 +25,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// histogram_summary("w", w): a tensor<std::string> with the bytes of the summary, which joins the collection "summaries".
+/// Returns the bytes of a summary as a tensor<std::string>: histogram_summary("w", w). It joins the collection
+/// "summaries".
 template <graph_operand X>
 tensor<std::string> histogram_summary(const std::string& tag, const X& x,
                                       const std::source_location& where = std::source_location::current()) {

@@ -8,7 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Pictures [n, h, w, channels] (or one: [h, w, channels], [h, w]) as a summary. uint8 samples are taken as they are, others scaled. Shape: [].
+/// Serializes images as a summary. Shape: []. Images are [n, h, w, channels], or a single one [h, w, channels] or [h, w]. uint8 samples are
+/// unchanged; others are scaled.
 struct image_summary_op {
     static constexpr auto name = "ImageSummary", label = "image_summary";
     static constexpr int inputs = 1;
@@ -29,7 +30,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// image_summary("x", images, 5): a tensor<std::string> with the bytes of the summary, which joins the collection "summaries".
+/// Returns the bytes of a summary as a tensor<std::string>: image_summary("x", images, 5). It joins the collection
+/// "summaries".
 template <graph_operand X>
 tensor<std::string> image_summary(const std::string& tag, const X& x, std::int64_t max_images = 3,
                                   const std::source_location& where = std::source_location::current()) {

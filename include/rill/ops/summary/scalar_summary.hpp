@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The number x, of rank 0 or one element, as a summary: a curve in TensorBoard. Shape: [].
+/// Serializes a scalar, of rank 0 or with one element, as a summary. TensorBoard shows it as a curve. Shape: [].
 struct scalar_summary_op {
     static constexpr auto name = "ScalarSummary", label = "scalar_summary";
     static constexpr int inputs = 1;
@@ -25,7 +25,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// scalar_summary("loss", loss): a tensor<std::string> with the bytes of the summary, which joins the collection "summaries".
+/// Returns the bytes of a summary as a tensor<std::string>: scalar_summary("loss", loss). It joins the collection
+/// "summaries".
 template <graph_operand X>
 tensor<std::string> scalar_summary(const std::string& tag, const X& x,
                                    const std::source_location& where = std::source_location::current()) {

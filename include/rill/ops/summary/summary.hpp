@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Adds the node of a summary and puts it into the collection of summaries.
+/// Adds the node of a summary to the graph and to the collection "summaries".
 template <class Op, graph_operand X>
 tensor<std::string> add_summary(const Op& op, const X& x, const std::source_location& where) {
     const tensor<std::string> made{unchecked, apply_node(op, where, x)};

@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Text as a summary, shown as Markdown. Shape: [].
+/// Serializes text as a summary, which is shown as Markdown. Shape: [].
 struct text_summary_op {
     static constexpr auto name = "TextSummary", label = "text_summary";
     static constexpr int inputs = 1;
@@ -25,7 +25,8 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// text_summary("notes", text): a tensor<std::string> with the bytes of the summary, which joins the collection "summaries".
+/// Returns the bytes of a summary as a tensor<std::string>: text_summary("notes", text). It joins the collection
+/// "summaries".
 template <graph_operand X>
 tensor<std::string> text_summary(const std::string& tag, const X& x,
                                  const std::source_location& where = std::source_location::current()) {

@@ -28,8 +28,8 @@ struct barrier_options {
     std::string shared_name = {}; // sessions of this process share the barrier of that name
 };
 
-/// A cyclic barrier: barrier b("name", {.parties = 3}). When all parties have arrived, runs or nodes of one run, they go on and it begins
-/// anew. A node whose run ends before does not count.
+/// A cyclic barrier: barrier b("name", {.parties = 3}). The parties are runs, or nodes of one run. When all have arrived, they continue and
+/// a new cycle begins. A node whose run ends before that does not count.
 class barrier {
 public:
     template <class... Unused> // a template, so that only programs that call it contain its kernels

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Notes that a worker has come to its end, and returns the number of workers that are left: an int64 of rank 0.
+/// Records that a worker has finished, and returns the number of remaining workers: an int64 of rank 0.
 struct clock_leave_op : detail::resource_user {
     static constexpr auto name = "ClockLeave";
     static constexpr int inputs = 2; // the handle, the number of the worker

@@ -28,7 +28,7 @@ template <class... X> struct section_result<std::tuple<X...>> {
 
 using section_body = std::function<std::vector<endpoint>(std::vector<const node*>& also)>;
 
-/// The ops that acquire and release, and their operands: the handle of the resource comes first.
+/// The acquire and release ops and their operands. The resource's handle comes first.
 struct section_ends {
     op_ptr acquire, release;
     endpoint_list operands;

@@ -6,7 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Acquires a mutex; waits while it is held, first come first served. Nodes after it read variables as they are then.
+/// Acquires a mutex. Waits while the mutex is held, first come first served. Nodes after it read variables as they are
+/// then.
 struct mutex_acquire_op : detail::resource_user {
     static constexpr auto name = "MutexAcquire";
     static constexpr int inputs = 1;

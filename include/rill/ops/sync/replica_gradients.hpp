@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Keeps the gradients of a variable by replica, until the leader of their round takes them.
+/// A store of the gradients of a variable by replica, until the leader of their round takes them.
 struct replica_gradients_op : detail::resource_maker {
     static constexpr auto name = "ReplicaGradients";
     detail::replica_gradients_traits traits;

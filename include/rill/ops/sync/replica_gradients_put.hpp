@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Keeps the gradients of one run of a replica: dense, or rows with their ids. Drops them if their round was taken. Never waits.
+/// Stores the gradients of one run of a replica: dense, or rows with their ids. Drops them if their round has been taken. Never waits.
 struct replica_gradients_put_op : detail::resource_user {
     static constexpr auto name = "ReplicaGradientsPut";
     static constexpr int least_inputs = 4; // the handle, the round, the id, the gradients, and the ids of rows

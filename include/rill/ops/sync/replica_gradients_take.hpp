@@ -21,7 +21,7 @@ template <class T> void divide_gradient(void* values, index_t n, index_t count) 
     for (index_t i = 0; i < n; ++i) all[i] = static_cast<T>(static_cast<wide>(all[i]) / static_cast<wide>(count));
 }
 
-/// Adds up rows of one id: the result has each id once, in order of first appearance. `row`: the elements of a row.
+/// A sum of rows by id. The result has each id once, in order of first appearance. `row`: the number of elements of a row.
 template <class T, class I> class row_sums {
 public:
     explicit row_sums(index_t row) : row_(row) {}
@@ -39,7 +39,7 @@ public:
             }
         }
     }
-    /// Adds the rows of other sums.
+    /// Adds the rows of another sum.
     void add(const row_sums& other) {
         add(other.rows_.data(), other.ids_.data(), static_cast<index_t>(other.ids_.size()));
     }
@@ -65,13 +65,13 @@ template <class T> any_array mean_of(std::vector<replica_gradients_state::gradie
     return sum;
 }
 
-/// Puts the mean of gradients by rows into out[0], and the ids of the rows into out[1]. Rows that a replica has not are zero there.
+/// Puts the mean of gradients by rows into out[0], and the ids of the rows into out[1]. Rows that a replica lacks count as zero there.
 template <class T, class I>
 void mean_of_rows(const std::vector<replica_gradients_state::gradients>& all, const dims& table, any_array* out) {
     const dims one = rules::slice(table);
     row_sums<T, I> sum(one.size());
     for (const auto& g : all) {
-        row_sums<T, I> own(one.size()); // first within the replica, as its dense gradient would be
+        row_sums<T, I> own(one.size()); // first within the replica, like its dense gradient
         own.add(static_cast<const T*>(g.values.data()), static_cast<const I*>(g.ids.data()), g.ids.size());
         sum.add(own);
     }
@@ -85,8 +85,8 @@ void mean_of_rows(const std::vector<replica_gradients_state::gradients>& all, co
 
 } // namespace detail
 
-/// Takes the gradients of a round, and returns their mean: dense, or the rows that some replica has, with their ids. It adds them in the order
-/// of the ids of runs that it is given. Never waits.
+/// Takes the gradients of a round, and returns their mean: dense, or the rows of any replica with their ids. It adds them in the order of
+/// the given run ids. Never waits.
 struct replica_gradients_take_op : detail::resource_user {
     static constexpr auto name = "ReplicaGradientsTake";
     static constexpr int inputs = 3; // the handle, the round, the ids of runs

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Arrives in a round with gradients, and waits until it is over or this step leads it. Returns a bool, true for the leader, and the ids whose
-/// gradients the leader aggregates. Nodes after it read variables as they are then.
+/// Arrives in a round with gradients, and waits until the round is over or this step becomes its leader. Returns a bool, true for the
+/// leader, and the ids whose gradients the leader aggregates. Nodes after it read variables as they are then.
 struct round_arrive_op : detail::resource_user {
     static constexpr auto name = "RoundArrive";
     static constexpr int inputs = 3; // the handle, the round and the id of the gradients

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Returns the round that a replica's gradients are of, and the id that they have in it. Both are int64 of rank 0.
+/// Returns the round of a replica's gradients, and their id within the round. Both are int64 of rank 0.
 struct round_begin_op : detail::resource_user {
     static constexpr auto name = "RoundBegin";
     static constexpr int inputs = 2; // the handle, the number of the replica

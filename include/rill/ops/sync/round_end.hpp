@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Ends a replica's run. The run that leads ends the round, and the replicas that wait go on.
+/// Ends a replica's run. The leading run ends the round and wakes the waiting replicas.
 struct round_end_op : detail::resource_user {
     static constexpr auto name = "RoundEnd";
     static constexpr int inputs = 4;        // the handle, the round, whether this run leads, the number of the replica

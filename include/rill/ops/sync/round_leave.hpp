@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Notes that a replica has come to its end, and returns the number of replicas that are left: an int64 of rank 0.
+/// Records that a replica has finished, and returns the number of remaining replicas: an int64 of rank 0.
 struct round_leave_op : detail::resource_user {
     static constexpr auto name = "RoundLeave";
     static constexpr int inputs = 2; // the handle, the number of the replica

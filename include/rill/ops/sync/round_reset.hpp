@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Begins a new round, in which no gradient of an earlier one counts, and returns its number: an int64 of rank 0. It waits until no step
-/// updates variables. If it closes the round, no step does so until the next reset: variables can be restored.
+/// Begins a new round and returns its number: an int64 of rank 0. Gradients of earlier rounds no longer count. It waits until no step
+/// updates variables. If it closes the round, no step updates variables until the next reset, so that they can be restored.
 struct round_reset_op : detail::resource_user {
     static constexpr auto name = "RoundReset";
     static constexpr int inputs = 1;

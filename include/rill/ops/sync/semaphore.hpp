@@ -41,7 +41,7 @@ public:
                        const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(with_count(o.count), o.shared_name, name, where)) {}
 
-    /// Acquires n permits, a number or an int tensor, all together; waits until they are there.
+    /// Acquires n permits, all together. n is a number or an int tensor. Waits until they are available.
     template <class N = int>
     operation acquire(const N& n = 1, const std::source_location& where = std::source_location::current()) const {
         return use(semaphore_acquire_op{}, n, where);

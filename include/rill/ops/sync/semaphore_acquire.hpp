@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Acquires n permits of a semaphore, all together; waits until they are there, first come first served. They belong to the step until it
-/// releases them or succeeds; if it fails they return. Nodes after it read variables as they are then.
+/// Acquires n permits of a semaphore, all together. Waits until they are available, first come first served. They belong to the step until
+/// it releases them or succeeds. If it fails they return. Nodes after it read variables as they are then.
 struct semaphore_acquire_op : detail::permit_user {
     static constexpr auto name = "SemaphoreAcquire";
     static constexpr bool is_async = true;

@@ -8,11 +8,11 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Returns the replica that runs a kernel, as far as the session tells it: round_state::member::number is still to be set.
+/// Returns the replica that runs a kernel, as far as the session knows it. The caller sets round_state::member::number.
 inline round_state::member session_member(const kernel_request& r) {
     return {.order = r.replica, .session = r.session.get()};
 }
-/// Returns the replica with the number that input i of a kernel holds; below 0: without a number.
+/// Returns the replica with the number that input i of a kernel holds. A negative number means none.
 inline round_state::member numbered_member(round_state::member m, dtype type, const kernel_args& a, int i) {
     m.number = count_of(type, a.in<void>(i));
     return m;

@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Values by key.
+/// A table of values by key.
 struct hash_table_op : detail::resource_maker {
     static constexpr auto name = "HashTableV2", label = "hash_table";
     detail::table_traits traits;
@@ -32,25 +32,25 @@ struct hash_table_op : detail::resource_maker {
 };
 
 struct hash_table_options {
-    std::string shared_name = {}; // sessions of this process share the table of that name
-    std::string name = {};        // of its node
+    std::string shared_name = {}; // sessions of this process share the table under this name
+    std::string name = {};        // name of the node
 };
 
-/// What a table's keys may be.
+/// True if keys may have type K.
 template <class K>
 inline constexpr bool is_table_key =
     std::is_same_v<K, std::int32_t> || std::is_same_v<K, std::int64_t> || std::is_same_v<K, std::string>;
 
-/// An operand has a table's element type.
+/// True if an operand has the element type T of a table.
 template <class X, class T> inline constexpr bool fits_table = dtypes_agree<T, dtype_tag<X>>;
 
-/// One value for each key: the shapes may be the same.
+/// True if keys and values can have the same shape.
 template <class Keys, class Values>
 inline constexpr bool one_value_each_key = rules::compatible(extents_of<Keys>::value, extents_of<Values>::value);
 
 namespace detail {
 
-/// A handle of a table, and how its elements are looked up.
+/// The base of table handles, with look-up.
 template <class K, class V> class table_handle {
     static_assert(is_table_key<K>, "a table's keys are std::int32_t, std::int64_t or std::string");
 
@@ -58,13 +58,13 @@ public:
     tensor<std::int64_t> size(const std::source_location& where = std::source_location::current()) const {
         return {unchecked, apply_node(lookup_table_size_op{}, where, handle_)};
     }
-    /// All keys and their values: a tuple of two.
+    /// Returns a tuple of all keys and their values.
     auto entries(const std::source_location& where = std::source_location::current()) const {
         const node* n = apply_node(user<lookup_table_export_op>(), where, handle_).node();
         return std::tuple(tensor<K, dyn>(unchecked, any_tensor(endpoint{n, 0})),
                           tensor<V, dyn>(unchecked, any_tensor(endpoint{n, 1})));
     }
-    /// The name of its node.
+    /// Returns the name of the table's node.
     const std::string& name() const { return handle_.node()->name; }
     const any_tensor& handle() const { return handle_; }
 
@@ -112,15 +112,16 @@ protected:
 
 } // namespace detail
 
-/// hash_table<std::string, std::int64_t> t: values by key, in each session of the graph or, under a shared name, in the process. Keys are
-/// int, std::int64_t or text, values of rank 0. Within a step, control dependencies say what comes after what.
+/// A table of values by key: hash_table<std::string, std::int64_t> t. Each session of the graph has its own table; a shared name makes it
+/// common to the process. Keys are int, std::int64_t or std::string; values have rank 0. Within a step, control dependencies order the
+/// ops.
 template <class K, class V> class hash_table : public detail::table_handle<K, V> {
 public:
     explicit hash_table(const hash_table_options& o = {},
                         const std::source_location& where = std::source_location::current())
         : detail::table_handle<K, V>(false, o.shared_name, o.name, where) {}
 
-    /// One value for each key: tensors of one shape, or numbers. What is there under a key is replaced.
+    /// Inserts one value for each key. Both are tensors of one shape, or numbers. An existing value is replaced.
     template <class X, class Y>
     operation insert(const X& keys, const Y& values,
                      const std::source_location& where = std::source_location::current()) const {
@@ -130,18 +131,18 @@ public:
                                     this->keys(keys, "insert"), this->values(values, "insert"))
                              .node());
     }
-    /// The values of keys; a missing one is `not_found`.
+    /// Returns the values of keys. A missing key is `not_found`.
     template <class X>
     auto lookup(const X& keys, const std::source_location& where = std::source_location::current()) const {
         return this->look_up(keys, where);
     }
-    /// The same, with a value for those that are missing.
+    /// Returns the values of keys, and `otherwise` for missing keys.
     template <class X, class Otherwise>
     auto find(const X& keys, const Otherwise& otherwise,
               const std::source_location& where = std::source_location::current()) const {
         return this->look_up(keys, otherwise, where);
     }
-    /// Keys that are missing don't matter.
+    /// Removes keys. Missing keys are ignored.
     template <class X>
     operation remove(const X& keys, const std::source_location& where = std::source_location::current()) const {
         return operation(

@@ -6,12 +6,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Fills a table from a text file, a word a line, unless it is filled: words by line number, or line numbers by word. The file is read
-/// when it runs; its path is an operand.
+/// Fills a table from a text file with one word per line. A filled table stays unchanged. The table maps words to line numbers, or
+/// line numbers to words. The op reads the file when it runs; the path is an operand.
 struct initialize_table_op : detail::resource_user {
     static constexpr auto name = "InitializeTableFromTextFileV2", label = "initialize_table";
     static constexpr int inputs = 2;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {

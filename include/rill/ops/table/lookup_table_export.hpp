@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// All keys of a table, and their values. Shapes: [?].
+/// Returns all keys of a table, and their values. Shapes: [?].
 struct lookup_table_export_op : detail::table_user {
     static constexpr auto name = "LookupTableExportV2", label = "entries";
     static constexpr int inputs = 1;

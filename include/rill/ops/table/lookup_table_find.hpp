@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The values of keys in a table; of those that are missing a third operand, or `not_found` if there is none. Shape: that of the keys.
+/// Looks up the values of keys in a table. Missing keys give the third operand, or `not_found` without it. Shape: that of the keys.
 struct lookup_table_find_op : detail::table_user {
     static constexpr auto name = "LookupTableFindV2", label = "find";
     static constexpr int least_inputs = 2;

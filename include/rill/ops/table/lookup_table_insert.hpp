@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Puts values into a table, one for each key; what is there under a key is replaced.
+/// Inserts one value for each key into a table. Existing values are replaced.
 struct lookup_table_insert_op : detail::table_user {
     static constexpr auto name = "LookupTableInsertV2", label = "insert";
     static constexpr int inputs = 3;

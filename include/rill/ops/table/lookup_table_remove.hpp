@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes keys and their values out of a table; keys that are missing don't matter.
+/// Removes keys and their values from a table. Missing keys are ignored.
 struct lookup_table_remove_op : detail::table_user {
     static constexpr auto name = "LookupTableRemoveV2", label = "remove";
     static constexpr int inputs = 2;

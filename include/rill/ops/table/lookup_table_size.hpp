@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many keys a table holds: an int64 of rank 0.
+/// Returns the number of keys in a table, an int64 of rank 0.
 struct lookup_table_size_op : detail::resource_question<&detail::table_state::size, std::int64_t> {
     static constexpr auto name = "LookupTableSizeV2", label = "size";
 };

@@ -4,11 +4,11 @@
 #include <rill/ops/state/resource_op.hpp>
 #include <rill/resources/table_state.hpp>
 
-// What the ops of tables have in common.
+// The common base of the table ops.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Base of the ops that use a table: the handle is their first input, keys and values follow.
+/// The base of ops that use a table. The first input is the handle; keys and values follow.
 struct table_user : resource_user {
     static constexpr auto no_gradient = "values are looked up by keys, which don't change smoothly";
     dtype key = dtype::invalid, value = dtype::invalid;
@@ -20,10 +20,10 @@ struct table_user : resource_user {
     input_list host_inputs() const { return {0, 1, 2}; }
 };
 
-/// Input i, borrowed.
+/// Returns input i as a borrowed array.
 any_array table_operand(const std::vector<tensor_type>& inputs, const kernel_args& a, int i);
 inline std::shared_ptr<table_state> table_of(const kernel_args& a) { return resource_of<table_state>(a); }
-/// Throws invalid_argument if an operand of a table's is of another dtype.
+/// Throws invalid_argument if an operand's dtype is not that of the table.
 void check_table_operand(const char* what, const tensor_type& is, dtype wanted);
 
 }}} // namespace rill::RILL_ABI::detail

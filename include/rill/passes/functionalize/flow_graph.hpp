@@ -16,7 +16,7 @@ struct flow_request {
     std::span<const node* const> targets;
     std::span<const endpoint> feeds;
     const region* within = nullptr;
-    const functionalized_part* part = nullptr; // of a body built from control-flow primitives
+    const functionalized_part* part = nullptr; // set for a body built from control-flow primitives
 };
 
 /// The part of a graph with control-flow primitives that a run needs: nodes, back edges and the loop of each node. A value that a loop
@@ -69,7 +69,7 @@ private:
     bool has_primitives_ = false;
 };
 
-/// Follows the map from `e` to the value that stands for it.
+/// Follows the map from `e` to the value that replaces it.
 endpoint followed(const endpoint_map& same, endpoint e);
 
 }}} // namespace rill::RILL_ABI::detail

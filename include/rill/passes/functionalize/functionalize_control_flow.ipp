@@ -222,7 +222,8 @@ private:
         for (const auto* n : builder.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
         c.bodies.push_back(std::move(builder));
     }
-    /// Lets an earlier choice of the same predicate give a value to this one, so that it is computed once. Returns false if it can't.
+    /// Lets an earlier choice of the same predicate pass a value to this one, so that it is computed once. Returns false if this is
+    /// impossible.
     bool pass(const endpoint& e, const choice& to, int way) {
         const int number = vertices_[vertex_of_.at(e.from)].choice;
         if (number < 0) return false;

@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The groups into which merges are divided; each becomes one Case. Merges of one predicate share a group as long as no group depends
-/// on itself. A merge that depends on its predicate's groups begins another one.
+/// The groups of merges, each of which becomes one Case. Merges of one predicate share a group as long as no group depends on itself.
+/// A merge that depends on its predicate's groups begins another one.
 class merge_groups {
 public:
     /// Adds a merge that depends on the groups `needed`, and on those that these depend on. Returns the number of its group. Groups of

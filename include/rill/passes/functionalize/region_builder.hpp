@@ -33,7 +33,7 @@ public:
     region_builder(const flow_graph& g, inside_function inside, const endpoint_map& same,
                    std::vector<endpoint> arguments);
 
-    /// Adds a result. A null one is an absent value, which only another body gives.
+    /// Adds a result. A null result is an absent value, which only another body computes.
     void give(const endpoint& result);
     void effect(const node* n);
 

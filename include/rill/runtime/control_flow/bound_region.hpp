@@ -18,8 +18,7 @@ class plan;
 /// A body bound to the types of its feeds.
 class bound_region {
 public:
-    /// `space` is the memory of the node that runs the body, in which the results are left; null is the host's. Returns nothing if the
-    /// body binds dynamically.
+    /// Binds a body; returns nothing if it binds dynamically. `space` is the memory of the node and of the results; null is the host's.
     static std::optional<bound_region> bind(const body& b, const std::shared_ptr<plan>& made,
                                             std::span<const tensor_type> arguments, std::span<const tensor_type> inputs,
                                             const memory_space* space = nullptr);
@@ -27,18 +26,18 @@ public:
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }
     const memory_space* space() const { return space_; }
-    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid for an absent value
+    const std::vector<tensor_type>& types() const { return types_; } // result types; invalid for an absent value
     int fetch(std::size_t result) const { return fetch_[result]; }
     bool direct(std::size_t result) const { return direct_[result] != 0; }
     /// Returns true if result r is argument r unchanged.
     bool is_loop_invariant(std::size_t r) const { return is_loop_invariant_[r] != 0; }
-    /// Returns true if result r is a modified copy of argument r, and may be computed in its memory.
+    /// Returns true if result r is a modified copy of argument r. It may then be computed in the argument's memory.
     bool updates(std::size_t r) const { return updates_[r] != 0; }
     /// Returns the node's input that result r equals, or is a modified copy of and may overwrite; else -1. Used for branches and calls.
     int over(std::size_t r) const { return over_[r]; }
-    /// Returns the slots of the updates before the last, which then share that memory.
+    /// Returns the slots of the earlier updates, which share the memory of result r.
     const std::vector<int>& along(std::size_t r) const { return along_[r]; }
-    /// Returns the slots of a frame that redirected results change.
+    /// Returns the slots that redirected results change.
     const std::vector<std::size_t>& redirected() const { return redirected_; }
 
 private:
@@ -71,7 +70,7 @@ public:
         body_.steps().release(std::move(frame_));
     }
 
-    /// Sets the captured values, for all runs that follow.
+    /// Sets the captured values for all following runs.
     void begin(const kernel_args& args) {
         if (!frame_) { // not in the constructor: a branch that is never taken needs no frame
             frame_ = body_.steps().acquire();

@@ -36,7 +36,7 @@ public:
         return -1;
     }
 
-    /// Returns region_binding::changes; -1 where branches differ.
+    /// Returns region_binding::changes; -1 if branches differ.
     std::vector<int> changes() const {
         std::vector<int> all;
         for (std::size_t r = 0; r < bodies_[0].types().size(); ++r) {

@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns a kernel that runs each body of a node as a plan of its own: for bodies that may wait, or whose extents vary.
+/// Returns a kernel that runs each body of a node as a separate plan. It serves bodies that may wait, or whose extents
+/// vary.
 std::shared_ptr<const region_kernel> bind_dynamic_region(const subgraph::item& it, const body_plans& plans,
                                                          allocator& memory);
 

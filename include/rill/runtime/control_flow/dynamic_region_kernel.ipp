@@ -22,7 +22,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A kernel for bodies that may wait, or whose extents only their runs decide. All values pass between their runs as arrays.
+/// A kernel for bodies that may wait, or whose extents are known only after their runs. All values pass between the runs as
+/// arrays.
 class dynamic_region_kernel final : public region_kernel {
 public:
     dynamic_region_kernel(const subgraph::item& it, const body_plans& plans, allocator& memory)
@@ -52,7 +53,7 @@ private:
                          a.space());
     }
 
-    /// Returns the values of result r in all iterations as one value. Nothing reads those of iterations where the value is absent.
+    /// Returns the values of result r in all iterations as one value. Values of iterations without the result are never read.
     any_array stacked(std::vector<any_array> all, std::size_t r, bool reverse) const {
         const auto& result = bodies_.back().of->results[r];
         const auto& known = type_of(result);
@@ -84,7 +85,7 @@ private:
     }
 
     region_attributes use_;
-    const memory_space* space_; // of operands, captures and results; null: the host's
+    const memory_space* space_; // memory of operands, captures and results; null: the host's
     allocator& memory_;
     vector<planned> bodies_;
     std::size_t seen_; // results that more than gradients read; the others may become tensor lists
@@ -128,7 +129,7 @@ private:
         return running_->steps.get();
     }
 
-    /// Returns the body's results, with absent values, from its fetches.
+    /// Returns the body's results from its fetches, with absent values inserted.
     std::vector<any_array> results(std::vector<any_array> fetched) const {
         std::vector<any_array> all;
         std::size_t fetch = 0;

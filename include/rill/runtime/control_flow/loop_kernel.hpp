@@ -17,7 +17,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A kernel that runs a while loop or a scan. A while loop ends when its condition gives false. A scan runs its body for each slice. Over no
+/// A kernel that runs a while loop or a scan. A while loop ends when its condition is false. A scan runs its body for each slice. For zero
 /// slices it needs no bound body and returns the initial state.
 class loop_kernel final : public typed_region_kernel {
 public:
@@ -25,7 +25,7 @@ public:
         : typed_region_kernel(it, inputs), allocator_(from), parts_(static_cast<std::size_t>(use_.state())),
           most_(scans() ? inputs[parts_].shape[0] : use_.most) {}
 
-    /// Returns the greatest number of iterations, which is the length of a scan; -1 if there is no limit.
+    /// Returns the maximum number of iterations, which is the length of a scan; -1 if there is no limit.
     std::int64_t most() const { return most_; }
 
     std::unique_ptr<static_region_kernel::memory> make_memory() const override {
@@ -36,7 +36,7 @@ public:
         return run(static_cast<memory&>(own), args, {});
     }
 
-    /// Returns the outputs of a scan. Of a while loop it returns the final state, then the stacked results beyond the state.
+    /// Returns the outputs of a scan. For a while loop it returns the final state, then the stacked results beyond the state.
     std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
         if (scans()) return typed_region_kernel::run_dynamic(inputs, context);
         auto outputs = arrays_of(state_types(), space_);
@@ -62,7 +62,7 @@ private:
         std::optional<induction_variable::run> counter;
     };
 
-    /// `stacked` takes the results of a while loop beyond its state; a scan writes them into its outputs.
+    /// Runs the loop. `stacked` receives the results of a while loop beyond its state; a scan writes them into its outputs.
     std::int64_t run(memory& m, const kernel_args& args, std::span<stacked_outputs> stacked) const {
         m.state.begin(args);
         std::int64_t k = 0;
@@ -121,7 +121,7 @@ private:
     }
 
     allocator& allocator_;
-    std::size_t parts_; // of the state
+    std::size_t parts_; // number of state values
     std::int64_t most_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The state of a loop: each loop-carried value has two buffers, the node's output and another. Iterations alternate between them. Both
+/// The state of a loop. Each loop-carried value has two buffers: the node's output and another. Iterations alternate between them. Both
 /// lie in the memory of the node.
 class loop_state_buffers {
 public:
@@ -28,14 +28,14 @@ public:
         for (std::size_t i = 0; i < at_.size(); ++i) at_[i] = args.in<void>(static_cast<int>(i));
     }
     const void* at(std::size_t i) const { return at_[i]; }
-    /// Returns the buffer for the next value of part i. `same`: it may overwrite the current value, unless that is the node's input.
+    /// Returns the buffer for the next value of part i. `same`: it may overwrite the current value, unless this is the node's input.
     void* next(std::size_t i, const kernel_args& args, bool same) const {
         void* const out = args.out<void>(static_cast<int>(i));
         if (same && at_[i] != args.in<void>(static_cast<int>(i))) return const_cast<void*>(at_[i]);
         return at_[i] == out ? other_[i].data() : out;
     }
     void set(std::size_t i, const void* at) { at_[i] = at; }
-    /// Copies the state into the node's outputs, where it is elsewhere.
+    /// Copies the state into the node's outputs if it is not there already.
     void end(const kernel_args& args) const {
         for (std::size_t i = 0; i < at_.size(); ++i)
             if (void* const out = args.out<void>(static_cast<int>(i)); at_[i] != out)

@@ -11,12 +11,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Compiles the bodies of an item. Their arguments, captures and results lie in the memory of its device; the result of a loop's condition
-/// lies in the host's.
+/// Compiles the bodies of an item. Their arguments, captures and results lie in the memory of its device. The result of a loop's condition
+/// lies in host memory.
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
                     const std::shared_ptr<resource_store>& resources, const std::shared_ptr<placement>& where);
 
-/// Binds a node of a static segment to the types of its inputs, as a static_region_kernel; without a kernel if it binds dynamically.
+/// Binds a node of a static segment to its input types, as a static_region_kernel. The result has no kernel if the node binds dynamically.
 region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                            allocator& memory);
 

@@ -57,7 +57,8 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
         if (auto& made = into.of[&b]; !made) made = compiled(b);
 }
 
-/// Returns true if all runs of the bodies give results of one type: branches agree, and a loop's state keeps its types.
+/// Returns true if all runs of the bodies have results of equal types: branches agree, and a loop's state keeps its
+/// types.
 inline bool keeps_extents(const region_attributes& use, const std::vector<std::vector<tensor_type>>& results,
                           std::span<const tensor_type> operands) {
     using form = region_attributes::form;
@@ -121,7 +122,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
         for (const auto& b : bodies)
             if (!made->bind(b, plans, arguments)) return {};
     } catch (const error& problem) {
-        // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
+        // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop without iterations
         if (may_change) return {};
         const bool runs_none = use.how == form::scan && static_cast<const loop_kernel&>(*made).most() == 0;
         if (!runs_none || problem.code() != error_code::invalid_argument) throw;

@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Values of one type, one per iteration, stacked along a new first axis in one memory.
+/// Values of one type, one per iteration, stacked along a new first axis.
 class stacked_outputs {
 public:
     stacked_outputs(const tensor_type& each, allocator& memory, const memory_space* space = nullptr)

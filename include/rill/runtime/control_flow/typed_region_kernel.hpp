@@ -54,10 +54,10 @@ protected:
     }
 
     region_attributes use_;
-    const memory_space* space_; // of inputs and outputs; null: the host's
+    const memory_space* space_; // memory of inputs and outputs; null: the host's
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_region> bodies_;
-    std::shared_ptr<const induction_variable> counter_; // of a loop; null if it has none
+    std::shared_ptr<const induction_variable> counter_; // a loop's induction variable; null if there is none
 };
 
 /// Runs one iteration of a loop: the body computes the next state from the current one.

@@ -77,30 +77,30 @@ private:
         any_array value;
         bool is_live = true;
     };
-    /// The inputs of a step in one iteration, as far as they are there.
+    /// The inputs of a step in one iteration that have arrived.
     struct inbox {
         std::vector<any_array> values;
         int came = 0, waited = 0, dead = 0;
-        int from = dataflow_plan::none; // of a merge: its live input
+        int from = dataflow_plan::none; // for a merge: its live input
         bool started = false;
     };
     struct iteration {
         explicit iteration(int steps) : boxes(static_cast<std::size_t>(steps)) {}
         vector<inbox> boxes;
-        int running = 0; // steps, and nested loops
+        int running = 0; // number of running steps and nested loops
     };
     /// A running loop.
     struct frame {
         int of = 0;
         frame* parent = nullptr;
-        std::int64_t at = 0; // iteration of the parent
+        std::int64_t at = 0; // iteration of the parent loop
         int entry = -1;      // index in the trace
         std::deque<iteration> iterations;
         std::int64_t first = 0; // number of the first of these iterations
         int entered = 0;
         vector<std::pair<int, token>> constants; // loop-invariant values, with their enters
         std::vector<int> dead_next;              // next_iteration steps that are dead in the last iteration
-        std::vector<int> left;                   // exits that have given a live value
+        std::vector<int> left;                   // exits that have returned a live value
         vector<std::pair<int, token>> waiting;   // values for an iteration beyond the maximum in parallel
 
         std::int64_t last() const { return first + static_cast<std::int64_t>(iterations.size()) - 1; }
@@ -115,7 +115,7 @@ private:
 
     const step& step_of(int s) const { return plan_.steps()[s]; }
 
-    /// Sends a value, or the end of a step, along all edges of a port.
+    /// Sends a value, or the completion of a step, along all edges of a port.
     void send(int from, int port, const token& t, frame& f, std::int64_t at) {
         const auto& s = step_of(from);
         if (!f.parent && port < static_cast<int>(s.fetched.size()) && s.fetched[port] >= 0) {
@@ -170,7 +170,7 @@ private:
                 else if (const auto all = computed(t))
                     send_all(t.step, *all, true, *t.in, t.at);
                 else
-                    return; // its outputs come later
+                    return; // its outputs follow later
             }
         } catch (...) {
             rethrow_from(t);
@@ -182,7 +182,7 @@ private:
         --t.in->in(t.at).running;
         tidy(*t.in);
     }
-    /// Rethrows the current exception with the iteration of the task.
+    /// Rethrows the current exception with the task's iteration added.
     [[noreturn]] static void rethrow_from(const task& t) {
         if (t.in->parent) rethrow_from_iteration(t.at);
         throw;
@@ -219,7 +219,7 @@ private:
     trace_scope scope_of(const frame& f, std::int64_t at) const {
         return {.to = context_->trace->to, .inside = f.entry, .iteration = f.parent ? at : context_->trace->iteration};
     }
-    /// Begins the trace entry of a primitive; returns -1 for other nodes, which their own plans trace.
+    /// Begins the trace entry of a primitive. Returns -1 for other nodes, since their own plans trace them.
     int begin_trace(const task& t) const {
         const auto& s = step_of(t.step);
         if (t.is_dead || !s.origin || !s.flow) return -1;
@@ -241,7 +241,7 @@ private:
         return {t.is_dead || (s.data == 0 && s.fed[0] < 0) ? any_array() : value(t, 0), !t.is_dead};
     }
 
-    /// Returns the outputs of a step; nothing if they come later.
+    /// Returns the outputs of a step, or nothing if they follow later.
     std::optional<std::vector<token>> computed(const task& t) {
         const auto& s = step_of(t.step);
         std::vector<token> out;
@@ -358,7 +358,7 @@ private:
         waiting_node(const task& t, std::unique_ptr<nested_run> r) : of(t), run(std::move(r)) {}
         task of;
         std::unique_ptr<nested_run> run;
-        std::optional<traced_context> traced = {}; // of a traced run
+        std::optional<traced_context> traced = {}; // set for traced runs
     };
 
     const dataflow_plan& plan_;

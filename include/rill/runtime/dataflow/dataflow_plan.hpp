@@ -18,9 +18,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 
-/// A plan for the dataflow executor: control-flow primitives, and the nodes between them, run node by node. Every value has a tag: its
-/// iteration in each enclosing loop. A node runs once per tag, when all its inputs are there. If one of them is dead, so are its outputs;
-/// merges are the exception. Several iterations of a loop may run at once. All values between nodes lie in the host's memory.
+/// A plan for the dataflow executor, which runs control-flow primitives and the nodes between them node by node. Every value has a tag:
+/// its iteration in each enclosing loop. A node runs once per tag, when all its inputs have arrived. If an input is dead, so are the
+/// outputs, except for merges. Several iterations of a loop may run at once. All values between nodes lie in host memory.
 class dataflow_plan {
 public:
     dataflow_plan(const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
@@ -36,7 +36,7 @@ public:
         int to, input;
     };
     struct step {
-        const node* origin = nullptr; // null: a step made for a feed, or to bring a value into a loop
+        const node* origin = nullptr; // null: a step for a feed, or one that passes a value into a loop
         control_flow_kind flow;
         int frame = 0;                       // the loop it runs in
         int gives = 0;                       // the loop its outputs are in
@@ -44,8 +44,8 @@ public:
         int data = 0, controls = 0;          // numbers of its data and control inputs
         bool begins = false;                 // a merge with a back edge
         std::vector<std::vector<edge>> next; // per port; the last are control edges
-        std::vector<int> fetched;            // per port: the result that it is, or none
-        std::vector<int> fed;                // per input: the feed that it is, or none
+        std::vector<int> fetched;            // per port: its result number, or none
+        std::vector<int> fed;                // per input: its feed number, or none
         std::shared_ptr<plan> runs;          // the plan of a node that is not a primitive
         std::vector<int> arguments;          // the inputs that feed that plan
 

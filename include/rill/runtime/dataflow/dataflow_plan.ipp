@@ -102,7 +102,7 @@ RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const sessio
                                 "', among primitives of control flow: let it write the variable itself, with a control "
                                 "dependency (" +
                                 place_of(*n) + ")");
-        const bool is_own = role == op_role::constant || role == op_role::variable; // of the plan, unless it is fed
+        const bool is_own = role == op_role::constant || role == op_role::variable; // part of the plan, unless fed
         if (written || (is_own && !g.fed(g.of(e)))) continue;
         if (detail::contains(key.feeds, e)) continue;
         key.feeds.push_back(e);
@@ -122,7 +122,7 @@ RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {
     ++(input == none ? steps_[to].controls : steps_[to].data);
 }
 
-/// Returns a step that brings an output, or the control edge of a step, into a loop.
+/// Returns a step that passes an output, or the control edge of a step, into a loop.
 RILL_COLD int dataflow_plan::brought(int from, int port, int into) {
     const bool waits = port + 1 == static_cast<int>(steps_[from].next.size());
     for (const auto& e : steps_[from].next[port])
@@ -143,7 +143,7 @@ RILL_COLD int dataflow_plan::brought(int from, int port, int into) {
     return static_cast<int>(steps_.size()) - 1;
 }
 
-/// Adds a step whose output is a feed.
+/// Adds a step that outputs a feed.
 RILL_COLD int dataflow_plan::feed_step(int feed) {
     step s;
     s.flow.what = control_flow_kind::form::loop_condition; // this kind passes on its input

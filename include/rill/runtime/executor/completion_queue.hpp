@@ -31,11 +31,12 @@ protected:
     ~step_part() = default;
 };
 
-/// The completion queue of a step: its ready stages, its deferred ops, and their completions. All runs of the step share it. One thread at
-/// a time uses it; completions come from any thread.
+/// The completion queue of a step, shared by all its runs: ready stages, deferred ops, and completions. One thread at a time uses it.
+/// Completions may come from any thread.
 class completion_queue {
 public:
-    /// `resume` makes the step go on after wait_for_completions has returned false. Without it the step blocks its thread instead.
+    /// Makes the queue of a step. `resume` is called when the step can continue after wait_for_completions has returned false. Without
+    /// `resume`, the step blocks its thread.
     completion_queue(std::chrono::nanoseconds progress_timeout, const step_context& context,
                      std::function<void()> resume = {})
         : progress_timeout_(progress_timeout), context_(context), resume_(std::move(resume)) {}
@@ -46,19 +47,21 @@ public:
         std::size_t number = 0;
     };
     void add(stage p) { ready_.push_back(p); }
-    /// Removes and returns the stage to run next; an empty one if none is ready. Throws if the step is cancelled or its deadline is over.
+    /// Removes and returns the stage to run next, or an empty stage if none is ready. Throws if the step is cancelled or its deadline has
+    /// passed.
     stage next();
-    /// Removes and returns at most `most` of the ready stages that `wanted` accepts.
+    /// Removes and returns up to `most` ready stages that `wanted` accepts.
     std::vector<stage> take(std::size_t most, const std::function<bool(const stage&)>& wanted);
-    /// Registers a deferred op of a stage, and returns the callback that completes it. `awaited` tells what it waits for.
+    /// Registers a deferred op of a stage, and returns the callback that completes it. `awaited` describes the event that the op waits
+    /// for.
     completion defer(stage p, std::function<bool()> give_up, std::function<std::string()> awaited = {});
-    /// Handles the completions that have come; if none has, waits for one. Returns false if the step has to leave its thread: `resume` is
-    /// called once when it can go on, possibly before this function returns. Throws if the step is cancelled, its deadline is over, or
-    /// nothing has come for as long as `progress_timeout`.
+    /// Handles all completions so far, or waits for one. Returns false if the step must leave its thread. Then `resume` is called once
+    /// when the step can continue, possibly before this function returns. Throws if the step is cancelled, its deadline has passed, or
+    /// `progress_timeout` passes without a completion.
     bool wait_for_completions();
-    /// Returns the time in a trace of the completion that is being handled.
+    /// Returns the trace time of the completion that is being handled.
     std::int64_t came_at() const { return came_at_; }
-    /// Withdraws the deferred ops that have not completed. Returns true if there were any.
+    /// Withdraws all pending deferred ops. Returns true if there were any.
     bool give_up() noexcept;
 
 private:
@@ -74,9 +77,9 @@ private:
         std::mutex mutex;
         std::vector<arrival> all;
         bool awaited = false;                       // the step has left its thread: the next event resumes it
-        bool checks = false;                        // the step was cancelled, or a time is over: it checks which
-        std::function<void()> resume;               // null for a step that blocks its thread,
-        std::unique_ptr<environment::signal> event; // which waits for this
+        bool checks = false;                        // the step must check for cancellation and time limits
+        std::function<void()> resume;               // null for a step that blocks its thread
+        std::unique_ptr<environment::signal> event; // a step that blocks its thread waits for this
         step_recorder* clock = nullptr;             // set for a traced step, until it ends
 
         void add(arrival a);
@@ -108,17 +111,17 @@ private:
     std::shared_ptr<arrivals> arrivals_; // null before the first deferred op
     std::int64_t came_at_ = 0;
 
-    // of a step that waits
-    bool listens_ = false;           // to cancellations and the deadline
-    bool waits_ = false;             // since the last completion
+    // state of a waiting step
+    bool listens_ = false;           // is registered for cancellations and the deadline
+    bool waits_ = false;             // has waited since the last completion
     bool given_up_ = false;          // every op has completed, or is completing: no result is lost
-    time_point progress_limit_ = {}; // of the current wait
+    time_point progress_limit_ = {}; // progress limit of the current wait
     cancellation::registration session_, token_;
-    environment::timer deadline_, progress_; // of a step that does not block
-    time_point progress_at_ = {};            // when `progress_` calls
+    environment::timer deadline_, progress_; // for steps that do not block
+    time_point progress_at_ = {};            // the time when `progress_` fires
 };
 
-/// The state of a step that runs of stages share.
+/// The state of a step that its runs of stages share.
 struct step_state {
     step_context context;
     std::vector<std::function<void()>> on_failure = {};
@@ -130,7 +133,7 @@ struct step_state {
     }
     step_state(const step_state&) = delete;
 
-    /// Withdraws what waits, and undoes what a failed step must not leave behind.
+    /// Withdraws waiting ops, and reverts the effects that a failed step must not leave.
     void fail() {
         events.give_up();
         for (const auto& undo : on_failure) undo();

@@ -26,7 +26,7 @@ RILL_COLD void completion_queue::arrivals::check() {
     wake();
 }
 
-/// The caller holds the mutex.
+/// Resumes the waiting step. The caller holds the mutex.
 RILL_COLD void completion_queue::arrivals::wake() {
     if (event) return event->notify();
     if (std::exchange(awaited, false)) resume();
@@ -105,7 +105,7 @@ RILL_COLD bool completion_queue::wait_for_completions() {
     return true;
 }
 
-/// Makes sure that the step is woken when it is cancelled, and unless it blocks its thread, when a time is over.
+/// Registers the step for cancellation and, unless it blocks its thread, for its time limits.
 RILL_COLD void completion_queue::listen() {
     auto& env = context_.env();
     const auto check = [to = std::weak_ptr(arrivals_)] {
@@ -117,14 +117,15 @@ RILL_COLD void completion_queue::listen() {
         if (context_.token) token_ = context_.token->on_cancel(check);
         if (resume_ && context_.deadline != time_point::max()) deadline_ = env.at(context_.deadline, check);
     }
-    // one timer serves many short waits: it is set again only when it has called
+    // one timer serves many short waits: it is set again only after it has fired
     if (resume_ && progress_limit_ != time_point::max() && progress_at_ <= env.now()) {
         progress_at_ = progress_limit_;
         progress_ = env.at(progress_at_, check);
     }
 }
 
-/// Throws if the step must not wait any longer, unless every op has completed or is completing: then no result is lost.
+/// Throws if the step must not wait any longer. Does not throw if every op has completed or is completing, since no
+/// result is lost then.
 RILL_COLD void completion_queue::check_limits() {
     if (given_up_) return;
     try {

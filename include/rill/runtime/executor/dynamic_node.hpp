@@ -14,8 +14,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A dynamic node: bound to the types of its inputs when it runs, on its item's device. Inputs lie, and outputs are left, in that device's
-/// memory; host inputs lie in the host's.
+/// A dynamic node, bound to the types of its inputs when it runs. Inputs and outputs lie in the memory of its item's device; host inputs
+/// lie in host memory.
 class dynamic_node {
 public:
     dynamic_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
@@ -23,11 +23,11 @@ public:
 
     const subgraph::item& item() const { return item_; }
     bool is_async() const { return item_.op->is_async(); }
-    /// Runs the node and returns its outputs, unless it deferred them through `wait`. It may take over inputs that nobody shares.
+    /// Runs the node and returns its outputs, unless it deferred them through `wait`. It may take over inputs with a single owner.
     std::vector<any_array> run(std::span<any_array> inputs, const step_context* context, async_context* wait) const;
-    /// Throws invalid_argument if outputs of a node with bodies or dynamic outputs contradict its declared types.
+    /// Throws invalid_argument if outputs contradict the declared types of a node with bodies or dynamic outputs.
     void check(std::span<const any_array> outputs) const;
-    /// Begins a run of the node's bodies, which the caller drives. `keep` must outlive it. Returns null if `run` runs the node.
+    /// Begins a run of the node's bodies, which the caller drives. `keep` must outlive it. Returns null if `run` must be used instead.
     std::unique_ptr<region_driver> begin(std::span<const any_array> inputs, std::shared_ptr<const void>& keep) const;
     /// Rethrows the current exception as an error of the node.
     [[noreturn]] void rethrow() const;

@@ -31,10 +31,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 struct dynamic_node::bound {
     std::vector<tensor_type> inputs, outputs;
     std::vector<any_array> read; // values that the shape rule reads
-    region_binding region;       // of a node with bodies
-    kernel run;                  // of other nodes
+    region_binding region;       // for nodes with bodies
+    kernel run;                  // for other nodes
     std::size_t scratch = 0;
-    std::function<random_stream()> next_stream; // of a random op
+    std::function<random_stream()> next_stream; // for random ops
 };
 
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
@@ -56,7 +56,7 @@ private:
     std::span<const any_array> all_;
 };
 
-/// Returns true if two arrays of one type are equal byte by byte.
+/// Returns true if two arrays of one type have equal bytes.
 inline bool same_numbers(const any_array& a, const any_array& b) {
     const auto bytes = static_cast<std::size_t>(a.size()) * size_of(a.dtype());
     return bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0;
@@ -118,7 +118,7 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
     else
         outputs = arrays_of(b->outputs, item_.memory(), memory_);
     array_slots slots;
-    const auto unread = item_.shape_only_inputs(); // which may lie in another memory
+    const auto unread = item_.shape_only_inputs(); // these may lie in another memory
     for (std::size_t k = 0; k < inputs.size(); ++k)
         slots.input(detail::contains(unread, static_cast<std::int32_t>(k)) ? nullptr : inputs[k].data());
     if (!item_.op->has_dynamic_outputs())
@@ -127,7 +127,7 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
     const memory_block scratch(blocks_of(space, memory_), b->scratch);
     const auto stream = b->next_stream ? b->next_stream() : random_stream{};
     execution_context on{.pool = resources_->threads().for_ops(), .scratch = scratch.data(), .random = &stream};
-    std::optional<device_block> there; // in a memory that the kernel can't share with the host
+    std::optional<device_block> there; // set if the kernel's memory is not the host's
     if (space) {
         there.emplace(*space, 1);
         there->begin({&stream, 1});

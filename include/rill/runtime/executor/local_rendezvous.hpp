@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The exchange of a step whose parts all run in this process.
+/// The rendezvous of a step whose parts all run in this process.
 class local_rendezvous final : public rendezvous {
 public:
     explicit local_rendezvous(std::size_t edges) : slots_(edges) {}
@@ -23,7 +23,7 @@ public:
     RILL_INLINE void receive(std::uint32_t edge, completion done) override;
     RILL_INLINE void abort(std::exception_ptr problem) noexcept override;
 
-    /// Returns the bytes that each edge has carried so far.
+    /// Returns the bytes that each edge has transferred so far.
     std::vector<std::size_t> bytes() const;
 
 private:

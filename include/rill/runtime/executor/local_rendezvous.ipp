@@ -35,7 +35,7 @@ RILL_COLD void local_rendezvous::send(std::uint32_t edge, any_array value) {
     }
     std::vector<any_array> values;
     values.push_back(std::move(value));
-    taker(nullptr, std::move(values)); // without the lock: it may run the step on
+    taker(nullptr, std::move(values)); // without the lock: it may resume the step
 }
 
 RILL_COLD bool local_rendezvous::try_receive(std::uint32_t edge, any_array& into) {
@@ -70,7 +70,7 @@ RILL_COLD void local_rendezvous::abort(std::exception_ptr problem) noexcept {
         if (problem_) return;
         problem_ = problem;
     }
-    // a receive that saw no problem is in its queue by the time its lock is free
+    // a receive that saw no error has joined its queue before it released its lock
     std::deque<completion> waiting;
     for (std::uint32_t edge = 0; edge < slots_.size(); ++edge) {
         const std::lock_guard lock(lock_of(edge));

@@ -14,10 +14,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class completion_queue;
 
-/// A run with nested runs.
+/// A run that has nested runs.
 class parent_run {
 public:
-    /// Handles the end of nested run `number`. An error from here on leaves as an error of the outermost run.
+    /// Handles the end of nested run `number`. Its errors are reported as errors of the outermost run.
     virtual void nested_done(std::size_t number, std::vector<any_array> results) = 0;
     /// Rethrows the current exception, thrown by nested run `number`, as an error of the outermost run.
     [[noreturn]] virtual void rethrow_nested(std::size_t number) const = 0;

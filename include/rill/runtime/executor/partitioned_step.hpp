@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A step of a run in parts. The runs of all parts share one completion queue, and so one thread at a time.
+/// A step of a partitioned run. The runs of all parts share one completion queue, so only one thread at a time runs them.
 class partitioned_step final : parent_run {
 public:
     /// Prepares a step. The plan and the elements of the feeds must outlive it.
@@ -24,7 +24,7 @@ public:
 
     /// Begins the step; see step_executor::start.
     void start(const step_context& context, std::function<void()> resume = {});
-    /// Runs the parts until all have ended (true), or all wait (false). Throws the step's error, after which it has ended.
+    /// Runs the parts until all have ended (true), or all wait (false). Throws the step's error; the step has then ended.
     bool drive();
     /// Returns the fetched values, after the end.
     std::vector<any_array> fetched() const;

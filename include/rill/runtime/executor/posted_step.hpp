@@ -11,11 +11,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A step that runs on threads of the environment. While it waits it holds none. It lives until it has called `done`.
+/// A step that runs on threads of the environment. It holds no thread while it waits. It lives until it has called
+/// `done`.
 class posted_step : public std::enable_shared_from_this<posted_step> {
 public:
     struct request {
-        step_context context; // its session is that of the plan; the step keeps its token alive
+        step_context context; // with the plan's session; the step keeps its token alive
         step_trace* trace = nullptr;
         completion done;
     };
@@ -24,17 +25,17 @@ public:
     posted_step(const posted_step&) = delete;
     virtual ~posted_step() = default;
 
-    /// Lets a thread of the environment begin the step, or go on with it.
+    /// Posts a task that begins or resumes the step.
     void post();
 
 private:
-    /// Begins the step and runs it until it has ended (true) or waits (false). A step that waits calls `resume`.
+    /// Begins the step and runs it until it has ended (true) or waits (false). A waiting step later calls `resume`.
     virtual bool begin(const step_context& context, std::function<void()> resume) = 0;
-    /// Goes on with a step that has waited; returns as begin does.
+    /// Resumes a step that has waited; returns as begin does.
     virtual bool drive() = 0;
     /// Returns the fetched values, after the end.
     virtual std::vector<any_array> fetched() = 0;
-    /// Lets go of all that the step holds, `resume` too: it keeps the step alive.
+    /// Releases everything that the step holds, including `resume`, which keeps the step alive.
     virtual void end() noexcept = 0;
 
     void go_on() noexcept;

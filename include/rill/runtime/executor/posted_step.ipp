@@ -17,11 +17,11 @@ RILL_COLD void posted_step::go_on() noexcept {
     std::vector<any_array> values;
     try {
         if (has_begun_) {
-            if (!drive()) return; // it waits: another thread may have gone on already
+            if (!drive()) return; // the step waits: another thread may have resumed it already
         } else {
             asked_.context.check();
             if (asked_.trace) traced_.emplace(*asked_.trace, asked_.context);
-            has_begun_ = true; // before: a thread that resumes the step may come first
+            has_begun_ = true; // set first: another thread may resume the step before begin returns
             if (!begin(asked_.context, [self = shared_from_this()] { self->post(); })) return;
         }
         values = fetched();

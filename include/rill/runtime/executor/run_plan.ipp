@@ -39,7 +39,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
         std::unique_ptr<execution_state> step;
         ~holder() { of.release(std::move(step)); }
     } held{p, p.acquire(feeds)};
-    // in stages only if binding has just shown it; none of its nodes waits
+    // only if binding has just switched the plan to stages; none of its nodes waits
     p.run(*held.step, context ? *context : no_step);
     return p.fetched_values(*held.step);
 }

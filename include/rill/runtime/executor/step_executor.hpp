@@ -22,21 +22,21 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class staged_plan;
 struct execution_state;
 
-/// A run in stages: the values between them, and their frames. The run of a node's bodies is nested in the run of the node. All runs of a
-/// step share one completion queue, so that none blocks another.
+/// The executor of a run in stages: the values between stages, and the frames. The runs of a node's bodies are nested in the run of the
+/// node. All runs of a step share one completion queue, so that none blocks another.
 class step_executor final : public nested_run, step_part, parent_run {
 public:
     step_executor(const staged_plan& p, std::span<const any_array> feeds);
     RILL_INLINE ~step_executor() override;
 
-    /// Begins a step of its own. The context, except its undo functions, must live until the step has ended. `resume` makes the step go on
-    /// after drive() has returned false; without it drive() blocks its thread instead.
+    /// Begins a top-level step. The context, except its undo functions, must live until the step has ended. `resume` is called when the
+    /// step can continue after drive() has returned false. Without `resume`, drive() blocks its thread.
     void start(const step_context& context, std::function<void()> resume = {});
-    /// Runs the stages of the step until it ends (true), or waits (false). Throws its error, after which it has ended.
+    /// Runs the stages of the step until it ends (true) or waits (false). Throws the step's error; the step has then ended.
     bool drive();
     const any_array& fetched(std::size_t i) const;
 
-    /// Does the same for a step of several runs, of which `left` have not ended.
+    /// Drives a step of several runs, of which `left` have not ended.
     static bool drive(step_state& step, const std::size_t& left);
 
 private:
@@ -51,13 +51,13 @@ private:
     RILL_INLINE std::optional<std::vector<any_array>>
     begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) override;
     void run_stage(std::size_t p);
-    /// Runs a ready stage. If it is a long static segment, runs other long ones in parallel.
+    /// Runs a ready stage. If it is a long static segment, also runs other long ones in parallel.
     void run_ready(std::size_t p);
     static void run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
                            thread_pool& pool);
-    /// Returns the k-th value that a stage takes; zeros in place of an absent value.
+    /// Returns the k-th input value of a stage; zeros in place of an absent value.
     const any_array& taken(std::size_t p, std::size_t k);
-    /// Returns the segment of a stage, bound to the values that it takes.
+    /// Returns the segment of a stage, bound to its input values.
     const segment& hold(std::size_t p);
     void run_segment(std::size_t p);
     /// Returns true if the node has completed; false if it waits, or if its bodies run.
@@ -80,11 +80,11 @@ private:
     std::vector<std::unique_ptr<execution_state>> held_; // per stage: its frame
     std::vector<int> missing_;                           // per stage: dependencies that have not completed
     std::size_t left_;
-    vector<std::unique_ptr<body_run>> bodies_; // of nodes whose bodies run
-    std::vector<wait> waits_;                  // of a traced run
+    vector<std::unique_ptr<body_run>> bodies_; // running bodies of nodes
+    std::vector<wait> waits_;                  // only in traced runs
     parent_run* parent_ = nullptr;             // the parent run; null for a step of its own
     std::size_t parent_number_ = 0;
-    std::optional<step_state> step_; // of a step of its own; none for a nested run
+    std::optional<step_state> step_; // set for a top-level step; none for a nested run
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;

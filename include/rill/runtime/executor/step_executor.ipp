@@ -25,7 +25,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The async context of a stage.
+/// The async_context of a stage.
 class step_executor::place_to_wait final : public async_context {
 public:
     place_to_wait(step_executor& run, std::size_t stage) : run_(run), stage_(stage) {}
@@ -52,7 +52,7 @@ struct step_executor::body_run {
     std::shared_ptr<const void> keep;
     std::vector<any_array> feeds = {};
     std::unique_ptr<nested_run> now = {};
-    std::optional<traced_context> traced = {}; // of a traced run
+    std::optional<traced_context> traced = {}; // only in traced runs
 };
 
 RILL_COLD step_executor::step_executor(const staged_plan& p, std::span<const any_array> feeds)
@@ -240,7 +240,7 @@ RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
     for (std::size_t k = 0; k < takes.size(); ++k)
         if (plan_.kept_in(takes[k]))
             in.push_back(std::move(values_[takes[k]]));
-        else // a body that does not run may take absent values
+        else // a body that does not run may have absent inputs
             in.push_back(has_bodies ? values_[takes[k]] : taken(p, k));
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
@@ -282,7 +282,7 @@ RILL_COLD void step_executor::begin_wait(std::size_t p) {
     waits_.push_back({p, context_->trace->to.begin(std::move(e))});
 }
 
-/// Runs a node's bodies up to one that waits; its completion calls this again. Returns true at the end.
+/// Runs a node's bodies until one waits; its completion calls this again. Returns true at the end.
 RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given) {
     const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->stage == p; });
     auto& running = **at;
@@ -326,7 +326,7 @@ RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     return all;
 }
 
-/// Rethrows the current exception with the places of the nodes whose bodies this run is in.
+/// Rethrows the current exception, with the locations of the nodes around this run added.
 RILL_COLD void step_executor::rethrow_outwards() const {
     if (parent_) parent_->rethrow_nested(parent_number_);
     throw;
@@ -384,12 +384,12 @@ RILL_COLD std::string step_executor::place_of_stage(std::size_t p) const {
 RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs) {
     plan_.alone(p)->check(outputs);
     const auto& gives = plan_.all_stages().all[p].gives;
-    // a loop without iterations gives its operands: perhaps a variable, which a later stage writes where it is
+    // a loop without iterations returns its operands: one may be a variable that a later stage writes in place
     for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k)
         values_[gives[k]] = outputs[k].is_borrowed() ? kept_copy(outputs[k]) : std::move(outputs[k]);
 }
 
-/// Completes a stage. May destroy *this: after the last stage the parent run, which owns this object, goes on.
+/// Completes a stage. May destroy *this: completing the last stage resumes the parent run, which owns this object.
 RILL_COLD void step_executor::complete(std::size_t p) {
     for (const std::size_t n : plan_.next()[p])
         if (--missing_[n] == 0) events_->add({this, n});

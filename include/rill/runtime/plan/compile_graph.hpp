@@ -18,14 +18,14 @@
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 
-// From a graph to the items of a run: the passes that every run goes through, whether one process runs it or several. They place all
-// items. What follows (copies between memories, stages, binding) keeps the devices.
+// Compilation from a graph to the items of a run: the passes of every run, in one process or several. They place all items. Later steps
+// (copies between memories, stages, binding) keep the devices.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct dynamic_runtime;
 
-/// When a pass runs in a run that is cut into parts. `within`: only in each part, which is compiled as a run of its own.
+/// The time of a pass relative to partitioning. `within`: the pass runs only in each part, which is compiled as a separate run.
 enum class partition_phase : std::uint8_t { before, within, after };
 
 /// A pass over the items of a run.
@@ -36,8 +36,8 @@ struct graph_pass {
     partition_phase turn = partition_phase::before;
 };
 
-/// The passes in the order in which they run. Before them, control-flow primitives are functionalized (if the graph has any), and the graph
-/// is pruned to what the run needs. Bodies of loops and branches are runs of their own: the same passes compile them.
+/// The passes in execution order. Before them, control-flow primitives are functionalized (if the graph has any), and the graph is pruned
+/// to the needed nodes. Bodies of loops and branches are separate runs, compiled by the same passes.
 inline constexpr graph_pass graph_passes[] = {
     // one run of a loop or branch serves all nodes that read from it
     {"merge_region_variants", [](subgraph g, placement&) { return merge_region_variants(std::move(g)); }},
@@ -59,29 +59,29 @@ inline constexpr graph_pass graph_passes[] = {
 
 /// The memories at the edges of a run, each named by a device with that memory; null is the host's.
 struct edge_devices {
-    std::vector<const device*> feeds = {}; // per feed: where it lies. Empty: all in the host's memory
-    const device* fetches = nullptr;       // where the fetches are left
+    std::vector<const device*> feeds = {}; // per feed: its memory. Empty: all in host memory
+    const device* fetches = nullptr;       // memory of the fetches
 };
 
 struct compiled_graph {
     subgraph items;                                             // placed and sorted
-    std::shared_ptr<const functionalized_graph> flow = nullptr; // owns nodes of the items; null if it has made none
+    std::shared_ptr<const functionalized_graph> flow = nullptr; // owns added nodes; null if there are none
 };
 
 /// Compiles a run up to its placed and sorted items. `control` is the runtime of dynamic nodes; null if the graph has none.
 compiled_graph compile_graph(const plan_key& key, const dynamic_runtime* control, bool raise_primitives,
                              placement& where, const edge_devices& edges = {});
 
-/// Compiles a run and cuts it into parts: between all devices, or as `part_of` says. Passes that look across items of one part only are
-/// left to the runs of the parts. Throws unimplemented for a body with a resource and its users in several parts, and for control-flow
-/// primitives of several parts. Primitives that form branches and loops may have several. The error names the nodes.
+/// Compiles a run and partitions it, between all devices or by `part_of`. Passes that look only within a part are left to the runs of the
+/// parts. Throws unimplemented for a body with a resource and its users in several parts. Throws it also for control-flow primitives of
+/// several parts, unless they form branches and loops. The error names the nodes.
 placed_parts compile_partition(const plan_key& key, const dynamic_runtime* control, const session_options& options,
                                placement& where, const part_function& part_of = {});
 
 /// Returns the graph of a run; null if it has neither fetches nor targets.
 const graph_state* graph_of(const plan_key& key);
 
-/// Returns the placement of a new session. It logs each node that it places if the options say so. `tasks`: those of a cluster, the
+/// Returns the placement of a new session. It logs each node that it places if the options ask for it. `tasks`: the tasks of a cluster, the
 /// session's own first; empty: a local session.
 std::shared_ptr<placement> make_placement(const session_options& options, std::span<const device_name> tasks = {});
 

@@ -17,13 +17,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns the graph of a run; null for a body in which nothing runs.
+/// Returns the graph of a run; null for an empty body.
 RILL_COLD const graph_state* graph_of(const plan_key& key) {
     if (!key.fetches.empty()) return key.fetches[0].from->owner;
     return key.targets.empty() ? nullptr : key.targets[0]->owner;
 }
 
-/// Prunes a run, with functional ops in place of its control-flow primitives.
+/// Prunes a run, with functional ops replacing its control-flow primitives.
 RILL_COLD compiled_graph prune_graph(const plan_key& key, const dynamic_runtime* control, bool raise_primitives) {
     compiled_graph made;
     const auto* owner = control ? graph_of(key) : nullptr;
@@ -46,7 +46,7 @@ RILL_COLD compiled_graph compile_graph(const plan_key& key, const dynamic_runtim
     return made;
 }
 
-/// Throws unimplemented if the item runs primitives of several parts on the dataflow executor. It looks into shares of nodes that are cut.
+/// Throws unimplemented if the item runs primitives of several parts on the dataflow executor. Checks the shares of partitioned nodes too.
 RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& part_of, placement& where) {
     if (it.share) {
         for (const auto& b : it.share->bodies)
@@ -74,8 +74,8 @@ RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& 
     }
 }
 
-/// Throws unimplemented if a node that runs whole, in the part of device `there`, has a body with a node in another task. Nodes
-/// that are primitives, or follow from them, have passed refuse_primitives.
+/// Throws unimplemented if an unpartitioned node in the part of `there` has a body with a node in another task. Primitives and nodes that
+/// depend on them were checked by refuse_primitives.
 RILL_COLD void refuse_other_parts(const node& n, const node& runs, const device& there, const part_function& part_of,
                                   placement& where) {
     if (!runs.bodies) return;
@@ -102,7 +102,7 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
             if (pass.turn == turn) g = checked_pass(pass.run(std::move(g), where), pass.sorted);
         return g;
     };
-    std::vector<std::shared_ptr<const functionalized_graph>> flows; // own nodes of the items
+    std::vector<std::shared_ptr<const functionalized_graph>> flows; // these own nodes of the items
     const auto items_of = [&](const plan_key& run) {
         auto made = prune_graph(run, control, options.raise_primitives);
         flows.push_back(std::move(made.flow));

@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    /// Returns the end of a value, from those of outputs 0 of the items.
+    /// Returns the endpoint of a value, given the endpoints of the items' outputs 0.
     endpoint value(const std::vector<endpoint>& ends, const subgraph::value& v) const {
         const auto& first = ends[static_cast<std::size_t>(v.item)];
         const endpoint e{first.from, first.port + v.port};
@@ -45,7 +45,7 @@ private:
         return given == given_.end() ? e : given->second;
     }
 
-    /// Returns a name for an added node that no node of the run has.
+    /// Returns an unused name for an added node.
     std::string added(const std::string& what, std::int64_t number) const {
         std::string name = "_x/" + what + "_" + std::to_string(number);
         while (from_.state().find(name)) name += "_";
@@ -61,7 +61,8 @@ private:
         return made_.of.state().add(std::move(spec));
     }
 
-    /// Adds the items of the part, or of its share of body `of`, and returns the ends of their outputs 0. `fed`: the ends of the feeds.
+    /// Adds the items of the part, or of its share of body `of`. Returns the endpoints of their outputs 0. `fed`: the endpoints of the
+    /// feeds.
     std::vector<endpoint> add_items(const subgraph& g, const std::vector<endpoint>& fed, const region* inside = nullptr,
                                     const body* of = nullptr) {
         std::vector<endpoint> ends;
@@ -74,14 +75,14 @@ private:
                 ends.push_back(itself({it.origin, 0})); // a variable or constant outside of the body
             else
                 ends.push_back({add(it, ends, inside), 0});
-            // bodies made of primitives share nodes: each of them has constants of its own
+            // bodies made of primitives share nodes: each body gets its own constants
             const bool is_shared = of && of->functionalized && it.origin && it.origin->op->constant();
             if (it.origin && !is_shared) copies_[it.origin] = ends.back().from;
         }
         return ends;
     }
 
-    /// Returns true if a node that an item of a body stands for lies outside of it.
+    /// Returns true if the node behind an item of a body lies outside the body.
     static bool is_outside(const node& n, const body& of) {
         if (!of.functionalized) return n.inside != of.of;
         return n.op->role() == op_role::variable || n.op->role() == op_role::resource;
@@ -118,11 +119,11 @@ private:
         for (const int t : g.targets)
             if (const auto* n = ends[static_cast<std::size_t>(t)].from; g.items[t].origin != n)
                 to.push_back(n);
-            else // primitives: the node stands for them
+            else // primitives: the node represents them
                 for (const auto* e : n->bodies->front().effects) to.push_back(copies_.at(e));
     }
 
-    /// Adds the back edges of the loops among nodes that have been copied. `seen(e)` is the copy of a value.
+    /// Adds the back edges of loops among copied nodes. `seen(e)` is the copy of a value.
     template <class Seen> void close_loops(const std::vector<const node*>& all, const Seen& seen) {
         std::vector<loop_edge> loops;
         for (const auto* n : all)
@@ -131,16 +132,16 @@ private:
     }
     static endpoint back_edge(const node& n) { return n.op->flow() ? n.owner->back_edge(&n) : endpoint(); }
 
-    /// Adds the control inputs of an item. What the user lets wait for primitives runs with them; other edges on them keep an order that the
-    /// plan of the part finds again.
+    /// Adds the control inputs of an item. Control inputs that the user gave to primitives run with the primitives. Other edges on them
+    /// keep an order that the part's plan restores.
     static void add_controls(const subgraph::item& it, const std::vector<endpoint>& ends, node_spec& spec) {
         for (const int a : it.after)
             if (const auto* n = ends[static_cast<std::size_t>(a)].from; !(n->bodies && runs_dataflow(*n)))
                 spec.control_inputs.push_back(n);
     }
 
-    /// Adds the primitives that run in place of an item on the dataflow executor, with all that follows from them. Returns the item's node,
-    /// which stands for the values that they give.
+    /// Adds the primitives that an item runs on the dataflow executor, with all nodes that depend on them. Returns the item's node, which
+    /// represents their values.
     const node* add_primitives(const subgraph::item& it, const std::vector<endpoint>& ends, const region* inside) {
         const node& n = *it.origin;
         const body& whole = n.bodies->front();
@@ -166,7 +167,7 @@ private:
             const bool is_first = spec.control_inputs.empty() && none_of(inner->inputs, [&](const endpoint& e) {
                                       return part.nodes.contains(followed(part.same, e).from);
                                   });
-            if (is_first) add_controls(it, ends, spec); // the others follow from one that waits
+            if (is_first) add_controls(it, ends, spec); // the others depend on a waiting node
             spec.device = requested_device(*inner);
             if (spec.device.empty()) spec.device = to_string(part_.where->full);
             if (inner->bodies) add_bodies(*inner, spec);
@@ -180,7 +181,7 @@ private:
 
     // ---- bodies ----------------------------------------------------------------------------------------------------------
 
-    /// Adds the part's share of the bodies of a node that is cut.
+    /// Adds the part's share of the bodies of a partitioned node.
     void add_shares(const subgraph::item& it, node_spec& spec) {
         const node& n = *it.origin;
         const auto& share = *it.share;
@@ -228,7 +229,7 @@ private:
         copy_bodies(n, spec);
     }
 
-    /// Adds an argument of a body in place of a value of the body that is fed. The value may be one that a node computes elsewhere.
+    /// Adds an argument of a body in place of a fed value of the body. The value may belong to a node that computes it elsewhere.
     endpoint add_argument(const endpoint& e, const region* inside) {
         const bool is_argument = e.from->op->role() == op_role::placeholder;
         node_spec spec;
@@ -238,13 +239,13 @@ private:
         spec.inside = inside;
         spec.outputs.push_back(type_of(e));
         const node* made = made_.of.state().add(std::move(spec));
-        if (is_argument) copies_[e.from] = made; // it may be a control input
+        if (is_argument) copies_[e.from] = made; // the node may be a control input
         return {made, 0};
     }
 
     static std::pair<const node*, int> key(const endpoint& e) { return {e.from, e.port}; }
 
-    /// A copy of a body. Variants of a node share it, and calls of a function.
+    /// A copy of a body, shared by variants of a node and by calls of a function.
     struct copied_body {
         const region* of = nullptr;
         std::vector<endpoint> arguments;
@@ -282,8 +283,8 @@ private:
         }
     }
 
-    /// Returns true if a body is to be copied once more: its copy lies in another body, or reads other values of the part, such as a
-    /// variable before a write. `captures` are those of the new copy.
+    /// Returns true if a body needs another copy: its copy lies in another body, or reads other values of the part, such as a variable
+    /// before a write. `captures` are those of the new copy.
     bool differs(const body& b, const region* inside, const std::vector<endpoint>& captures) const {
         const auto at = bodies_.find(b.of);
         if (at == bodies_.end() || !at->second.of) return false;
@@ -294,7 +295,7 @@ private:
         return at->second.of->parent != inside;
     }
 
-    /// Lets the next use of a body copy its nodes once more.
+    /// Makes the next use of a body copy its nodes again.
     void forget(const body& b) {
         bodies_[b.of] = {};
         for (const auto* n : nodes_of(b)) {
@@ -305,8 +306,8 @@ private:
         }
     }
 
-    /// Returns the nodes of a body that its results and effects need, in order of creation. Nodes that compute a fed value are not among
-    /// them: the node with the body need not have their inputs.
+    /// Returns the nodes that a body's results and effects need, in order of creation. Nodes that compute a fed value are omitted: the node
+    /// with the body need not have their inputs.
     static std::vector<const node*> nodes_of(const body& b) {
         std::vector<const node*> open(b.effects), found;
         const auto visit = [&](const endpoint& e) {
@@ -363,18 +364,18 @@ private:
         return at == copies_.end() ? nullptr : at->second;
     }
 
-    /// Returns the value as a copied body reads it.
+    /// Returns the value that a copied body reads for `e`.
     endpoint seen_inside(const endpoint& e) {
         const auto at = fed_.find(key(e));
         return at != fed_.end() ? at->second : itself(e);
     }
 
-    /// Returns the copy of a value: of a body, of this part, or a constant.
+    /// Returns the copy of a value of a body or of this part, or of a constant.
     endpoint itself(const endpoint& e) {
         if (const auto* copy = copy_of(e.from)) return {copy, e.port};
         if (!e.from->op->constant())
             throw internal("part graph: '" + e.from->name + "' is read in a body and lies in no part");
-        node_spec spec; // bodies read constants outside of them as they are
+        node_spec spec; // bodies read outer constants directly
         spec.op = e.from->op;
         spec.name = e.from->name;
         spec.where = e.from->where;
@@ -387,11 +388,11 @@ private:
     const exchange_ops& ops_;
     part_graph made_;
     hash_map<const node*, const node*> copies_;
-    endpoint_map given_;                              // values of primitives, by output of the node that stands for them
+    endpoint_map given_;                              // values of primitives, by output of the representing node
     endpoint_map fed_;                                // captures and arguments of the copied bodies of the current node
     hash_map<const node*, const node*> first_copies_; // by first variant of nodes in copied bodies: the first copy
     hash_map<const region*, copied_body> bodies_;
-    std::int64_t added_ = 0; // nodes that belong to no edge
+    std::int64_t added_ = 0; // number of added nodes without an edge
 };
 
 RILL_COLD part_graph make_part_graph(const placed_part& p, const graph& of) { return part_graph_maker(p, of).make(); }

@@ -14,13 +14,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A run as parts that exchange values, all in this process. Each part is a graph and a plan of it.
+/// A run in parts that exchange values, all in this process. Each part is a graph and its plan.
 class partitioned_plan {
 public:
-    /// Cuts a run between its devices. Returns null if all of it runs on one.
+    /// Partitions a run between its devices. Returns null if it runs on a single device.
     static std::unique_ptr<partitioned_plan> make(const plan_key& key, const session_options& options,
                                                   std::shared_ptr<resource_store> resources, placement& where);
-    /// Compiles parts that have been cut before, for example loaded from files. `fetches`: how many values the run gives.
+    /// Compiles existing parts, for example loaded from files. `fetches`: the number of the run's results.
     partitioned_plan(std::vector<part_graph> parts, std::vector<cross_edge> edges, std::size_t fetches,
                      const session_options& options, std::shared_ptr<resource_store> resources);
     ~partitioned_plan();

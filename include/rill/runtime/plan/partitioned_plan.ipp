@@ -25,7 +25,8 @@ RILL_COLD std::unique_ptr<partitioned_plan> partitioned_plan::make(const plan_ke
                                               std::move(resources));
 }
 
-/// Keeps the variables of a part on the devices that they name: their room was counted when the run was cut.
+/// Pins the variables of a part to the devices that they request: their memory was counted when the run was
+/// partitioned.
 RILL_COLD void keep_variables(const part_graph& p, placement& where) {
     for (const auto* n : p.of.nodes()) {
         if (n->op->role() != op_role::variable) continue;
@@ -40,7 +41,7 @@ RILL_COLD partitioned_plan::partitioned_plan(std::vector<part_graph> parts, std:
                                              std::shared_ptr<resource_store> resources)
     : resources_(std::move(resources)), progress_timeout_(options.progress_timeout), edges_(std::move(edges)),
       fetches_(fetches) {
-    // nodes of the parts name the devices that they have got; they are not reported a second time
+    // nodes of the parts request the devices that they were placed on; do not report them again
     auto quiet = options;
     quiet.log_device_placement = false;
     const auto places = make_placement(quiet);

@@ -25,10 +25,10 @@ struct execution_state {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
     owned<step_executor> is_staged = owns_none<step_executor>();
-    std::vector<any_array> values = {}; // of a step that has ended
+    std::vector<any_array> values = {}; // values of a finished step
 };
 
-/// A compiled run: pruned, placed, shared and ordered once (compile_graph), then bound to shapes as they come.
+/// A compiled run: pruned, placed, shared and ordered once (compile_graph), then bound to shapes on demand.
 class plan {
 public:
     /// Compiles a run. `where` is the placement of the session; `edges` gives the memories of feeds and fetches.
@@ -48,21 +48,21 @@ public:
     const staged_plan* is_staged() const noexcept { return staged_.load(std::memory_order_acquire); }
     /// Returns the dataflow plan; null if the run does not use the dataflow executor.
     const dataflow_plan* is_dataflow() const noexcept { return frames_.get(); }
-    /// Returns the runtime of its dynamic nodes.
+    /// Returns the runtime of dynamic nodes.
     const dynamic_runtime& control() const noexcept { return *bodies_.control; }
 
-    /// Returns a frame of the segment for these feeds, with their addresses. Consecutive runs pass on the last released frame: two atomic
-    /// exchanges a step, no lock.
+    /// Returns a frame of the segment for these feeds, with their addresses. Consecutive runs reuse the last released frame, with two
+    /// atomic exchanges per step and no lock.
     std::unique_ptr<execution_state> acquire(std::span<const any_array> feeds);
     void release(std::unique_ptr<execution_state> step) noexcept;
     /// Runs an acquired step to its end, on this thread.
     void run(execution_state& step, const step_context& context);
-    /// Returns a value that a run in stages has fetched.
+    /// Returns a fetched value of a run in stages.
     const any_array& fetched(const execution_state& step, std::size_t i) const;
-    /// Returns copies of the values that a run has fetched, each in the memory where the run has left it.
+    /// Returns copies of a run's fetched values, each in the memory where the value lies.
     std::vector<any_array> fetched_values(const execution_state& step) const;
 
-    /// Drops the segments that no run uses; the others are freed with their runs.
+    /// Drops unused segments; the others are freed with their runs.
     void close() noexcept;
 
     /// Returns a line for each segment: its fetches, and the memory of a step.
@@ -70,12 +70,12 @@ public:
 
     /// Switches to stages for all later runs, if the plan has nodes that may be dynamic.
     void use_stages();
-    /// Switches to stages even if the plan is one static segment: for a part of a run. Call it before the first run. The program's dynamic
+    /// Switches to stages even if the plan is one static segment, for a part of a run. Call it before the first run. The program's dynamic
     /// runtime must be registered.
     void use_stages(const session_options& options);
 
-    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Returns null if these types
-    /// show that a node binds dynamically; the plan then runs in stages.
+    /// Returns the segment for these feed types: the last one used, another cached one, or a new one. Returns null if binding shows a
+    /// dynamic node; the plan then runs in stages.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:
@@ -95,14 +95,14 @@ private:
     std::shared_ptr<placement> where_;                   // owns the devices of the items
     std::shared_ptr<const functionalized_graph> flow_;   // replacements of control-flow primitives
     subgraph graph_;                                     // placed and sorted, with copies between memories
-    body_plans bodies_;                                  // of its nodes that have bodies
+    body_plans bodies_;                                  // plans of its nodes' bodies
     std::unique_ptr<const session_options> splits_with_; // set if the plan may be split into stages later
     owned<const staged_plan> stages_ = owns_none<const staged_plan>();
     std::atomic<const staged_plan*> staged_{nullptr}; // the same, for readers without a lock
     owned<const dataflow_plan> frames_ = owns_none<const dataflow_plan>();
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
-    std::atomic<execution_state*> ready_{nullptr}; // the last one released
+    std::atomic<execution_state*> ready_{nullptr}; // the last released one
     std::atomic<bool> closed_{false};
 };
 

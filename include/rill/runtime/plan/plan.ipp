@@ -124,7 +124,7 @@ RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
     execution_state* none = nullptr;
     if (!ready_.compare_exchange_strong(none, step.get())) return step->of->release(std::move(step->memory));
     step.release();
-    // closed meanwhile? Both sides write first and read then, so that one of them sees the other
+    // The plan may have closed meanwhile. Both sides write before they read, so that one of them sees the other.
     if (closed_) delete ready_.exchange(nullptr);
 }
 
@@ -175,7 +175,7 @@ RILL_COLD std::string plan::memory_report() {
 
 RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
     const std::lock_guard lock(mutex_);
-    if (closed_) throw cancelled("the session is closed"); // it closed while this run began
+    if (closed_) throw cancelled("the session is closed"); // the session closed while this run began
     for (auto at = segments_.begin(); at != segments_.end(); ++at)
         if ((*at)->serves(feeds)) {
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);

@@ -26,8 +26,8 @@ public:
     const stages& all_stages() const { return stages_; }
     plan& line(std::size_t stage) const { return *lines_[stage]; }
     const dynamic_node* alone(std::size_t stage) const { return alone_[stage].get(); }
-    /// Returns the variables that every stage reads as they were when the step began. A large variable is not one of them if its only use
-    /// is an op that reads slices of it. That op reads the version that is current when it runs.
+    /// Returns the variables whose value at the start of the step all stages read. A large variable is excluded if its only use is an op
+    /// that reads slices of it. That op reads the current version when it runs.
     const std::vector<const node*>& pinned() const { return pinned_; }
     /// Returns the initial values of a run, except its feeds: the resource handles.
     const std::vector<any_array>& first_values() const { return first_values_; }

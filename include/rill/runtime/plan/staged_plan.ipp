@@ -79,7 +79,7 @@ RILL_COLD void staged_plan::find_order() {
     }
 }
 
-/// Finds values that one node takes ownership of. A segment computes them in memory that the node takes over, without a copy.
+/// Finds values of which one node takes ownership. Segments compute them in memory that the node takes over without a copy.
 RILL_COLD void staged_plan::find_kept() {
     kept_in_.resize(first_values_.size());
     std::vector<int> takers(first_values_.size()), made(first_values_.size());

@@ -15,7 +15,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A binder of subgraphs to concrete types: infers shapes, assigns slots, binds kernels, plans memory. A hot step does none of this.
+/// A binder of subgraphs to concrete types: infers shapes, assigns slots, binds kernels, plans memory. Steady-state steps do none of
+/// this.
 class binder : private bound_graph {
 public:
     /// Returns nothing if a node binds dynamically.
@@ -35,7 +36,7 @@ private:
 
     void assign_slots(resource_store& resources);
 
-    /// Returns the slot whose memory output `port` shares: of the aliased input, or of a written variable; else -1.
+    /// Returns the slot whose memory output `port` shares: that of the aliased input, or of a written variable; else -1.
     int aliased_slot(std::size_t i, std::size_t port) const;
 
     bool is_step(std::size_t i) const;
@@ -44,16 +45,16 @@ private:
 
     void bind_fusion_group(const bound_fusion_group& c, resource_store& resources);
 
-    /// Returns the slot of inputs that are not read: its address is null, and the step does not keep their memory.
+    /// Returns the slot of unread inputs: its address is null, and the step does not keep their memory alive.
     int unread_slot();
 
-    /// Adds a bound step: its slot numbers, and its scratch memory. `cost` is that of its op, or of its fusion group.
+    /// Adds a bound step: its slot numbers and scratch memory. `cost` is the cost of its op or fusion group.
     void add_step(step s, std::span<const int> inputs, std::span<const int> outputs, const kernel_request& request,
                   const op_cost& cost, bool is_folded);
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
-    /// Finds the memories besides the host's, and the steps before which the host waits and looks at their error records.
+    /// Finds the device memories in use, and the steps before which the host waits and reads their error records.
     void find_spaces();
 
     hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies

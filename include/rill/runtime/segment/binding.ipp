@@ -183,7 +183,7 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
                 s.where = home::block;
             if (s.where == home::variable) {
                 s.variable = static_cast<std::int32_t>(variables.size());
-                slots.push_back(s); // of the old value, while a kernel writes the variable
+                slots.push_back(s); // slot of the old value, while a kernel writes the variable
             }
             value_slot[i].push_back(static_cast<int>(slots.size()));
             slots.push_back(s);
@@ -263,7 +263,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         if (it.origin && it.is_write()) {
             s.plain = false;
-            if (it.op->initialises() || s.region >= 0) // bodies check for a value at run time
+            if (it.op->initialises() || s.region >= 0) // bodies check at run time whether there is a value
                 s.how = variable_write::initialises;
             else if (it.op->replaces_variables())
                 s.how = variable_write::replaces;
@@ -383,7 +383,7 @@ RILL_COLD void binder::add_step(step s, std::span<const int> inputs, std::span<c
     s.number = static_cast<std::int32_t>((is_folded ? folded_steps : steps).size());
     if (is_folded) return folded_steps.push_back(std::move(s));
     const auto& runs_on = graph.items[s.item].runs_on();
-    // a device with memory of its own computes while the host goes on: more threads would only wait for its driver
+    // devices with their own memory compute asynchronously: more threads would only wait for the driver
     const bool on_host = !graph.items[s.item].memory();
     costs_.push_back(
         {on_host ? std::max(request.microseconds, runs_on.microseconds(cost.flops, cost.bytes)) : 0, request.shared});
@@ -394,16 +394,16 @@ RILL_COLD void binder::find_spaces() {
     for (const auto& it : graph.items)
         if (const auto* space = it.memory(); space && !detail::contains(spaces, space)) spaces.push_back(space);
     if (spaces.empty()) return;
-    std::vector<char> copied(slots.size()); // per slot: its value comes to the host by a copy, which may end late
+    std::vector<char> copied(slots.size()); // per slot: its value is copied to the host, which may end late
     for (auto& s : steps) {
         const auto& it = graph.items[s.item];
         if (it.is_copy() && !it.memory()) copied[indices[s.outputs]] = 1;
         for (auto k = s.inputs; k < s.outputs; ++k) s.looks = s.looks || copied[indices[k]] != 0;
-        if (s.region >= 0) // the host runs the bodies, wherever their values lie
+        if (s.region >= 0) // the host runs the bodies, in whatever memory their values lie
             s.looks = true;
         else if (!it.memory())
             s.looks = s.looks || (it.origin && (it.is_write() || it.op->stateful() || types[s.item].empty()));
-        else // a device knows its own record only
+        else // a device knows only its own record
             s.looks = s.looks || (spaces.size() > 1 && it.is_write());
         if (s.looks) s.plain = false;
     }

@@ -24,46 +24,46 @@ struct bound_graph {
         kernel run;
         std::int32_t inputs = 0, outputs = 0,
                      end = 0;    // offsets in `indices`: input slots, output slots, a scratch slot
-        std::int32_t writes = 0; // variables that it writes: from write_list[first_write] on
+        std::int32_t writes = 0; // number of written variables, from write_list[first_write] on
         std::int32_t first_write = 0;
-        std::int32_t item = 0;    // of a fusion group, the last member
+        std::int32_t item = 0;    // for a fusion group, the last member
         std::int32_t number = 0;  // its index in `steps` or `folded_steps`
-        std::int32_t region = -1; // of a step with bodies: its index in `regions`
-        std::int32_t random = -1; // of a random op: its index in `streams`
+        std::int32_t region = -1; // for a step with bodies: its index in `regions`
+        std::int32_t random = -1; // for a random op: its index in `streams`
         // the variable of which it reads slices, without a version held by the step; -1: none
         std::int32_t slices_of = -1;
-        std::int32_t first_release = 0, releases = 0;  // in `release_list`
-        variable_write how = variable_write::elements; // how it writes
-        // The host first looks at the error records, which waits for the devices: the step must not run after a failure that it can't
-        // see, or reads a copy to the host.
+        std::int32_t first_release = 0, releases = 0;  // range in `release_list`
+        variable_write how = variable_write::elements; // kind of the write
+        // True if the host must first read the error records, which waits for the devices. The step must not run after a failure that it
+        // can't see, or it reads a copy to the host.
         bool looks = false;
         bool plain = true; // runs its kernel and does nothing else
     };
-    /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
+    /// A fusion group: fused nodes that run as one step. A value that no other step needs exists only in a block per thread.
     struct bound_fusion_group {
         std::vector<int> items;
-        std::vector<std::vector<char>> needed; // per item and port: others read it
+        std::vector<std::vector<char>> needed; // per item and port: read outside the group
 
         std::size_t member_of(int item) const {
             return static_cast<std::size_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
         }
     };
     struct bound_variable {
-        /// The reads of the version that is current when a run of the segment starts.
+        /// The way in which a run reads the version that is current at its start.
         enum class start : std::uint8_t {
-            unread, // it is written first, or not used
-            slices, // one kernel reads slices: it takes the version that is current then
+            unread, // the variable is written first, or not used
+            slices, // one kernel reads slices of the version that is current when it runs
             held    // the frame holds it
         };
         std::shared_ptr<variable_state> state;
         const node* origin;
         std::int32_t slot; // the slot before it has the old value while a kernel writes the variable
         start reads = start::unread;
-        bool needs_value = false; // when a run starts
+        bool needs_value = false; // at the start of a run
     };
     struct written_variable {
         std::int32_t variable;
-        bool keeps; // the frame goes on to hold the new version
+        bool keeps; // the frame then holds the new version
     };
     struct slot_value {
         tensor_type type;
@@ -72,7 +72,7 @@ struct bound_graph {
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
         const memory_space* space = nullptr; // null: the host's memory
         int in_place_of = -1;
-        std::int32_t variable = -1; // the variable whose value it is; -1: none
+        std::int32_t variable = -1; // the variable that the slot holds; -1: none
         bool many_lanes = false;    // several lanes use it, in the window of its last use
     };
 
@@ -98,23 +98,24 @@ struct bound_graph {
     std::vector<std::int32_t> release_list; // variables whose version no later step reads
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
-    vector<std::shared_ptr<const static_region_kernel>> regions; // of steps that run bodies
-    const dynamic_runtime* control = nullptr;                    // the runtime that runs them
+    vector<std::shared_ptr<const static_region_kernel>> regions; // kernels of steps that run bodies
+    const dynamic_runtime* control = nullptr;                    // runs the regions
     std::vector<std::vector<int>> changes; // per item with bodies, and output: region_binding::changes
-    vector<folded_value> folded_values;    // per slot: values that shape rules asked for
+    vector<folded_value> folded_values;    // per slot: values requested by shape rules
     vector<bound_fusion_group> fusion_groups;
     std::vector<int> group_of;                      // per item: its fusion group, or -1
     vector<parallel_regions> parallel;              // windows of steps that run in several lanes
     vector<arena> arenas;                           // the host's is the first
-    std::vector<const memory_space*> spaces;        // besides the host's memory: each run keeps an error record in each
-    vector<std::function<random_stream()>> streams; // per random op: gives the stream of the next run
-    std::size_t arena_bytes = 0;                    // of all arenas
+    std::vector<const memory_space*> spaces;        // device memories: each run keeps an error record in each
+    vector<std::function<random_stream()>> streams; // per random op: returns the stream of the next run
+    std::size_t arena_bytes = 0;                    // total size of all arenas
     double microseconds = 0;                        // estimated time of all steps, with helping threads; 0: no threads
     std::size_t lower_bound = 0;                    // largest number of bytes alive at once, if steps run in sequence
     std::vector<std::size_t> offsets;               // per slot: its offset in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
-    /// Returns the input of which `v` is a modified copy, and whose memory it may take; -1 if none, or if another input is in that memory.
+    /// Returns the input that `v` is a modified copy of and whose memory it may take; -1 if there is none, or if that memory holds another
+    /// input.
     int changed_input(const subgraph::value& v) const {
         const auto& it = graph.items[v.item];
         if (!it.origin) return -1;
@@ -133,7 +134,7 @@ struct bound_graph {
         return std::span(write_list)
             .subspan(static_cast<std::size_t>(s.first_write), static_cast<std::size_t>(s.writes));
     }
-    /// Returns true if the step's kernel writes the variable. The old value then has a slot of its own.
+    /// Returns true if the step's kernel writes the variable. The old value then has its own slot.
     bool writes_variable(const step& s, std::int32_t variable) const {
         return s.region < 0 && detail::any_of(written_by(s), [&](const auto& w) { return w.variable == variable; });
     }

@@ -61,7 +61,7 @@ private:
 RILL_COLD void lifetimes::note_uses() {
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& s = b_.slots[slot];
-        // does another lane of the same window use it?
+        // check whether another lane of the same window uses it
         const auto before = s.last < 0 ? lane{-2, 0} : lane_of_[s.last];
         s.many_lanes = before.first == lane_of_[k].first && (s.many_lanes || before != lane_of_[k]);
         if (s.first < 0) s.first = static_cast<int>(k);
@@ -80,10 +80,10 @@ RILL_COLD void lifetimes::share_places(std::span<const shared_place> may_share) 
             input.where != home::arena || input.space != result.space || input.last != now || input.first == now ||
             b_.type_of(from).shape != result.type.shape || size_of(b_.type_of(from).type) != size_of(result.type.type))
             continue;
-        // of several results in one place, the first owns the memory and carries the lifetime of all
+        // if several results share a place, the first owns the memory and has the lifetime of all
         const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
         auto& memory = b_.slots[owner];
-        if (memory.last != now) continue; // another result of this step has it
+        if (memory.last != now) continue; // another result of this step has taken it
         result.in_place_of = owner;
         memory.last = result.last;
     }
@@ -153,7 +153,7 @@ RILL_COLD std::size_t lifetimes::lay_out(const memory_space* space) {
     return bytes;
 }
 
-/// Returns the most bytes alive at once, if steps run in sequence.
+/// Returns the maximum of bytes alive at once, if steps run in sequence.
 RILL_COLD std::size_t lifetimes::bound(const lane_slots& groups) const {
     std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
     for (const auto& [at, slots] : groups)
@@ -176,7 +176,7 @@ RILL_COLD void plan_memory(bound_graph& b, std::span<const shared_place> may_sha
     if (b.parallel.empty()) return plan();
     const auto slots = b.slots;
     plan();
-    // parallel lanes may cost memory for the time that they save, within bounds
+    // parallel lanes may cost some memory in exchange for time
     constexpr std::size_t little = std::size_t(1) << 19;
     if (b.arena_bytes <= std::max(b.lower_bound + little, b.lower_bound / 10 * 11)) return;
     b.parallel.clear();

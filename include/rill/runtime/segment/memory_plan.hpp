@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A value in the arena: alive from the step that makes it to the last that uses it.
+/// A value in the arena, alive from the step that computes it to its last use.
 struct arena_value {
     std::size_t bytes = 0;
     int first = 0, last = 0;

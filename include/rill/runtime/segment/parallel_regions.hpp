@@ -24,7 +24,7 @@ struct parallel_regions {
 /// The dependencies of a step.
 struct step_order {
     std::vector<int> after; // earlier steps that it depends on
-    int fence = -1;         // it also depends on all steps up to this one, instead of a long list
+    int fence = -1;         // the step also depends on all steps up to this one, which replaces a long list
 };
 
 /// The estimated cost of a step.

@@ -14,24 +14,24 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The versions of variables that a step began with, for its later stages.
+/// The versions of variables held since the start of a step, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
 /// A block in device memory: the error record of the run, then the streams of its random ops.
 class device_block {
 public:
-    /// Holds an empty record, and room for some streams.
+    /// Makes an empty record, and room for some streams.
     device_block(const memory_space& space, std::size_t streams)
         : space_(&space), memory_(*space.blocks, sizeof(error_record) + streams * sizeof(random_stream)) {
         begin({});
     }
 
     const memory_space* space() const { return space_; }
-    /// Returns the address of the error record, in that memory.
+    /// Returns the address of the error record in device memory.
     error_record* errors() const { return static_cast<error_record*>(memory_.data()); }
     random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
 
-    /// Empties the record if it is not empty, and sets the streams of the next run.
+    /// Clears the record if necessary, and sets the streams of the next run.
     void begin(std::span<const random_stream> streams_of_run) const {
         if (!is_empty_) {
             const error_record none;
@@ -41,7 +41,7 @@ public:
         if (!streams_of_run.empty())
             space_->from_host(*space_, streams_of_run.data(), streams(), streams_of_run.size_bytes());
     }
-    /// Returns the record. It waits for all that the device was given before, so copies to the host have ended too.
+    /// Returns the record. Waits for all earlier work of the device, so copies to the host have ended too.
     error_record recorded() const {
         error_record e;
         copy_to_host(*space_, errors(), &e, sizeof e);
@@ -52,7 +52,7 @@ public:
 private:
     const memory_space* space_;
     memory_block memory_;
-    mutable bool is_empty_ = false; // the record, since the host last looked at the end of a run
+    mutable bool is_empty_ = false; // the record was empty when the host last read it at the end of a run
 };
 
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
@@ -76,7 +76,7 @@ struct frame {
 };
 
 /// A static segment: steps bound to concrete shapes, as kernels over slots, with an arena planned by lifetimes. Immutable and shared by
-/// concurrent runs; each run has a frame.
+/// concurrent runs; each run has its own frame.
 class segment {
 public:
     /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically.
@@ -90,7 +90,7 @@ public:
 
     const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
     const void* fetch_data(const frame& f, std::size_t i) const;
-    /// Returns the memory that fetch `i` is left in; null for the host's.
+    /// Returns the memory of fetch `i`; null for the host's.
     const memory_space* fetch_space(std::size_t i) const { return b_.slots[slot_of_fetch(i)].space; }
     /// Returns fetch `i` as an array that borrows its elements from the frame.
     any_array fetched(const frame& f, std::size_t i) const {
@@ -98,28 +98,28 @@ public:
         return any_array(type.type, type.shape, fetch_data(f, i), nullptr, fetch_space(i));
     }
 
-    /// Gives the frame the address of feed `i` for its next runs. The memory must live until the last of them.
+    /// Sets the address of feed `i` in the frame for its next runs. The memory must live until the last of these runs.
     void feed(frame& f, std::size_t i, const void* from) const { f.slots[b_.feed_slots[i]] = const_cast<void*>(from); }
-    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena. The frame has its feeds.
+    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena. The feeds must be set.
     void place(frame& f, std::size_t i, const fetch_place& where) const;
     bool placed(const frame& f, std::size_t i) const;
 
-    /// Returns true if no other fetch is in the same memory.
+    /// Returns true if no other fetch shares the memory.
     bool fetched_alone(std::size_t i) const;
-    /// Returns true if a fetch can be computed in memory of the caller's, in the space of the fetch: it is neither a feed nor a variable,
-    /// and fetched once.
+    /// Returns true if a fetch can be computed in the caller's memory, in the space of the fetch. It must be fetched once, and be neither
+    /// a feed nor a variable.
     bool can_redirect(std::size_t i) const;
-    /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and nothing else needs the
-    /// old value. `along` receives the slots of all updates but the last: they need the same redirection.
+    /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and the old value is
+    /// otherwise unused. Appends to `along` the slots of all updates but the last: they need the same redirection.
     bool can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const;
     /// Redirects a fetch of the frame's next runs to `to`.
     void redirect(frame& f, std::size_t i, void* to) const { f.slots[slot_of_fetch(i)] = to; }
     std::size_t slot_of_fetch(std::size_t i) const { return static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i])); }
 
     std::unique_ptr<frame> acquire();
-    /// Ends a run: the frame releases all that the next run need not keep.
+    /// Ends a run: the frame releases everything that the next run does not need.
     void finish(frame& f) const noexcept;
-    /// Releases the variables that another segment writes next, so that its first write finds no holder.
+    /// Releases the variables that another segment writes next, so that its first write finds no other holder.
     void release_written(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
@@ -138,7 +138,7 @@ private:
     using step = bound_graph::step;
     using home = bound_graph::slot_value::home;
 
-    /// Computes what depends on constants alone, once, when the segment is bound.
+    /// Computes the constant steps once, when the segment is bound.
     void fold_constants();
 
     allocator& memory_of(const memory_space* space) const { return blocks_of(space, memory_); }
@@ -147,7 +147,7 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     bool use_pinned(frame& f, std::size_t variable) const;
-    /// Takes the version of a variable that a run reads, unless it is the newest that the frame holds.
+    /// Takes the version of a variable that a run reads, unless the frame already holds the newest one.
     void take_version(frame& f, std::size_t variable) const;
     /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
     template <class F> void run_all(const F& run_segment) const;
@@ -157,11 +157,11 @@ private:
     void begin_run(frame& f) const;
     void run_all_steps(frame& f) const;
     void run_step(frame& f, const step& s) const;
-    /// Runs a step that has bodies, or that ends or borrows the hold of a version.
+    /// Runs a step that has bodies, or that releases or borrows a held version.
     void run_special(frame& f, const step& s, const kernel_args& args) const;
     void run_steps(frame& f, int begin, int end) const;
 
-    /// Runs a step while it holds the variables that the step writes, from the w-th on.
+    /// Runs a step while it holds write access to the variables that it writes, from the w-th on.
     void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;
     /// Runs a step that reads slices of a variable whose version the frame does not hold.
     void read_slices(frame& f, const step& s, const kernel_args& args) const;
@@ -172,14 +172,14 @@ private:
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;
-    /// Rethrows the current exception of a kernel, with its place. If a device has recorded an error of this step or an earlier one,
-    /// throws that one instead.
+    /// Rethrows the current exception of a kernel, with its location. If a device has recorded an error of this step or an earlier one,
+    /// throws that error instead.
     [[noreturn]] void rethrow_from(const frame& f, const step& s) const;
 
-    // ---- errors that devices record: the first step that failed wins, as on the host ----------------------------------------
+    // ---- errors recorded by devices: the first failed step wins, as on the host ---------------------------------------------
 
     static error_record first_error(const frame& f);
-    /// Leaves the run if a device has recorded an error of step s or an earlier one. `rethrow_from` then finds it.
+    /// Leaves the run if a device has recorded an error of step s or an earlier one. `rethrow_from` then throws that error.
     static void look(const frame& f, const step& s);
     [[noreturn]] void throw_recorded(const error_record& e, const step& s) const;
 

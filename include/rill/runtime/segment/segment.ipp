@@ -98,7 +98,7 @@ RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<
         const auto from = b_.graph.items[at.item].inputs[input];
         const int before = b_.slot_of(from);
         if (before == slot) break;
-        // the update before: nothing else needs its result, and it is in the same memory
+        // the previous update: its result is otherwise unused, and in the same memory
         const auto& changed = b_.slots[b_.slot_of(at)];
         const bool same_place = changed.in_place_of >= 0 &&
                                 (changed.in_place_of == before || changed.in_place_of == b_.slots[before].in_place_of);
@@ -137,8 +137,8 @@ RILL_INLINE std::size_t segment::frames() const {
 }
 
 RILL_INLINE void segment::finish(frame& f) const noexcept {
-    // The next write by another step uses another block than that of a version that is held. This is cheap for small ones. To release
-    // and take a version again, four atomic operations, is most of the step time of a small model.
+    // A held version forces the next write by another step into another block, which is cheap for small ones. Releasing and taking a
+    // version costs four atomic operations, most of the step time of a small model.
     for (std::size_t i = 0; i < b_.variables.size(); ++i)
         if (b_.slots[b_.variables[i].slot].bytes > variable_state::small_bytes) f.variables[i].reset();
     for (const auto& m : f.moved) f.slots[m.slot] = m.own;
@@ -153,7 +153,7 @@ RILL_COLD void segment::release_written(frame& f, const segment& writer) const n
 
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
     finish(*f);
-    for (auto& v : f->variables) v.reset(); // this frame may stay idle for long
+    for (auto& v : f->variables) v.reset(); // this frame may stay idle for a long time
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(f)); // acquire has reserved room for every frame
 }
@@ -176,7 +176,7 @@ RILL_INLINE void segment::run(frame& f, const step_context& context) const {
     try {
         run_all_steps(f);
     } catch (...) {
-        first_error(f); // which waits: copies to the host must end before their memory is used again
+        first_error(f); // waits: copies to the host must end before their memory is reused
         throw;
     }
     if (const auto e = first_error(f); e.is_set()) throw_recorded(e, b_.steps[e.step]);
@@ -210,7 +210,7 @@ RILL_NO_INLINE RILL_INLINE void segment::take_version(frame& f, std::size_t vari
     if (!use_pinned(f, variable)) v.state->read(version);
     if (!version && v.needs_value) throw_uninitialised(variable);
     f.slots[v.slot] =
-        version ? version->data() : nullptr; // an earlier run that failed in a write may have left a pointer
+        version ? version->data() : nullptr; // an earlier run that failed in a write may have left a stale pointer
 }
 
 RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
@@ -296,7 +296,7 @@ RILL_COLD execution_context segment::context_of(const frame& f, const step& s) c
     execution_context on{.pool = ops_pool_, .scratch = f.slots[scratch], .step = s.number};
     const random_stream* streams = f.streams.data();
     for (const auto& d : f.on_device)
-        if (d.space() == b_.slots[scratch].space) { // the memory of the step
+        if (d.space() == b_.slots[scratch].space) { // the step's memory
             on.errors = d.errors();
             streams = d.streams();
         }
@@ -352,7 +352,7 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     f.slots[v.slot] = writer.data();
     write(f, s, args, w + 1);
     if (!f.on_device.empty() && writer.is_new())
-        look(f, s); // after a failure the device has not filled the new version
+        look(f, s); // after a failure, the device has not written the new version
     writer.commit();
 }
 

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Decides how runs read variables: which of them need a value at the start, which versions a frame holds, and how long. A frame that holds
-/// a version keeps writers of other steps from writing in place.
+/// Decides how runs read variables: which variables need a value at the start, which versions a frame holds, and how long. While a frame
+/// holds a version, writers of other steps can't write in place.
 ///
 /// A large variable that a run reads once, by a step that reads slices of it, is not held. If several such steps read it, it is held until
 /// the last of them. A large version that a run has written is held only if a later step reads it.

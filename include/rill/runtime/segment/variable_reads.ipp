@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A use of a variable by a step. A fetch counts as a step behind the last.
+/// A use of a variable by a step. A fetch counts as a step after the last one.
 struct variable_use {
     std::int32_t step;
     bool writes, slices;
@@ -79,7 +79,7 @@ RILL_COLD void plan_variable_reads(bound_graph& b) {
         } else if (!at_start.empty()) {
             variable.reads = bound_graph::bound_variable::start::held;
             const auto last = at_start.back().step;
-            // in another lane of its window, another reader may run later
+            // another reader may run later, in another lane of the window
             if (slices && detail::none_of(at_start.first(at_start.size() - 1),
                                           [&](const auto& u) { return in_one_window(u.step, last); }))
                 released[last].push_back(number);

@@ -7,9 +7,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Adds the times of a traced step of a graph to a record. Nodes of a fusion group share its time evenly. Times of waiting are left out, and
-/// so are nodes on devices with memories of their own: there a trace shows when a kernel was started. Nodes that have moved
-/// to another type of device are left out as well: the step's plan may be older.
+/// Adds the times of a traced step of a graph to a record. Nodes of a fusion group share its time evenly. Waiting times are omitted. Nodes
+/// on devices with their own memory are omitted, since a trace shows only when a kernel was started. Nodes that have moved to another type
+/// of device are omitted too, since the step's plan may be older.
 void record_costs(cost_record& into, const step_trace& step, const graph_state& of, placement& where);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void record_costs(cost_record& into, const step_trace& step, const graph_state& of, placement& where) {
     const auto& all = step.entries;
-    // the members of a fusion group begin and end together, one behind the other
+    // members of a fusion group are adjacent entries that begin and end together
     const auto together = [](const step_trace::entry& a, const step_trace::entry& b) {
         return a.begin == b.begin && a.end == b.end && a.thread == b.thread && a.inside == b.inside && a.what == b.what;
     };

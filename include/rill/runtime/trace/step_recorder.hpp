@@ -17,7 +17,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A recorder of a step's trace, for all of its threads.
+/// A recorder of a step's trace, used by all its threads.
 class step_recorder {
 public:
     step_recorder(step_trace& into, rill::environment& environment);
@@ -58,7 +58,7 @@ struct trace_scope {
     bool counts = false; // the scope numbers the runs of each body itself, from 0
     std::vector<std::pair<const void*, std::int64_t>> runs = {};
 
-    std::int64_t iterations = -1; // of the loop whose bodies run; set at its end
+    std::int64_t iterations = -1; // iterations of the loop whose bodies run; set at its end
 
     /// Returns the scope for the bodies of a node, whose entry is `entry`.
     trace_scope within(int entry, const region_attributes& how) const;
@@ -66,7 +66,7 @@ struct trace_scope {
     std::int64_t iteration_of(const void* body);
 };
 
-/// The recorder of a whole step, whose context it makes a traced one.
+/// The recorder of a whole step, with a traced copy of its context.
 struct traced_step {
     traced_step(step_trace& into, step_context& context) : to(into, context.env()) { context.trace = &all; }
     traced_step(const traced_step&) = delete;
@@ -82,7 +82,7 @@ inline void note_iterations(const step_context* context, std::int64_t n) {
     if (context && context->trace) context->trace->iterations = n;
 }
 
-/// A copy of a step's context with a scope of its own.
+/// A copy of a step's context with its own trace scope.
 struct traced_context : step_context {
     traced_context(const step_context& like, trace_scope s) : step_context(like), scope(std::move(s)) {
         trace = &scope;

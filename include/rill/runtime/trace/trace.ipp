@@ -54,8 +54,8 @@ RILL_COLD std::string traced_edge(const step_trace::entry& e) {
     return exchanges ? e.node.substr(e.node.rfind('_') + 1) : std::string();
 }
 
-/// Returns per entry the flow that begins or ends there: "3.0", the edge and the number of the values that it carried before. Empty for
-/// other entries. An edge carries its values in order. A Receive that waited has a second entry, at whose end the value came.
+/// Returns per entry the flow that begins or ends there: "3.0", the edge and the number of values that it transferred before. Empty for
+/// other entries. An edge delivers its values in order. A Receive that waited has a second entry, which ends when the value arrived.
 RILL_COLD std::vector<std::string> traced_flows(const std::vector<step_trace::entry>& entries) {
     struct end {
         std::string edge;
@@ -110,7 +110,7 @@ RILL_COLD std::string step_trace::chrome_json() const {
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto& e = entries[i];
         const int task = static_cast<int>(task_of(e));
-        if (!flows[i].empty()) // "bp": it ends at what encloses it
+        if (!flows[i].empty()) // "bp": the flow ends at the enclosing event
             text += ",\n" + detail::chrome_event(e.op.starts_with("Send") ? "s" : "f", "edge", task, e.thread) +
                     ",\"cat\":\"edge\",\"bp\":\"e\",\"id\":" + detail::json_text(flows[i]) +
                     ",\"ts\":" + detail::json_time(e.end) + "}";

@@ -99,7 +99,7 @@ template <int N, std::size_t... J> struct store_leaves {
     }
 };
 
-/// Stores the sum over all leaves, which are the same handle.
+/// A store of the sum over all leaves, which are the same handle.
 template <int N, std::size_t... J> struct store_sum {
     template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i) {
         auto sum = at<0>(slots).value;

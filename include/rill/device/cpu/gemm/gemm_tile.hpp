@@ -24,7 +24,7 @@ template <class T> struct tile_operands {
     std::int64_t strips;      // tiles below each other
     int columns;              // the last vector may be partial
     bool add;                 // to c, instead of overwriting it
-    product_epilogue<T> last; // of these columns
+    product_epilogue<T> last; // epilogue of these columns
     T* copy = nullptr;        // run_copying: destination of the part of b that it reads, in whole registers
 };
 

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-// Each copy has a mapping of its own: pages that other threads execute must never become writable again.
+// Each copy has its own mapping: pages that other threads execute must never become writable again.
 RILL_COLD const void* make_executable([[maybe_unused]] std::span<const std::uint8_t> code) {
 #if defined(__unix__) || defined(__APPLE__)
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

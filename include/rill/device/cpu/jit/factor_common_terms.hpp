@@ -8,10 +8,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Joins the terms of a sum that multiply the same values in any order. One of them, multiplied by their number, remains. The gradient of
-/// x * x * x * c becomes 3 * (x * x * c) instead of three products. The term that leaves the fewest instructions is kept. `needed` lists
-/// the values that are results. Values in `whole` stay as they are and count as one factor. `constant` adds a constant. New instructions
-/// are appended, so operands may come after their readers.
+/// Joins the terms of a sum that multiply the same values in any order. One term remains, multiplied by their number. The gradient of `x
+/// * x * x * c` becomes `3 * (x * x * c)` instead of three products. The remaining term is the one with the fewest instructions. `needed`
+/// lists the values that are results. Values in `whole` are not changed and count as one factor. `constant` adds a constant. New
+/// instructions are appended, so operands may come after their readers.
 void factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
                          const std::vector<int>& whole, const std::function<int(float)>& constant);
 

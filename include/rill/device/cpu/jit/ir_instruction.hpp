@@ -29,7 +29,7 @@ enum class vector_op : std::uint8_t {
     bit_xor,
     sqrt,
     round,          // in mode `number`, the immediate of vroundps
-    int_add,        // of 32-bit integers
+    int_add,        // addition of 32-bit integers
     int_left,       // shifted left by `number` bits
     int_right,      // logical shift by `number` bits
     compare,        // by predicate `number` of vcmpps
@@ -38,9 +38,9 @@ enum class vector_op : std::uint8_t {
     multiply_add,   // a * b + c
     multiply_sub,   // a * b - c
     sub_product,    // c - a * b
-    lookup,         // the entries of rows b and c that the low bits of a index; on 8 lanes of row b alone
+    lookup,         // the entries of rows b and c that the low bits of a index; on 8 lanes only row b
     scale,          // a * 2^b
-    exact           // a, but where b > d the exact function `number` of c: a rare call
+    exact           // b > d ? exact function `number` of c (a rare call) : a
 };
 
 /// A C library function for numbers beyond +/-`most`, where the vector code of the function is inaccurate.

@@ -24,8 +24,8 @@ public:
     int constant_bits(std::uint32_t bits);
     int constant_row(const float* values); // one value per lane
 
-    /// Begins the code of the next node. Until `finish`, nodes share only leaves, scalars and constants. Each node is thus rounded as it
-    /// would be alone.
+    /// Begins the code of the next node. Until `finish`, nodes share only leaves, scalars and constants. Each node is thus rounded as if
+    /// compiled alone.
     void begin_node();
     /// Optimizes the code: joins equal products of a sum, fuses products with one use into additions, merges common subexpressions and
     /// removes dead code. On 16 lanes, comparisons are fused into choices. The final order keeps few values alive.

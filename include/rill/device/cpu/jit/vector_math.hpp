@@ -54,7 +54,7 @@ struct truth {
 struct value {
     using value_type = float;
     static constexpr bool is_computed = true;
-    static constexpr bool rounds_once = true; // fma
+    static constexpr bool rounds_once = true; // fma rounds once
     int id;
 
     struct numbered {
@@ -221,7 +221,7 @@ inline value log1p(value x) {
 }
 
 /// The argument reduction of sine and cosine: |x| = n π/2 + r with |r| <= π/4. The low bits of `sum` hold n. `behind` is the part of r
-/// below the last place of a float. It is added at the end: loops over scalars wait for every operation on the path to a sine.
+/// below the last place of a float. It is added at the end, since loops over scalars wait for every operation on the path to a sine.
 struct angle {
     value x, sum, r, behind;
     explicit angle(value number)
@@ -244,7 +244,7 @@ struct angle {
         const value p = polynomial(z, {0.04166664555f, -0.001388730987f, 2.4432413e-5f});
         return fma(z, value(-0.5f), value(1)) + fma(z * z, p, -(behind * r));
     }
-    /// Returns y where |x| is within the range of the vector code. Elsewhere, it returns the exact function of `number`.
+    /// Returns y in lanes where |x| is within the range of the vector code. Other lanes get the exact function `number`.
     value within(value y, exact_number function, value number) const {
         return y.with(vector_op::exact, function, x, number, value(exact_functions[function].most));
     }

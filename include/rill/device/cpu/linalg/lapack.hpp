@@ -6,13 +6,13 @@
 
 #include <rill/config.hpp>
 
-// Functions of LAPACK, where the system has it. They serve spectral decompositions, from sizes where they are faster than Jacobi's
-// methods. Nothing is linked: the library is loaded when a kernel is first bound to such a size.
+// LAPACK functions, if the system has them. They serve spectral decompositions, from sizes at which they beat Jacobi's methods.
+// Nothing is linked: the library is loaded when a kernel is first bound to such a size.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The functions that we call, by their Fortran interface: arrays column-major, numbers by address, lengths of text at the end. A
-/// `work_size` of -1 asks for the best one, which comes in work[0].
+/// The functions that we call, by their Fortran interface: column-major arrays, numbers by address, text lengths as last
+/// arguments. A `work_size` of -1 queries the best size, which is returned in work[0].
 template <class T> struct lapack_functions {
     using number = const int*;
 
@@ -26,7 +26,7 @@ template <class T> struct lapack_functions {
 const lapack_functions<float>* find_lapack(std::type_identity<float>) noexcept;
 const lapack_functions<double>* find_lapack(std::type_identity<double>) noexcept;
 
-/// The least extent of a matrix that LAPACK decomposes.
+/// The minimum extent of a matrix that LAPACK decomposes.
 inline constexpr int lapack_from = 24;
 
 }}} // namespace rill::RILL_ABI::detail

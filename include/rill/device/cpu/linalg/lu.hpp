@@ -7,11 +7,11 @@
 #include <rill/device/cpu/linalg/row_updates.hpp>
 #include <rill/device/matrix_task.hpp>
 
-// LU factorization with partial pivoting, and the functions of square matrices that follow from it.
+// LU factorization with partial pivoting, and functions of square matrices based on it.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The columns that are factored before the rest of the matrix is updated.
+/// The number of columns that are factored before the rest of the matrix is updated.
 inline constexpr index_t lu_panel = 32;
 
 /// Factors the n × n matrix a in place: P a = L U, with ones on the diagonal of L. Row i of the result was exchanged with row
@@ -64,10 +64,10 @@ template <class T> struct matrix_operands {
     std::array<T*, 3> out;
 };
 
-/// Computes a function of one matrix, and says how much scratch memory that takes.
+/// An algorithm for one matrix function, with the size of its scratch memory.
 template <matrix_function F, class T> struct matrix_algorithm;
 
-/// The part that the functions of LU share: a factored copy of the matrix.
+/// The common part of LU-based functions: a factored copy of the matrix.
 template <class T> struct lu_copy {
     T* a;
     index_t* pivots;
@@ -107,7 +107,7 @@ template <class T> struct matrix_algorithm<matrix_function::determinant, T> {
     static matrix_fault run(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
         lu_copy<T> lu(t, cut);
         if (cut.only_counts()) return {};
-        lu.factor(t, o.in[0]); // that of a singular matrix is 0
+        lu.factor(t, o.in[0]); // the result for a singular matrix is 0
         T product = lu.swaps(t.columns) ? T(-1) : T(1);
         for (index_t i = 0; i < t.columns; ++i) product *= lu.a[i * t.columns + i];
         *o.out[0] = product;
@@ -123,7 +123,7 @@ template <class T> struct matrix_algorithm<matrix_function::log_determinant, T> 
         T sign = lu.swaps(t.columns) ? T(-1) : T(1), sum = 0;
         for (index_t i = 0; i < t.columns; ++i) {
             const T x = lu.a[i * t.columns + i];
-            sign = x > 0 ? sign : x < 0 ? -sign : x * 0; // 0 of a singular matrix, NaN of NaN
+            sign = x > 0 ? sign : x < 0 ? -sign : x * 0; // 0 for a singular matrix, NaN for NaN
             sum += std::log(std::abs(x));
         }
         *o.out[0] = sign;

@@ -9,14 +9,14 @@
 #include <rill/device/cpu/linalg/triangular.hpp>
 #include <rill/device/execution_context.hpp>
 
-// Batches of matrices: each part of the pool takes some of them.
+// Batches of matrices: each thread of the pool takes some of them.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// The number of element operations from which a batch uses the pool.
 inline constexpr index_t matrices_shared_from = 1 << 18;
 
-/// Returns the number of parts that a batch is computed in.
+/// Returns the number of parts into which a batch is divided.
 inline int parts_of_batch(const thread_pool* pool, const matrix_task& t) {
     const index_t each = 8 * t.rows * t.columns * std::max(t.least(), t.right);
     if (!pool || t.count < 2 || t.count * each < matrices_shared_from) return 1;
@@ -30,7 +30,7 @@ template <matrix_function F, class T> std::size_t scratch_of_matrix(const matrix
     return cut.used();
 }
 
-/// Computes a function of every matrix, and refuses the first one that has a fault.
+/// Computes a function of every matrix, and refuses the first matrix with a fault.
 template <matrix_function F, class T>
 void each_matrix(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
                  const std::array<T*, 3>& out, const error_site& where) {
@@ -50,14 +50,14 @@ void each_matrix(const execution_context& on, const matrix_task& t, const std::a
             if (run(k, i) == matrix_fault::none) continue;
             index_t first = refused;
             while (k < first && !refused.compare_exchange_weak(first, k)) {}
-            return; // the others of this part come later
+            return; // the other matrices of this part come later
         }
     };
     if (parts == 1)
         part(0);
     else
         on.pool->run(parts, part);
-    if (const index_t at = refused; at < t.count) // again, for its fault
+    if (const index_t at = refused; at < t.count) // recompute it to get its fault
         on.refuse(where, {at, static_cast<std::int64_t>(run(at, 0))});
 }
 

@@ -5,12 +5,12 @@
 
 #include <rill/device/cpu/linalg/lu.hpp>
 
-// QR factorization by reflections (Householder).
+// QR factorization by Householder reflections.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Applies the reflection I - tau v v^T to rows of n elements. v has `count` elements, v_stride apart; its first counts as 1. `w` has
-/// room for n numbers.
+/// Applies the reflection I - tau v v^T to rows of n elements. v has `count` elements, v_stride apart; its first counts as 1. `w`
+/// holds n numbers.
 template <class T>
 void reflect_rows(T* rows, index_t stride, const T* v, index_t v_stride, T tau, index_t count, index_t n, T* w) {
     if (tau == 0 || n == 0) return;
@@ -22,7 +22,7 @@ void reflect_rows(T* rows, index_t stride, const T* v, index_t v_stride, T tau, 
     }
 }
 
-/// Makes the reflection that turns a column of `count` elements into a multiple of its first unit vector. Leaves that multiple in the
+/// Computes the reflection that maps a column of `count` elements to a multiple of its first unit vector. Stores the multiple in the
 /// first element and the reflection's vector in the others; returns tau.
 template <class T> T make_reflection(T* x, index_t stride, index_t count) {
     T most = 0;

@@ -10,11 +10,11 @@
 #include <rill/core/dims.hpp>
 #include <rill/device/cpu/simd/simd.hpp>
 
-// The inner loops of factorizations: a row minus multiples of other rows, and memory of their own.
+// The inner loops of factorizations: subtraction of multiples of rows, and scratch memory.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Subtracts c[0] x, c[c_stride] (x + stride), … from y, rows of n elements. There are `count` of them. A part of y stays in registers
+/// Subtracts c[0] x, c[c_stride] (x + stride), … from y, rows of n elements; `count` rows in total. A part of y stays in registers
 /// meanwhile.
 template <class T>
 void subtract_rows(T* y, const T* x, index_t stride, const T* c, index_t c_stride, index_t count, index_t n) {
@@ -53,7 +53,7 @@ void subtract_rows(T* y, const T* x, index_t stride, const T* c, index_t c_strid
 
 /// Returns the sum of products of two rows.
 template <class T> T product_of_rows(const T* a, const T* b, index_t n) {
-    constexpr int parts = 8; // sums of their own, which the compiler keeps in registers
+    constexpr int parts = 8; // separate sums, which the compiler keeps in registers
     T s[parts] = {};
     index_t j = 0;
     for (; j + parts <= n; j += parts)
@@ -62,7 +62,7 @@ template <class T> T product_of_rows(const T* a, const T* b, index_t n) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/// Turns two rows by an angle: (a, b) becomes (cosine a - sine b, sine a + cosine b).
+/// Rotates two rows by an angle: (a, b) becomes (cosine a - sine b, sine a + cosine b).
 template <class T> void rotate_rows(T* a, T* b, T cosine, T sine, index_t n) {
     for (index_t j = 0; j < n; ++j) {
         const T u = a[j], v = b[j];
@@ -78,7 +78,7 @@ template <class T> bool all_finite(const T* x, index_t n) {
     return true;
 }
 
-/// Divides numbers by the largest magnitude among them, so that their squares neither overflow nor vanish. Returns it; 1 of zeros.
+/// Divides numbers by their largest magnitude, so that their squares neither overflow nor vanish. Returns it, or 1 if all are 0.
 template <class T> T scale_to_one(T* x, index_t n) {
     T most = 0;
     for (index_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
@@ -101,7 +101,7 @@ template <class T> void copy_adjoint(const T* from, T* to, index_t rows, index_t
         for (index_t j = 0; j < columns; ++j) to[j * rows + i] = conjugated(from[i * columns + j]);
 }
 
-/// Cuts a block of scratch memory into arrays. Without a block it only counts the bytes.
+/// A divider of a block of scratch memory into arrays. Without a block it only counts the bytes.
 class scratch_cutter {
 public:
     scratch_cutter() = default;

@@ -10,11 +10,11 @@
 #include <rill/device/cpu/linalg/lapack.hpp>
 #include <rill/device/cpu/linalg/lu.hpp>
 
-// Eigenvalues and eigenvectors of symmetric matrices: rotations that make elements zero, one after the other (Jacobi), or LAPACK.
+// Eigenvalues and eigenvectors of symmetric matrices by Jacobi rotations, which zero elements one after another, or by LAPACK.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The sweeps over all pairs after which Jacobi's methods give up. They need about log2(n) + 5.
+/// The maximum number of sweeps over all pairs in Jacobi's methods. About log2(n) + 5 are needed.
 inline constexpr int most_sweeps = 60;
 
 /// Returns cosine and sine of the rotation that makes two vectors orthogonal. Their squares are a and b, their product is c.
@@ -37,7 +37,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
         T* const v = cut.take<T>(t.vectors ? n * n : 0); // the vectors as rows
         auto* const order = cut.take<index_t>(n);
         if (cut.only_counts()) return {};
-        for (index_t i = 0; i < n; ++i) // the lower triangle says all
+        for (index_t i = 0; i < n; ++i) // only the lower triangle is read
             for (index_t j = 0; j <= i; ++j) a[i * n + j] = a[j * n + i] = o.in[0][i * n + j];
         if (!all_finite(a, n * n)) return matrix_fault::not_finite;
         if (t.vectors) {
@@ -59,7 +59,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
                         a[i * n + p] = cosine * x - sine * y;
                         a[i * n + q] = sine * x + cosine * y;
                     }
-                    a[p * n + q] = a[q * n + p] = 0; // but for rounding
+                    a[p * n + q] = a[q * n + p] = 0; // zero up to rounding
                     if (t.vectors) rotate_rows(v + p * n, v + q * n, cosine, sine, n);
                 }
             if (!turned) break;
@@ -77,7 +77,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
     }
 
 private:
-    /// Calls LAPACK, to which the matrix is transposed: its upper triangle is our lower one.
+    /// Calls LAPACK, which sees the matrix transposed: its upper triangle is our lower one.
     static matrix_fault by_library(const lapack_functions<T>& f, const matrix_task& t, const matrix_operands<T>& o,
                                    scratch_cutter& cut) {
         const char* const job = t.vectors ? "V" : "N";

@@ -9,7 +9,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/device/cpu/linalg/self_adjoint_eig.hpp>
 
-// Singular values and vectors: rotations that make vectors orthogonal (one-sided Jacobi), or LAPACK.
+// Singular values and vectors by one-sided Jacobi rotations, which make vectors orthogonal, or by LAPACK.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -19,13 +19,13 @@ template <class T> void complete_basis(T* v, index_t made, index_t count, index_
         T* const row = v + made * length;
         std::fill_n(row, length, T(0));
         row[unit % length] = 1;
-        for (int time = 0; time < 2; ++time) // rounding leaves some the first time
+        for (int time = 0; time < 2; ++time) // twice, because of rounding errors
             for (index_t i = 0; i < made; ++i) {
                 const T along = product_of_rows(v + i * length, row, length);
                 subtract_rows(row, v + i * length, 0, &along, 1, 1, length);
             }
         const T norm = std::sqrt(product_of_rows(row, row, length));
-        // of the unit vectors, one at least keeps so much
+        // at least one of the unit vectors keeps a norm this large
         if (norm < T(0.5) * std::sqrt(T(count - made) / T(length))) continue;
         for (index_t j = 0; j < length; ++j) row[j] /= norm;
         ++made;
@@ -39,7 +39,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
         return by_rotations(t, o, cut);
     }
 
-    /// Turns the shorter side's vectors, k rows of `length` elements, until they are orthogonal.
+    /// Rotates the shorter side's vectors, k rows of `length` elements, until they are orthogonal.
     static matrix_fault by_rotations(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
         const index_t m = t.rows, n = t.columns, k = t.least(), length = std::max(m, n);
         const bool tall = m >= n;
@@ -60,7 +60,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
         }
         const T epsilon = std::numeric_limits<T>::epsilon();
         const T nothing = epsilon * std::sqrt(product_of_rows(w, w, k * length));
-        const T close = 4 * epsilon * std::sqrt(T(length)); // what rounding leaves of a product of unit vectors
+        const T close = 4 * epsilon * std::sqrt(T(length)); // rounding error of a product of orthogonal unit vectors
         for (int sweep = 0;; ++sweep) {
             bool turned = false;
             for (index_t p = 0; p < k; ++p)
@@ -97,7 +97,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
     }
 
 private:
-    /// Calls LAPACK, to which the matrix is transposed: its left vectors are our right ones.
+    /// Calls LAPACK, which sees the matrix transposed: its left vectors are our right ones.
     static matrix_fault by_library(const lapack_functions<T>& f, const matrix_task& t, const matrix_operands<T>& o,
                                    scratch_cutter& cut) {
         const int rows = static_cast<int>(t.columns), columns = static_cast<int>(t.rows), ask = -1,

@@ -38,7 +38,8 @@ template <class T> struct matrix_algorithm<matrix_function::triangular_solve, T>
     }
 };
 
-/// Computes the rows of the upper factor, which are the columns of the lower one. The strict upper triangle of the matrix is not read.
+/// The Cholesky factorization. It computes the rows of the upper factor, which are the columns of the lower one. The strict upper
+/// triangle of the matrix is not read.
 template <class T> struct matrix_algorithm<matrix_function::cholesky, T> {
     static matrix_fault run(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
         const index_t n = t.columns;

@@ -7,8 +7,8 @@
 #include <rill/device/cpu/gemm/gemm.hpp>
 #include <rill/device/cpu/primitives/windows.hpp>
 
-// Convolutions as matrix products. The windows of an image are the rows of a matrix of patches, [windows, positions × channels]. A block
-// of that matrix at a time is copied out and multiplied; it stays in the L2 cache. A window of one pixel needs no copy.
+// Convolutions as matrix products. The windows of an image are the rows of a matrix of patches, [windows, positions × channels]. The
+// matrix is copied and multiplied in blocks that fit the L2 cache. A window of one pixel needs no copy.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -40,7 +40,7 @@ void copy_patches(const window_shape& w, index_t channels, const T* x, index_t f
     }
 }
 
-/// Adds patches to the image that copy_patches would take them from.
+/// Adds patches to the image: the transpose of copy_patches.
 template <class T>
 void add_patches(const window_shape& w, index_t channels, const T* from, index_t first, index_t count, T* x) {
     using C = compute_type<T>;
@@ -72,7 +72,7 @@ inline bool is_plain_product(const window_shape& w) {
         w.axis, [](const window_axis& a) { return a.size == 1 && a.stride == 1 && a.before == 0 && a.in == a.out; });
 }
 
-/// The division of a convolution into blocks of windows, by shape alone, and of its scratch memory among threads.
+/// The division of a convolution into blocks of windows, by shape alone. It also divides the scratch memory among threads.
 template <class T> struct convolution_plan {
     static constexpr index_t block_bytes = 1 << 19, sum_bytes = 1 << 24;
     static constexpr index_t most_groups = 16;
@@ -81,9 +81,9 @@ template <class T> struct convolution_plan {
     convolution_shape shape;
     index_t patch, windows;    // elements of a patch; windows of all images
     index_t rows;              // windows of a block
-    index_t images, units;     // by input: images whose patches are added by one thread; how many such units
-    index_t groups = 1;        // by filter: sums of their own, added in order
-    int threads;               // that share the work
+    index_t images, units;     // gradient by input: images per unit of work, and number of units
+    index_t groups = 1;        // gradient by filter: separate sums, added in order
+    int threads;               // number of threads that share the work
     std::size_t product_bytes; // scratch memory of one product
     std::size_t patch_bytes, sum_bytes_of_thread;
 
@@ -153,7 +153,7 @@ private:
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Returns the bytes of scratch memory that a convolution needs with so many threads.
+/// Returns the bytes of scratch memory that a convolution needs with this many threads.
 template <class T>
 std::size_t convolution_scratch_bytes(convolution_part part, const convolution_shape& s, int threads) {
     const index_t all = s.window.batch * s.window.windows();
@@ -248,13 +248,13 @@ void convolve_filter(const convolution_shape& s, const T* x, const T* g, T* df, 
     std::transform(sums, sums + n, df, [](const C& v) { return static_cast<T>(v); });
 }
 
-// ---- depthwise: each channel with filters of its own -------------------------------------------------------------------------
+// ---- depthwise: each channel has its own filters -----------------------------------------------------------------------------
 
 }}} // namespace rill::RILL_ABI::RILL_ISA
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The number of sums that convolve_filter_depthwise adds up: one for each group of images.
+/// Returns the number of partial sums of convolve_filter_depthwise: one per group of images.
 inline index_t depthwise_groups(const convolution_shape& s) { return std::clamp<index_t>(s.window.batch, 1, 16); }
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA
@@ -267,7 +267,7 @@ template <class T> std::size_t depthwise_scratch_bytes(const convolution_shape& 
            sizeof(compute_type<T>);
 }
 
-/// Convolves each channel of x with filters of its own, f [size…, in, out], to in * out channels.
+/// Convolves each channel of x with its own filters, f [size…, in, out], to in * out channels.
 template <class T>
 void convolve_depthwise(const convolution_shape& s, const T* x, const T* f, T* y, thread_pool* pool = nullptr) {
     using namespace detail;

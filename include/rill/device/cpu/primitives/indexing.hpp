@@ -4,7 +4,7 @@
 #include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/primitives.hpp>
 
-// Slices chosen by index. Arrays are seen as [outer, extent, inner]; indices count along `extent`.
+// Slices chosen by index. Arrays are treated as [outer, extent, inner]; indices count along `extent`.
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
@@ -34,7 +34,7 @@ void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index
         }
 }
 
-/// Writes [outer, depth, inner] of `off` with one `on` along the middle axis, at the id; an id outside [0, depth) gives no `on`.
+/// Writes [outer, depth, inner] of `off` with one `on` along the middle axis, at the id. An id outside [0, depth) yields only `off`.
 template <class T, class I>
 void one_hot_rows(const I* ids, T* to, index_t outer, index_t depth, index_t inner, T on, T off) {
     std::fill_n(to, outer * depth * inner, off);
@@ -43,11 +43,11 @@ void one_hot_rows(const I* ids, T* to, index_t outer, index_t depth, index_t inn
             if (ids[i] >= 0 && static_cast<index_t>(ids[i]) < depth) to[static_cast<index_t>(ids[i]) * inner + i] = on;
 }
 
-/// Turns rows of indices, one for each axis of `shape`, into places in row-major order. Returns where the first index lies that is outside its
+/// Converts rows of indices, one per axis of `shape`, to positions in row-major order. Returns the position of the first index outside its
 /// axis, or -1.
 template <class I> index_t flatten_indices(const I* ids, std::int64_t* to, index_t count, const dims& shape) {
     const int depth = shape.rank;
-    bool all = true; // branch-free but for the rows' length
+    bool all = true; // branch-free except for the loop over a row
     const auto rows = [&]<int Depth>(std::integral_constant<int, Depth>) {
         const int n = Depth > 0 ? Depth : depth;
         for (index_t k = 0; k < count; ++k) {
@@ -73,8 +73,8 @@ template <class I> index_t flatten_indices(const I* ids, std::int64_t* to, index
     return at;
 }
 
-/// Combines slices of one id: to[ids[k], :] = merge of x[k, :] over k. Slices with a negative id are left out; segments without a slice are
-/// `empty`. Of extremes, `seen` holds a flag for each segment.
+/// Combines slices with equal ids: to[ids[k], :] = merge of x[k, :] over k. Skips slices with a negative id; segments without a slice are
+/// `empty`. For extremes, `seen` holds a flag per segment.
 template <class Combine, class T, class I>
 void combine_slices(const T* x, const I* ids, T* to, index_t count, index_t segments, index_t inner, T empty,
                     std::uint8_t* seen) {
@@ -101,7 +101,7 @@ void combine_slices(const T* x, const I* ids, T* to, index_t count, index_t segm
     }
 }
 
-/// Gathers slices: to[k, :] = x[ids[k], :], or zeros where the id is negative.
+/// Gathers slices: to[k, :] = x[ids[k], :], or zeros for negative ids.
 template <class T, class I> void gather_segment_slices(const T* x, const I* ids, T* to, index_t inner, index_t count) {
     for (index_t k = 0; k < count; ++k, to += inner) {
         if (ids[k] < 0)

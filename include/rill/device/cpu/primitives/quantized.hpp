@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Computes y = f(x, numbers), element by element; `numbers` are read once.
+/// Computes y = f(x, numbers) for each element; `numbers` are read once.
 template <class F, class X, class Y, std::size_t N>
 void transform_numbers(index_t n, const F& f, const X* x, const std::array<const float*, N>& numbers, Y* y,
                        thread_pool* pool) {
@@ -20,7 +20,8 @@ void transform_numbers(index_t n, const F& f, const X* x, const std::array<const
     });
 }
 
-/// Convolves quantised images with a quantised filter, of which `wide` has room for one as whole numbers. Sums wrap around.
+/// Convolves quantised images with a quantised filter. `wide` has room for the filter widened to integers. Sums wrap
+/// around.
 template <class Q>
 void convolve_quantized(const convolution_shape& s, const Q* x, const Q* f, const quantized_range& of_x,
                         const quantized_range& of_f, qint32* y, std::int32_t* wide, thread_pool* pool) {

@@ -11,8 +11,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Linked lists of the slices that belong to the same table row (have the same id), in their order of appearance.
-/// They lie in scratch memory; one pass over the ids builds them.
+/// Linked lists of the slices with the same id (table row), in their order of appearance. They lie in scratch memory;
+/// one pass over the ids builds them.
 class row_chains {
 public:
     /// Returns the bytes of scratch memory for `count` ids.

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail { inline namespace RILL_ISA {
 
-/// Calls step(state, index, is_first) for each element along `extent`, in order. Each inner index has a state of its own; up to 256
+/// Calls step(state, index, is_first) for each element along `extent`, in order. Each inner index has its own state; up to 256
 /// neighbours advance together.
 template <class State, class F>
 void walk_along(index_t outer, index_t extent, index_t inner, bool reverse, const State& start, const F& step) {
@@ -52,8 +52,8 @@ void running_values(const T* x, T* to, index_t outer, index_t extent, index_t in
     });
 }
 
-/// Computes a linear recurrence: to[o, 0, i] = 0; to[o, e + 1, i] = factors[o, e, i] to[o, e, i] + terms[o, e, i].
-/// A factor of 0 starts anew, also behind an infinity. `reverse` runs from the end. Narrow floating types compute in float.
+/// Computes a linear recurrence: to[o, 0, i] = 0; to[o, e + 1, i] = factors[o, e, i] to[o, e, i] + terms[o, e, i]. A factor of 0
+/// resets the value, even an infinite one. `reverse` runs from the end. Narrow floating types compute in float.
 template <class T>
 void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
                        bool reverse) {

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Writes the k largest elements of each row in descending order, and where they are. Of equal elements the first comes first; NaN counts
-/// as the largest. `order` has room for `columns` numbers.
+/// Writes the k largest elements of each row in descending order, and their indices. Equal elements keep their order; NaN counts as the
+/// largest. `order` has room for `columns` numbers.
 template <class T>
 void largest_of_rows(const T* x, T* values, std::int32_t* ids, index_t rows, index_t columns, index_t k,
                      std::int32_t* order) {

@@ -56,8 +56,8 @@ struct add_to {
 inline namespace RILL_ISA {
 
 /// Updates several arrays in one pass, from their old values in `was`, other arrays and constants: an optimizer's update. A new array
-/// is in the place of its old one, or apart from it.
-/// F::run is generic over value types. The pool, if given, shares the work on long arrays.
+/// lies in the place of its old one, or does not overlap it. F::run is generic over value types. The pool, if given, shares the work
+/// on long arrays.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
 void update_arrays(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
                    const std::array<const T*, I>& in, const update_constants<T, C>& constants,
@@ -78,8 +78,8 @@ template <class T> std::size_t update_rows_scratch_bytes(index_t count, index_t 
     return detail::row_chains::bytes(count) + static_cast<std::size_t>(inner * inputs) * sizeof(T);
 }
 
-/// Updates slices: slice ids[k] of each state, with slice k of the inputs. Given scratch memory, it adds the inputs of equal ids first
-/// and updates once per id. Without it, each slice is an update of its own, in order.
+/// Updates slices: slice ids[k] of each state, with slice k of the inputs. With scratch memory, it first adds the inputs of equal ids,
+/// and updates once per id. Without it, each slice is a separate update, in order.
 template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
 void update_array_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
                        const std::array<const T*, N>& in, const update_constants<T, C>& constants,

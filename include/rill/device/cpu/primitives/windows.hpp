@@ -10,8 +10,8 @@
 #include <rill/device/numbers.hpp>
 #include <rill/device/primitives.hpp>
 
-// Walks over the windows of images, and the pools written on them. Channels are innermost: a chunk of them stays in registers while the
-// positions of a window go by.
+// Iteration over the windows of images, and pools. Channels are innermost: a chunk of them stays in registers during the loop over a
+// window's positions.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -28,7 +28,7 @@ struct inside_positions {
     RILL_FN index_t count() const { return end - first; }
 };
 
-/// One window: f(pixel, position in the window) is called for the positions inside the image.
+/// One window. It calls f(pixel, position in the window) for the positions inside the image.
 struct placed_window {
     const window_shape& of;
     index_t image;
@@ -47,7 +47,7 @@ struct placed_window {
     RILL_FN index_t count() const { return z.count() * y.count() * x.count(); }
 };
 
-/// The number of rows of windows: lines along the last axis, of all images.
+/// Returns the number of rows of windows: lines along the last axis, over all images.
 inline index_t window_rows(const window_shape& w) { return w.batch * w.axis[0].out * w.axis[1].out; }
 
 /// Calls f(number of the window, window) for the rows of windows from `row` to `end`.
@@ -76,10 +76,10 @@ template <class C> RILL_FN constexpr bool is_missing(const C& v) {
         return false;
 }
 
-/// The number of channels that are computed at once: a constant, so that loops over them become registers.
+/// The number of channels that are computed at once. It is a constant, so that the compiler keeps them in registers.
 inline constexpr int channel_chunk = 16;
 
-/// Calls f(first channel, count) for chunks of channels; the count is a constant for whole ones.
+/// Calls f(first channel, count) for chunks of channels; the count is a compile-time constant for full chunks.
 template <class F> RILL_FN void each_chunk(index_t channels, const F& f) {
     index_t c = 0;
     for (; c + channel_chunk <= channels; c += channel_chunk) f(c, std::integral_constant<int, channel_chunk>{});
@@ -92,7 +92,7 @@ template <class F> RILL_FN void each_window_of_images(const window_shape& w, ind
     each_window(w, image * rows, end * rows, f);
 }
 
-/// Returns the work of one image: elements read.
+/// Returns the work of one image, in elements read.
 inline index_t work_of_image(const window_shape& w, index_t channels) { return w.windows() * w.positions() * channels; }
 inline index_t work_of_row(const window_shape& w, index_t channels) { return w.axis[2].out * w.positions() * channels; }
 
@@ -170,7 +170,7 @@ void max_of_windows_gradient(const window_shape& w, index_t channels, const T* x
     });
 }
 
-/// Reads `from`, of the shape of x, where each window's first largest element lies: the gradient of max_of_windows_gradient by g.
+/// Reads `from`, shaped like x, at each window's first largest element: the gradient of max_of_windows_gradient by g.
 template <class T>
 void gather_largest(const window_shape& w, index_t channels, const T* x, const T* y, const T* from, T* to,
                     thread_pool* pool = nullptr) {

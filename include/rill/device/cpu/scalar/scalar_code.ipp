@@ -267,7 +267,7 @@ private:
     std::uint32_t node_ = 0;
     hash_map<const program*, bool> known_programs_;
     hash_map<std::string, bool> known_ops_;
-    std::vector<int> leaves_;            // of the current node
+    std::vector<int> leaves_;            // leaves of the current node
     std::vector<std::vector<int>> made_; // per member and result
     hash_map<int, int> inputs_;          // input to value
     hash_map<std::uint32_t, int> splat_; // constant to value

@@ -76,9 +76,9 @@ public:
     std::size_t size() const noexcept { return calls_.size(); }
     const call* begin() const noexcept { return calls_.begin(); }
     const call* end() const noexcept { return calls_.end(); }
-    const number_place* places() const noexcept { return places_.data(); } // of the operands of all calls
+    const number_place* places() const noexcept { return places_.data(); } // places of the operands of all calls
     std::size_t operands() const noexcept { return places_.size(); }
-    std::size_t most_operands() const noexcept { return widest_; } // of one call
+    std::size_t most_operands() const noexcept { return widest_; } // maximum operands of one call
     /// Returns the number of calls that compute the first result, counted from the first call.
     std::size_t before_result() const noexcept { return before_result_; }
     /// Returns the constants, which must not be written.

@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    /// The kinds of calls: alone, joined to a group, or within groups: a truth value without a place, which only groups read.
+    /// The kinds of calls: alone, joined to a group, or within groups (a truth value without a place, which only groups read).
     enum class kind : char { alone, joined, within };
     struct group {
         std::vector<std::uint32_t> calls;
@@ -44,7 +44,7 @@ private:
         hash_map<int, int> number;        // value to its number in the program
         block_function run = nullptr;
     };
-    static constexpr std::size_t most_calls = 192; // of a group
+    static constexpr std::size_t most_calls = 192; // maximum calls of a group
     static constexpr std::size_t most_leaves = 64;
 
     std::span<const int> reads(const scalar_code::call& c) const {
@@ -126,7 +126,7 @@ private:
         }
         close();
     }
-    /// Adds a call outside of groups. Truth values that it reads get places, even if only groups were to read them.
+    /// Adds a call outside of groups. Truth values that it reads get places, even if otherwise only groups would read them.
     void alone(std::uint32_t call) {
         for (const int v : reads(code_.calls[call]))
             if (const int maker = maker_of(v); maker >= 0 && kind_[static_cast<std::size_t>(maker)] == kind::within) {

@@ -63,7 +63,7 @@ template <class T> struct rounded_number {
     }
 };
 
-/// Computes p · 2^n for p near 1 and n from exp: overflows to infinity, rounds to subnormals.
+/// The product p · 2^n for p near 1 and n from exp: overflows to infinity, rounds to subnormals.
 struct scale_in_two_steps {
     template <class T> RILL_FN static simd<T> run(simd<T> p, const rounded_number<T>& n) {
         using parts = float_parts<T>;

@@ -165,7 +165,7 @@ template <class T> struct simd {
     using mask = simd_mask<T>;
     static constexpr int lanes = native_lanes<T>;
     static constexpr bool floating = std::is_floating_point_v<T>;
-    static constexpr bool rounds_once = fma_rounds_once; // of fma
+    static constexpr bool rounds_once = fma_rounds_once; // fma rounds once
     static constexpr bool rounding_instruction =
         RILL_ISA_LEVEL >= 2 || !std::is_base_of_v<xsimd::sse2, xsimd::default_arch>;
 

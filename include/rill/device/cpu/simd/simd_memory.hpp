@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 template <class T> RILL_FN simd<T> load_some(const T* from, int first, int count);
 /// Loads like load_some, with zeros beyond the last value.
 template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, int count);
-/// Stores the lanes of x that stand for elements below count; lane 0 is element `first`.
+/// Stores the lanes of x whose elements are below count; lane 0 is element `first`.
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count);
 
 #if RILL_SIMD_REGISTERS

@@ -7,8 +7,8 @@ namespace rill { inline namespace RILL_ABI {
 
 struct avg_pool_grad_op;
 
-/// The mean of each window's elements, of images with 1 to 3 axes; elements outside the image do not count. [batch, in.., channels] to [batch,
-/// out.., channels]. TensorFlow's AvgPool3D is this op over one more axis. Gradient: AvgPoolGrad.
+/// Computes the mean of each window of images with 1 to 3 axes. Elements outside the image do not count. Shape: [batch, in.., channels]
+/// gives [batch, out.., channels]. TensorFlow's AvgPool3D is this op over one more axis. Gradient: AvgPoolGrad.
 struct avg_pool_op : detail::window_op {
     static constexpr auto name = "AvgPool", label = "avg_pool";
     using domain_type = domains::real_floating;
@@ -26,8 +26,8 @@ struct avg_pool_op : detail::window_op {
     }
 };
 
-/// The gradient of an average pool by its image. Inputs: a tensor of the image's shape, whose values don't matter, and the gradient of the
-/// result. Gradient: AvgPool by the gradient.
+/// Computes the gradient of an average pool for its image. Inputs: a tensor of the image's shape, whose values are not read, and the
+/// gradient of the result. Gradient: AvgPool for the gradient.
 struct avg_pool_grad_op : detail::window_op {
     static constexpr auto name = "AvgPoolGrad", label = "avg_pool_grad";
     static constexpr int inputs = 2;
@@ -47,8 +47,8 @@ struct avg_pool_grad_op : detail::window_op {
     }
 };
 
-/// avg_pool<window{.size = {2, 2}}>(x): x [batch, height, width, channels], or with one or three axes in place of two. The strides are the
-/// window's size unless they are given.
+/// Averages over windows: avg_pool<window{.size = {2, 2}}>(x) of x [batch, height, width, channels]. x may also have one or three axes in
+/// place of height and width. The default strides are the window's size.
 template <window W, graph_operand X>
 auto avg_pool(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -61,7 +61,7 @@ auto avg_pool(const X& x, const std::source_location& where = std::source_locati
     }
     return detail::add_pool<avg_pool_op, W>(x, where);
 }
-/// With a window that only run time knows.
+/// Averages over a window known only at run time.
 template <graph_operand X>
 any_tensor avg_pool(const X& x, const window& w, const std::source_location& where = std::source_location::current()) {
     return apply_node(avg_pool_op(w), where, x);

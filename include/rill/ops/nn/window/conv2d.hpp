@@ -21,33 +21,33 @@ using dense_convolution =
 
 } // namespace detail
 
-/// Convolution of images with 1 to 3 axes, [batch, in.., channels], and a filter, [size.., channels, outputs], to [batch, out.., outputs].
+/// Convolves images with 1 to 3 axes with a filter. [batch, in.., channels] and [size.., channels, outputs] give [batch, out.., outputs].
 /// TensorFlow's Conv3D is this op over one more axis. Gradients: Conv2DBackpropInput and Conv2DBackpropFilter.
 struct conv2d_op : detail::dense_convolution<conv2d_op, convolution_part::forward> {
     static constexpr auto name = "Conv2D", label = "conv2d";
     using brings = op_list<conv2d_op, conv2d_backprop_input_op, conv2d_backprop_filter_op, conv2d_row_op>;
     using convolution_op::convolution_op;
 
-    /// A bias, and the relu of it, are computed with the convolution.
+    /// Fuses a bias and its relu into the convolution. Returns nullopt if that is not possible.
     std::optional<conv2d_row_op> fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const;
 };
 
-/// The gradient of a convolution by its image. Inputs: a tensor of the image's shape, whose values don't matter, the filter, and the gradient
-/// of the result. Gradients: Conv2DBackpropFilter by the filter, Conv2D by the gradient.
+/// Computes the gradient of a convolution for its image. Inputs: a tensor of the image's shape, whose values are not read, the filter, and
+/// the gradient of the result. Gradients: Conv2DBackpropFilter for the filter, Conv2D for the gradient.
 struct conv2d_backprop_input_op : detail::dense_convolution<conv2d_backprop_input_op, convolution_part::input> {
     static constexpr auto name = "Conv2DBackpropInput", label = "conv2d_backprop_input";
     using convolution_op::convolution_op;
 };
 
-/// The gradient of a convolution by its filter. Inputs: the image, a tensor of the filter's shape, whose values don't matter, and the gradient
-/// of the result. Gradients: Conv2DBackpropInput by the image, Conv2D by the gradient.
+/// Computes the gradient of a convolution for its filter. Inputs: the image, a tensor of the filter's shape, whose values are not read, and
+/// the gradient of the result. Gradients: Conv2DBackpropInput for the image, Conv2D for the gradient.
 struct conv2d_backprop_filter_op : detail::dense_convolution<conv2d_backprop_filter_op, convolution_part::filter> {
     static constexpr auto name = "Conv2DBackpropFilter", label = "conv2d_backprop_filter";
     using convolution_op::convolution_op;
 };
 
-/// A convolution with a number added to each output channel, and the relu of that. Plans make it of a convolution and the sum that alone
-/// reads it. Inputs: image, filter and bias [outputs].
+/// Convolves images, adds a number to each output channel, and optionally applies relu. Plans create it from a convolution and a sum
+/// that is its only reader. Inputs: image, filter and bias [outputs].
 struct conv2d_row_op : detail::window_op {
     static constexpr auto name = "Conv2DRow", label = "conv2d";
     static constexpr int inputs = 3;
@@ -72,13 +72,13 @@ struct conv2d_row_op : detail::window_op {
     }
 };
 
-/// conv2d<window{.strides = {2, 2}, .padding = padding::same}>(x, f): x [batch, height, width, channels] and f [height, width, channels,
-/// outputs]. A bias and a relu around it are computed with it.
+/// Convolves images: conv2d<window{.strides = {2, 2}, .padding = padding::same}>(x, f). x is [batch, height, width, channels], and f is
+/// [height, width, channels, outputs]. A bias and a relu around it are fused with it.
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_convolution<conv2d_op, false, 2, W>(x, f, where);
 }
-/// With a window that only run time knows.
+/// Convolves with a window known only at run time.
 template <graph_operand X, graph_operand F>
 any_tensor conv2d(const X& x, const F& f, const window& w,
                   const std::source_location& where = std::source_location::current()) {
@@ -97,19 +97,19 @@ constexpr rill::window dilated_by(index_t rate, rill::padding::kind padding) {
 
 } // namespace detail
 
-/// atrous_conv2d<2, padding::same>(x, f): a convolution that looks at every second pixel, a conv2d with dilations.
+/// Convolves with dilations: atrous_conv2d<2, padding::same>(x, f) reads every second pixel.
 template <index_t Rate, padding::kind Padding = padding::valid, graph_operand X, graph_operand F>
 auto atrous_conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     static_assert(Rate >= 1, "atrous_conv2d: the rate must be at least 1");
     return conv2d<detail::dilated_by(Rate, Padding)>(x, f, where);
 }
 
-/// The same over volumes: x [batch, depth, height, width, channels] and f [depth, height, width, channels, outputs].
+/// Convolves volumes x [batch, depth, height, width, channels] with f [depth, height, width, channels, outputs].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv3d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_convolution<conv2d_op, false, 3, W>(x, f, where);
 }
-/// The same over sequences: x [batch, width, channels] and f [width, channels, outputs].
+/// Convolves sequences x [batch, width, channels] with f [width, channels, outputs].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv1d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_convolution<conv2d_op, false, 1, W>(x, f, where);
@@ -124,7 +124,8 @@ RILL_INLINE std::optional<conv2d_row_op> conv2d_op::fuse_epilogue(const fused_sp
                                                                   std::span<const tensor_type> in) const {
     const auto epilogue = detail::row_epilogue_of(next, in);
     if (!epilogue) return std::nullopt;
-    // whatever could be refused when extents are known must be known now: the node is the sum's, the error the convolution's
+    // All extents that could cause an error must be known here. The fused node would report a convolution's error at the
+    // place of the sum.
     if (!in[1].shape.complete()) return std::nullopt;
     const auto result = rules::convolution(in[0].shape, in[1].shape, at());
     if (!result.ok() || !in[0].shape.known_rank() || in[2].shape.rank != 1) return std::nullopt;

@@ -5,9 +5,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The transpose of a convolution: [batch, in.., channels] and [size.., outputs, channels] to [batch, out.., outputs]. With the padding `same`
-/// each extent is multiplied by the stride; with `valid` it grows by what the window reaches beyond the stride. Gradients: Conv2D by the image,
-/// Conv2DBackpropFilter by the filter.
+/// Computes the transpose of a convolution. [batch, in.., channels] and [size.., outputs, channels] give [batch, out.., outputs]. With
+/// `same` padding each extent is multiplied by the stride. With `valid` padding it also grows by the excess of the window over the stride.
+/// Gradients: Conv2D for the image, Conv2DBackpropFilter for the filter.
 struct conv2d_transpose_op : detail::window_op {
     static constexpr auto name = "Conv2DTranspose", label = "conv2d_transpose";
     static constexpr int inputs = 2;
@@ -31,12 +31,12 @@ struct conv2d_transpose_op : detail::window_op {
     }
 };
 
-/// The image X and the filter F, [.., outputs, channels], go with a transposed convolution.
+/// True if the image X and the filter F, [.., outputs, channels], fit a transposed convolution.
 template <class X, class F, window W>
 inline constexpr bool transpose_fits = rules::convolution_transpose(X::value, F::value, W).ok();
 
-/// conv2d_transpose<window{.strides = {2, 2}, .padding = padding::same}>(x, f): x [batch, height, width, channels] and f [height, width,
-/// outputs, channels]: twice the height and width.
+/// Computes a transposed convolution: conv2d_transpose<window{.strides = {2, 2}, .padding = padding::same}>(x, f). x is [batch, height,
+/// width, channels], and f is [height, width, outputs, channels]. The result here has twice the height and width.
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv2d_transpose(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X> && typed_operand<F>) {

@@ -7,8 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns the types of a convolution's outputs. Inputs of the parts: image and filter; an image for its shape, filter and gradient; image,
-/// a filter for its shape and gradient.
+/// Returns the types of a convolution's outputs. The forward part takes image and filter. The input part takes an image for its shape, the
+/// filter and the gradient. The filter part takes the image, a filter for its shape, and the gradient.
 std::vector<tensor_type> convolution_outputs(convolution_part part, const rill::window& w, bool depthwise,
                                              std::span<const tensor_type> in);
 
@@ -19,7 +19,7 @@ convolution_shape shape_of_convolution(const dims& x, const dims& f, const rill:
 op_cost convolution_cost(const dims& x, const dims& f, const rill::window& w, bool depthwise,
                          std::span<const tensor_type> in, std::span<const tensor_type> out);
 
-/// Binds one part of a convolution; `last` gives the epilogue of a run.
+/// Binds one part of a convolution. `last` returns the epilogue of a run.
 template <class D, class T, class Last>
 kernel convolution_kernel(convolution_part part, const convolution_shape& s, kernel_request& request,
                           const Last& last) {
@@ -83,10 +83,10 @@ struct convolution_op : window_op {
         if constexpr (Part == convolution_part::forward) {
             if (r.wanted[0]) d[0] = add(by_input, {x, f, g});
             if (r.wanted[1]) d[1] = add(by_filter, {x, f, g});
-        } else if constexpr (Part == convolution_part::input) { // g has the shape of x
+        } else if constexpr (Part == convolution_part::input) { // here g is the input gradient, with the shape of x
             if (r.wanted[1]) d[1] = add(by_filter, {g, f, r.input(2)});
             if (r.wanted[2]) d[2] = add(forward, {g, f});
-        } else { // g has the shape of f
+        } else { // here g is the filter gradient, with the shape of f
             if (r.wanted[0]) d[0] = add(by_input, {x, g, r.input(2)});
             if (r.wanted[2]) d[2] = add(forward, {x, g});
         }
@@ -104,12 +104,12 @@ struct convolution_op : window_op {
     }
 };
 
-// Conditions of typed convolutions. Compilers print the arguments.
+// Conditions of typed convolutions. Compilers print their arguments in errors.
 
 template <int Rank, int Axes> inline constexpr bool is_image = Rank == Axes + 2;
 template <index_t Channels, index_t Filter>
 inline constexpr bool channels_agree = rules::extents_compatible(Channels, Filter);
-/// The window W over the filter F fits the image X.
+/// True if the window W over the filter F fits the image X.
 template <class X, class F, rill::window W>
 inline constexpr bool window_fits = rules::convolution(X::value, F::value, W).ok();
 

@@ -17,35 +17,36 @@ using depthwise_convolution = convolution_op<Self, Part, true, depthwise_conv2d_
 
 } // namespace detail
 
-/// Convolution of each channel with filters of its own: [batch, in.., channels] and [size.., channels, multiples] to [batch, out.., channels *
+/// Convolves each channel with its own filters. [batch, in.., channels] and [size.., channels, multiples] give [batch, out.., channels *
 /// multiples]. Gradients: DepthwiseConv2dNativeBackpropInput and DepthwiseConv2dNativeBackpropFilter.
 struct depthwise_conv2d_op : detail::depthwise_convolution<depthwise_conv2d_op, convolution_part::forward> {
     static constexpr auto name = "DepthwiseConv2dNative", label = "depthwise_conv2d";
     using convolution_op::convolution_op;
 };
 
-/// The gradient of a depthwise convolution by its image. Inputs: a tensor of the image's shape, whose values don't matter, the filter, and the
-/// gradient of the result. Gradients: as of Conv2DBackpropInput, depthwise.
+/// Computes the gradient of a depthwise convolution for its image. Inputs: a tensor of the image's shape, whose values are not read, the
+/// filter, and the gradient of the result. Gradients: those of Conv2DBackpropInput, depthwise.
 struct depthwise_conv2d_backprop_input_op
     : detail::depthwise_convolution<depthwise_conv2d_backprop_input_op, convolution_part::input> {
     static constexpr auto name = "DepthwiseConv2dNativeBackpropInput", label = "depthwise_conv2d_backprop_input";
     using convolution_op::convolution_op;
 };
 
-/// The gradient of a depthwise convolution by its filter. Inputs: the image, a tensor of the filter's shape, whose values don't matter, and the
-/// gradient of the result. Gradients: as of Conv2DBackpropFilter, depthwise.
+/// Computes the gradient of a depthwise convolution for its filter. Inputs: the image, a tensor of the filter's shape, whose values are not
+/// read, and the gradient of the result. Gradients: those of Conv2DBackpropFilter, depthwise.
 struct depthwise_conv2d_backprop_filter_op
     : detail::depthwise_convolution<depthwise_conv2d_backprop_filter_op, convolution_part::filter> {
     static constexpr auto name = "DepthwiseConv2dNativeBackpropFilter", label = "depthwise_conv2d_backprop_filter";
     using convolution_op::convolution_op;
 };
 
-/// depthwise_conv2d<window{.padding = padding::same}>(x, f): x [batch, height, width, channels] and f [height, width, channels, multiples].
+/// Convolves each channel: depthwise_conv2d<window{.padding = padding::same}>(x, f). x is [batch, height, width, channels], and f is
+/// [height, width, channels, multiples].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto depthwise_conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_convolution<depthwise_conv2d_op, true, 2, W>(x, f, where);
 }
-/// With a window that only run time knows.
+/// Convolves each channel with a window known only at run time.
 template <graph_operand X, graph_operand F>
 any_tensor depthwise_conv2d(const X& x, const F& f, const window& w,
                             const std::source_location& where = std::source_location::current()) {
@@ -53,8 +54,8 @@ any_tensor depthwise_conv2d(const X& x, const F& f, const window& w,
     return apply_node(depthwise_conv2d_op(w), where, x, f);
 }
 
-/// A depthwise convolution, then one of single pixels: separable_conv2d<W>(x, f [height, width, channels, multiples], p [1, 1, channels *
-/// multiples, outputs]).
+/// Computes a depthwise convolution, then a pointwise (1 x 1) convolution: separable_conv2d<W>(x, f, p). f is [height, width, channels,
+/// multiples], and p is [1, 1, channels * multiples, outputs].
 template <window W = window{}, graph_operand X, graph_operand F, graph_operand P>
 auto separable_conv2d(const X& x, const F& depthwise, const P& pointwise,
                       const std::source_location& where = std::source_location::current()) {

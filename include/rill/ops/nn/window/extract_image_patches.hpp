@@ -7,7 +7,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// [batch, in.., channels] to [batch, out.., size * channels]: the elements under each window, with zeros outside the image.
+/// Returns the shape of the elements under each window. [batch, in.., channels] gives [batch, out.., size * channels].
 constexpr shape_result image_patches(const dims& x, const window& w, window_shape* made = nullptr) {
     if (!x.known_rank()) return {dims::unknown()};
     const int axes = x.rank - 2;
@@ -40,8 +40,8 @@ constexpr shape_result image_patches(const dims& x, const window& w, window_shap
 
 struct extract_image_patches_grad_op;
 
-/// The patch under each window as one row, [batch, in.., channels] to [batch, out.., size * channels], with zeros outside the image. Gradient:
-/// each element of g is added to the pixel that it came from.
+/// Copies the patch under each window to one row, with zeros outside the image. [batch, in.., channels] gives [batch, out.., size *
+/// channels]. Gradient: each element of g is added to its source pixel.
 struct extract_image_patches_op : detail::window_op {
     static constexpr auto name = "ExtractImagePatches", label = "extract_image_patches";
     using domain_type = domains::real;
@@ -64,8 +64,8 @@ struct extract_image_patches_op : detail::window_op {
     }
 };
 
-/// The gradient of ExtractImagePatches. Inputs: a tensor of the image's shape, whose values don't matter, and the gradient of the patches.
-/// Gradient: the patches of g.
+/// Computes the gradient of ExtractImagePatches. Inputs: a tensor of the image's shape, whose values are not read, and the gradient of the
+/// patches. Gradient: the patches of g.
 struct extract_image_patches_grad_op : detail::window_op {
     static constexpr auto name = "ExtractImagePatchesGrad", label = "extract_image_patches_grad";
     static constexpr int inputs = 2;
@@ -90,10 +90,11 @@ struct extract_image_patches_grad_op : detail::window_op {
     }
 };
 
-/// The window W fits the image X.
+/// True if the window W fits the image X.
 template <class X, window W> inline constexpr bool patches_fit = rules::image_patches(X::value, W).ok();
 
-/// extract_image_patches<window{.size = {3, 3}}>(x): x [batch, height, width, channels]; the strides are 1 unless they are given.
+/// Extracts patches of x [batch, height, width, channels]: extract_image_patches<window{.size = {3, 3}}>(x). The default strides
+/// are 1.
 template <window W, graph_operand X>
 auto extract_image_patches(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {

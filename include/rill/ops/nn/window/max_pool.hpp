@@ -8,8 +8,8 @@ namespace rill { inline namespace RILL_ABI {
 struct max_pool_grad_op;
 struct max_pool_grad_grad_op;
 
-/// The largest element of each window, of images with 1 to 3 axes: [batch, in.., channels] to [batch, out.., channels]. A NaN is the largest.
-/// TensorFlow's MaxPool3D is this op over one more axis. Gradient: MaxPoolGrad.
+/// Computes the largest element of each window of images with 1 to 3 axes. [batch, in.., channels] gives [batch, out.., channels]. NaN
+/// counts as the largest. TensorFlow's MaxPool3D is this op over one more axis. Gradient: MaxPoolGrad.
 struct max_pool_op : detail::window_op {
     static constexpr auto name = "MaxPool", label = "max_pool";
     using domain_type = domains::real;
@@ -27,8 +27,9 @@ struct max_pool_op : detail::window_op {
     }
 };
 
-/// The gradient of a max pool by its image: the gradient of each window goes to its first largest element. Inputs: image, result, gradient of
-/// the result. Gradient: MaxPoolGradGrad by the gradient; none by the image and the result, as almost everywhere.
+/// Computes the gradient of a max pool for its image. The gradient of each window goes to its first largest element. Inputs: image, result,
+/// gradient of the result. Gradient: MaxPoolGradGrad for the gradient; none for the image and the result, because it is 0 almost
+/// everywhere.
 struct max_pool_grad_op : detail::window_op {
     static constexpr auto name = "MaxPoolGrad", label = "max_pool_grad";
     static constexpr int inputs = 3;
@@ -47,8 +48,8 @@ struct max_pool_grad_op : detail::window_op {
     }
 };
 
-/// The elements of a tensor like the image where the first largest element of each window lies. Inputs: image, result, that tensor. Gradient:
-/// MaxPoolGrad by the tensor.
+/// Selects from each window the element of a tensor at the first largest element of the image. Inputs: image, result, that tensor.
+/// Gradient: MaxPoolGrad for the tensor.
 struct max_pool_grad_grad_op : detail::window_op {
     static constexpr auto name = "MaxPoolGradGrad", label = "max_pool_grad_grad";
     static constexpr int inputs = 3;
@@ -76,8 +77,8 @@ template <class Op, rill::window W, class X> auto add_pool(const X& x, const std
 
 } // namespace detail
 
-/// max_pool<window{.size = {2, 2}}>(x): x [batch, height, width, channels], or with one or three axes in place of two. The strides are the
-/// window's size unless they are given.
+/// Computes the largest element of each window: max_pool<window{.size = {2, 2}}>(x) of x [batch, height, width, channels]. x may also have
+/// one or three axes in place of height and width. The default strides are the window's size.
 template <window W, graph_operand X>
 auto max_pool(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -90,7 +91,7 @@ auto max_pool(const X& x, const std::source_location& where = std::source_locati
     }
     return detail::add_pool<max_pool_op, W>(x, where);
 }
-/// With a window that only run time knows.
+/// Computes the max pool over a window known only at run time.
 template <graph_operand X>
 any_tensor max_pool(const X& x, const window& w, const std::source_location& where = std::source_location::current()) {
     return apply_node(max_pool_op(w), where, x);

@@ -4,7 +4,7 @@
 #include <rill/device/primitives.hpp>
 #include <rill/ops/nn/window/window_op.hpp>
 
-// The base of pools: windows over [batch, in.., channels], each channel by itself.
+// The base of pools: windows over [batch, in.., channels], one channel at a time.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -16,10 +16,10 @@ struct pool_shape {
     pool_shape(const dims& x, const rill::window& w);
 };
 
-/// Returns the shapes that a pool's kernel needs, and says whether it uses the pool of threads.
+/// Returns the shapes that a pool's kernel needs. Sets request.shared if the kernel uses the thread pool.
 pool_shape bound_pool(const dims& x, const rill::window& w, kernel_request& request);
 
-/// The window W fits the image X.
+/// True if the window W fits the image X.
 template <class X, rill::window W> inline constexpr bool pool_fits = rules::pool(X::value, W).ok();
 template <int Rank> inline constexpr bool is_pooled = Rank >= 3 && Rank <= 5;
 

@@ -7,13 +7,14 @@
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/nn/window/window_op.hpp>
 
-// Moves between the height and width of images [batch, height, width, channels] and their channels or batch. Made of reshape and transpose.
+// Ops that move pixels between the height and width of images [batch, height, width, channels] and their channels or batch. They consist of
+// reshape and transpose.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
-/// Blocks of height and width; the pads lie around the image before, or are cut off afterwards.
+/// Blocks of height and width. The pads are added around the image before, or cropped from it afterwards.
 struct image_blocks {
     index_t height = 1, width = 1;
     padding vertical = {}, horizontal = {};
@@ -74,7 +75,7 @@ constexpr shape_result batch_to_space(const dims& x, const image_blocks& b) {
 
 namespace detail {
 
-/// The shapes and the order of a move: reshape, transpose, reshape.
+/// The shapes and the axis order of a move, which consists of reshape, transpose and reshape.
 struct image_move {
     dims apart;
     axis_list order;
@@ -85,11 +86,11 @@ image_move move_depth_to_space(const dims& x, index_t block);
 image_move move_space_to_batch(const dims& x, const rules::image_blocks& b);
 image_move move_batch_to_space(const dims& x, const rules::image_blocks& b);
 
-/// Throws invalid_argument if a rule is broken, or height, width and channels are not known when the node is made.
+/// Throws invalid_argument if a shape rule is broken. Height, width and channels must be known when the node is built.
 void check_image_move(const char* op, const tensor_type& x, const shape_result& made,
                       const std::source_location& where);
 
-/// A handle of this rank, typed if X is.
+/// Returns a handle of the given rank, typed if X is typed.
 template <int Rank, class X> auto with_rank(const any_tensor& made) {
     constexpr auto rule = [](const dims&) { return shape_result{rules::of_rank(Rank)}; };
     return typed_result<void, X>(rule, made);
@@ -102,7 +103,7 @@ template <class X> any_tensor moved_image(const X& x, const image_move& m, const
 
 } // namespace detail
 
-/// space_to_depth<2>(x): each block of 2 x 2 pixels becomes one pixel of four times the channels.
+/// Moves each block of 2 x 2 pixels to one pixel with four times the channels: space_to_depth<2>(x).
 template <index_t Block, graph_operand X>
 auto space_to_depth(const X& x, const std::source_location& where = std::source_location::current()) {
     constexpr auto rule = [](const dims& shape) { return rules::space_to_depth(shape, Block); };
@@ -115,7 +116,7 @@ auto space_to_depth(const X& x, const std::source_location& where = std::source_
                                          detail::moved_image(x, detail::move_space_to_depth(type.shape, Block), where));
 }
 
-/// depth_to_space<2>(x): the inverse; each pixel becomes a block of 2 x 2.
+/// Moves each pixel to a block of 2 x 2 pixels: depth_to_space<2>(x). It is the inverse of space_to_depth.
 template <index_t Block, graph_operand X>
 auto depth_to_space(const X& x, const std::source_location& where = std::source_location::current()) {
     constexpr auto rule = [](const dims& shape) { return rules::depth_to_space(shape, Block); };
@@ -129,7 +130,7 @@ auto depth_to_space(const X& x, const std::source_location& where = std::source_
                                          detail::moved_image(x, detail::move_depth_to_space(type.shape, Block), where));
 }
 
-/// space_to_batch<2, 2>(x): images of every second row and column, one behind the other in the batch; zeros are put around the images first.
+/// Moves every second row and column to an image of its own in the batch: space_to_batch<2, 2>(x). The images are first padded with zeros.
 template <index_t Height, index_t Width, padding Vertical = padding{}, padding Horizontal = padding{}, graph_operand X>
 auto space_to_batch(const X& x, const std::source_location& where = std::source_location::current()) {
     constexpr rules::image_blocks blocks{Height, Width, Vertical, Horizontal};
@@ -147,7 +148,8 @@ auto space_to_batch(const X& x, const std::source_location& where = std::source_
     return detail::typed_result<void, X>(rule, detail::moved_image(padded, move, where));
 }
 
-/// batch_to_space<2, 2>(x): the inverse; afterwards the crops are cut off.
+/// Moves images of the batch back to rows and columns, then crops them: batch_to_space<2, 2>(x). It is the inverse of
+/// space_to_batch.
 template <index_t Height, index_t Width, padding Vertical = padding{}, padding Horizontal = padding{}, graph_operand X>
 auto batch_to_space(const X& x, const std::source_location& where = std::source_location::current()) {
     constexpr rules::image_blocks blocks{Height, Width, Vertical, Horizontal};

@@ -4,11 +4,11 @@
 #include <rill/core/window.hpp>
 #include <rill/expr/node_op.hpp>
 
-// The fields that ops with windows share.
+// The common fields of ops with windows.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A window as the fields of an op: empty lists stand for defaults.
+/// A window as the fields of an op. Empty lists stand for defaults.
 struct window_op {
     index_list ksize, strides, dilations, before, after;
     std::int32_t padding = rill::padding::valid;
@@ -16,7 +16,7 @@ struct window_op {
     window_op() = default;
     explicit window_op(const rill::window& w);
 
-    /// Returns the window. Lists of impossible lengths, as files may hold them, make a window that the shape rules refuse.
+    /// Returns the window. A graph file may hold lists of invalid lengths. They give a window that the shape rules refuse.
     rill::window at() const;
 
     static void fields(auto& op, auto& visit) {
@@ -27,7 +27,7 @@ struct window_op {
         visit("pads_before", op.before);
         visit("pads_after", op.after);
     }
-    /// Returns another op over the same window.
+    /// Returns another op with the same window.
     template <class Op> Op with_window() const {
         Op other;
         static_cast<window_op&>(other) = *this;
@@ -35,7 +35,7 @@ struct window_op {
     }
 };
 
-/// Returns the result type of a window's shape rule; throws its reason if it is broken.
+/// Returns the result type of a window's shape rule. Throws its reason if the rule is broken.
 tensor_type checked_window_result(dtype type, const shape_result& made);
 
 /// Throws invalid_argument if dtypes differ.

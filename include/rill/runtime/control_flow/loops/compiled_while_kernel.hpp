@@ -8,7 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Binds a while loop over scalars to one compiled function. Returns null if the program has none for its expressions.
+/// Binds a while loop over scalars to one compiled function. Returns null if the program has no such function for its
+/// expressions.
 std::shared_ptr<const static_region_kernel> bind_compiled_loop(const subgraph::item& it,
                                                                std::span<const tensor_type> inputs);
 

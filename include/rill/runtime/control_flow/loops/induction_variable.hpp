@@ -14,7 +14,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// condition and the next value, instead of two plans.
 class induction_variable {
 public:
-    /// Returns null if there is none, or no compiled function for it. The same if all state may be scalars: one kernel runs such a loop.
+    /// Returns null if the loop has no induction variable, or no compiled function for it. Returns null also if all state may be
+    /// scalars, since one kernel then runs the whole loop.
     static std::shared_ptr<const induction_variable> find(const subgraph::item& it);
 
     induction_variable(std::size_t part, compiled_loop loop, vector<scalar_expression_at> expressions, body rest)
@@ -24,13 +25,13 @@ public:
     /// Returns the loop's body without the induction variable's next value: it passes the value through unchanged.
     const body& rest() const { return rest_; }
 
-    /// The induction variable during a run of the loop.
+    /// A run of the induction variable, one per run of the loop.
     class run {
     public:
         explicit run(const induction_variable& of) : of_(of), tables_(of.expressions_) {}
 
         void begin(const kernel_args& args);
-        /// Advances to the next iteration; returns false if there is none. `value` is the value for the body.
+        /// Advances to the next iteration; returns false after the last one. `value` is the value for the body.
         bool next();
         const void* value() const { return value_.data(); }
         /// Returns the value after the last iteration.

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns true if a loop surely has effects, writes, or state other than scalars.
+/// Returns true if a loop certainly has effects, writes, or non-scalar state.
 inline bool has_more_than_numbers(const region_attributes& use, const body& step) {
     const auto is_array = [](const endpoint& e) {
         const auto& type = type_of(e);
@@ -25,7 +25,8 @@ inline bool has_more_than_numbers(const region_attributes& use, const body& step
     return use.effects || use.written > 0 || detail::any_of(step.arguments, is_array);
 }
 
-/// Returns the only state part among the leaves, all others being loop-invariant; -1 if there is none, or several.
+/// Returns the only state part among the leaves if all others are loop-invariant; -1 if there is no such part, or
+/// several.
 inline int induction_variable_of(const scalar_expression_at& e) {
     int part = -1;
     for (const auto& l : e.leaves) {

@@ -14,8 +14,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The source of a value that an expression of a loop reads.
 struct loop_leaf {
-    int state = -1, input = -1;      // a part of the state, or an input of the node
-    const void* invariant = nullptr; // else a constant
+    int state = -1, input = -1;      // index of a state part, or of a node input
+    const void* invariant = nullptr; // otherwise a constant
 };
 
 /// A result of a body that is one expression over scalars.
@@ -25,7 +25,8 @@ struct scalar_expression_at {
     std::string kernel; // the key of its kernel
 };
 
-/// Returns the expression of a value; nothing unless it is a leaf, or one fused node without reductions.
+/// Returns the expression of a value, which must be a leaf or one fused node without reductions. Otherwise returns
+/// nothing.
 std::optional<scalar_expression_at> scalar_expression_of(const body& b, const endpoint& e);
 
 /// Returns the compiled loop function for a condition and next values; nothing if the program has none.

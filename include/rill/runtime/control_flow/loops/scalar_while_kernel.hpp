@@ -10,8 +10,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class bound_region;
 
-/// Binds a loop or scan whose bodies compute scalars from scalars: one kernel runs all iterations. Returns null for other nodes. The bodies
-/// are bound; `inputs` and `outputs` are the node's.
+/// Binds a loop or scan whose bodies compute scalars from scalars; one kernel then runs all iterations. Returns null for other nodes. The
+/// bodies are already bound; `inputs` and `outputs` are the node's.
 std::shared_ptr<const static_region_kernel> bind_scalar_loop(const region_attributes& use,
                                                              std::span<const bound_region> bodies,
                                                              std::span<const tensor_type> inputs,

@@ -76,7 +76,7 @@ public:
             histories.emplace_back(tensor_type{outputs_[r].type, rules::slice(outputs_[r].shape)}, allocator_);
         auto& m = static_cast<memory&>(*own);
         place_operands(m, args);
-        constexpr std::int64_t first = 64; // iterations of the first call, with room for their outputs
+        constexpr std::int64_t first = 64; // iterations of the first call, and capacity for their outputs
         std::int64_t k = 0;
         while (true) {
             const auto most = use_.most < 0 ? std::max(k, first) : std::min(std::max(k, first), use_.most - k);
@@ -99,13 +99,13 @@ private:
         std::int64_t most = 0, count = 0;
         memory_block scratch;
         execution_context on;
-        std::vector<void*> slots; // of the kernel
+        std::vector<void*> slots; // the kernel's slots
     };
 
     bool repeats() const { return use_.how == region_attributes::form::repeat; }
     std::int64_t length() const { return inputs_[static_cast<std::size_t>(use_.carried)].shape[0]; }
 
-    /// Returns the address of the slice that the first iteration uses: the last one of a reverse scan.
+    /// Returns the address of the first iteration's slice: the last slice in a reverse scan.
     void* first_slice(const void* array, dtype type) const {
         const auto number = use_.reverse ? std::max<std::int64_t>(length() - 1, 0) : 0;
         return const_cast<std::byte*>(static_cast<const std::byte*>(array)) +
