@@ -240,9 +240,9 @@ struct space final : rill::memory_space {
         name = m.name();
         blocks = &m;
         from_host = [](const rill::memory_space& s, const void* host, void* to, std::size_t n) {
-            const auto* const bytes = static_cast<const std::byte*>(host);
+            const auto* const source = static_cast<const std::byte*>(host);
             all_clocks().copied(memory_of(s).instance(), host, to, n);
-            add(s, [to = memory_of(s).readable(to), from = std::vector<std::byte>(bytes, bytes + n)] {
+            add(s, [to = memory_of(s).readable(to), from = std::vector<std::byte>(source, source + n)] {
                 std::memcpy(to, from.data(), from.size());
             });
         };
