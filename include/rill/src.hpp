@@ -41,6 +41,8 @@
 #include <rill/data/pipeline.ipp>
 #include <rill/data/pipeline_groups.ipp>
 #include <rill/data/pipeline_joins.ipp>
+#include <rill/data/pipeline_map.ipp>
+#include <rill/data/pipeline_prefetch.ipp>
 #include <rill/data/pipeline_sources.ipp>
 #include <rill/data/pipeline_tasks.ipp>
 #include <rill/data/progress.ipp>
@@ -201,6 +203,7 @@
 #include <rill/session/local_session_state.ipp>
 #include <rill/session/measured_run.ipp>
 #include <rill/session/partitioned_run.ipp>
+#include <rill/session/plan_cache.ipp>
 #include <rill/session/prepared_run.ipp>
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>

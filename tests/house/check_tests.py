@@ -20,7 +20,7 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "graph/op/exchange_ops": "ops/exchange/exchange_ops", "ops/exchange/send_as": "session/partitioned_run",
                "runtime/executor/partitioned_step": "session/partitioned_run",
                "runtime/plan/partitioned_plan": "session/partitioned_run",
-               "session/local_session_state": "session/local_session_core", "session/callable": "session/session"}
+               "session/local_session_state": "session/local_session_core", "session/plan_cache": "session/local_session_core", "session/callable": "session/session"}
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/joined_answers": "distributed/server",
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
                "distributed/client_links": "distributed/local_cluster", "distributed/run_by_names": "distributed/master",

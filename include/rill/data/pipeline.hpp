@@ -100,6 +100,8 @@ private:
 
 #include <rill/data/pipeline_groups.ipp>
 #include <rill/data/pipeline_joins.ipp>
+#include <rill/data/pipeline_map.ipp>
+#include <rill/data/pipeline_prefetch.ipp>
 #include <rill/data/pipeline_sources.ipp>
 #include <rill/data/pipeline_tasks.ipp>
 #endif

@@ -43,7 +43,7 @@ private:
 
     const std::shared_ptr<client_session> session_;
     mutable std::mutex mutex_;
-    mutable run_cache runs_;
+    mutable plan_cache runs_;
     hash_set<std::string> done_once_;
     client_session::prepared fenced_; // a run in the tasks from which other sessions are fenced off
 };
