@@ -2,9 +2,10 @@
 #pragma once
 
 #include <rill/passes/cost_model.hpp>
-#include <rill/passes/place.hpp>
 
 namespace rill { inline namespace RILL_ABI {
+
+class placement;
 
 /// Chooses devices by a simulated run, as in TensorFlow's white paper, for nodes that have none and request none. The item with the
 /// longest path to the end is next. It goes to the device where it ends first; the first device wins a tie. Devices with full memory are
@@ -16,6 +17,8 @@ void place_by_cost(const subgraph& g, placement& where, const cost_model& costs 
 double simulated_microseconds(const subgraph& g, const cost_model& costs = {});
 
 }} // namespace rill::RILL_ABI
+
+#include <rill/passes/place.hpp> // behind the declarations, since its definitions call them
 
 #if !RILL_COMPILED
 #include <rill/passes/place_by_cost.ipp>
