@@ -240,12 +240,13 @@ TEST_CASE("worker: a task tells what its oldest step waits for") {
 /// A task of the cluster below: it hands the values that come to it to an exchange.
 struct exchanging_task {
     exchanging_task(simulator::simulated_world& world, const cluster_spec& cluster, const std::string& job,
-                    const std::map<std::uint32_t, std::string>& sends, std::map<std::uint32_t, std::string> receives)
+                    const std::vector<edge_meta>& sends, std::map<std::uint32_t, std::string> receives)
         : task(world.start(job)), net(std::make_shared<simulator::simulated_net>(world, task)) {
         const task_identity self{task_name(job, 0), (task.draw() >> 32) + 1, cluster.digest()};
         peers = std::make_shared<peer_channels>(cluster, self, net, task, health_options{});
-        exchange = std::make_shared<wire_rendezvous>(wire_rendezvous::place{}, 1, wire_rendezvous::targets_of(sends, {}), std::move(receives),
-                                                     peers, [this](const std::exception_ptr& why) { problem = why; });
+        exchange = std::make_shared<wire_rendezvous>(
+            wire_rendezvous::place{}, 1, wire_rendezvous::targets_of(sends), std::vector<std::uint64_t>(),
+            std::move(receives), peers, [this](const std::exception_ptr& why) { problem = why; });
         answers =
             std::make_shared<responder>(net, task, self, health_options{},
                                         [to = exchange](const incoming_request& r, const answer_function& reply) {

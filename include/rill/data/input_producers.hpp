@@ -20,7 +20,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-struct string_input_producer_options {
+struct input_producer_options {
     std::int64_t num_epochs = -1; // -1: endless
     bool shuffle = true;          // a new order in each epoch
     std::uint64_t seed = 0;       // 0: drawn now
@@ -28,39 +28,17 @@ struct string_input_producer_options {
     std::string shared_name = {}, name = {};
 };
 
-/// Makes a queue of texts, such as file names. A queue runner fills it epoch by epoch, and closes it after the last one.
-template <flat_range Texts = std::vector<std::string>>
-fifo_queue<tensor<std::string>>
-string_input_producer(const Texts& texts, const string_input_producer_options& o = {},
-                      const std::source_location& where = std::source_location::current()) {
-    const std::vector<std::string> all(std::ranges::begin(texts), std::ranges::end(texts));
-    if (all.empty()) throw invalid_argument("string_input_producer: no texts were given" + detail::at_place(where));
-    auto data = dataset::from_tensor_slices(all);
-    if (o.shuffle)
-        data = o.seed != 0 ? data.shuffle(static_cast<index_t>(all.size()), o.seed)
-                           : data.shuffle(static_cast<index_t>(all.size()));
-    fifo_queue<tensor<std::string>> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
-    add_queue_runner(q, {q.enqueue(data.repeat(o.num_epochs).make_one_shot_iterator({}, where).get_next(where))},
-                     where);
-    return q;
-}
-
-struct slice_input_producer_options {
-    std::int64_t num_epochs = -1; // -1: endless
-    bool shuffle = true;          // a new order in each epoch
-    std::uint64_t seed = 0;       // 0: drawn now
-    index_t capacity = 32;
-    std::string shared_name = {}, name = {};
-};
+using string_input_producer_options = input_producer_options;
+using slice_input_producer_options = input_producer_options;
 
 namespace detail {
 
-/// Adds a queue of a dataset's elements, and the runner that fills it. Each epoch has an order of its own.
+/// Adds a queue of a dataset's elements, and the runner that fills it. Each epoch has an order of its own. `buffer` is at least the
+/// number of elements; without it there is no limit, and memory grows with the elements.
 template <class... T>
-fifo_queue<component<T>...> produce(dataset_of<T...> data, const slice_input_producer_options& o,
-                                    const std::source_location& where) {
-    constexpr index_t all = index_t(1) << 40; // no limit; memory grows with the elements
-    if (o.shuffle) data = o.seed != 0 ? data.shuffle(all, o.seed) : data.shuffle(all);
+fifo_queue<component<T>...> produce(dataset_of<T...> data, const input_producer_options& o,
+                                    const std::source_location& where, index_t buffer = index_t(1) << 40) {
+    if (o.shuffle) data = o.seed != 0 ? data.shuffle(buffer, o.seed) : data.shuffle(buffer);
     const fifo_queue<component<T>...> q({.capacity = o.capacity, .shared_name = o.shared_name, .name = o.name}, where);
     const auto next = data.repeat(o.num_epochs).make_one_shot_iterator({}, where).get_next(where);
     if constexpr (sizeof...(T) == 1)
@@ -71,6 +49,16 @@ fifo_queue<component<T>...> produce(dataset_of<T...> data, const slice_input_pro
 }
 
 } // namespace detail
+
+/// Makes a queue of texts, such as file names. A queue runner fills it epoch by epoch, and closes it after the last one.
+template <flat_range Texts = std::vector<std::string>>
+fifo_queue<tensor<std::string>>
+string_input_producer(const Texts& texts, const string_input_producer_options& o = {},
+                      const std::source_location& where = std::source_location::current()) {
+    const std::vector<std::string> all(std::ranges::begin(texts), std::ranges::end(texts));
+    if (all.empty()) throw invalid_argument("string_input_producer: no texts were given" + detail::at_place(where));
+    return detail::produce(dataset::from_tensor_slices(all), o, where, static_cast<index_t>(all.size()));
+}
 
 /// Makes a queue of the slices of arrays along their first axes, and takes its next element: auto [x, y] =
 /// slice_input_producer(std::tuple(xs, ys)). A queue runner fills the queue epoch by epoch, and closes it after the last one.

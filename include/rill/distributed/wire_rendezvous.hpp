@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -9,8 +10,8 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <span>
 #include <string>
+#include <vector>
 
 #include <rill/device/rendezvous.hpp>
 #include <rill/distributed/peer_channels.hpp>
@@ -26,22 +27,21 @@ public:
         session_number session;
         std::uint64_t run = 0, step = 0;
     };
-    /// The task at the receiving end of an edge. An incarnation of 0 stands for any.
+    /// The task at the receiving end of an edge, and its position among the sorted names of all such tasks.
     struct target {
         std::string task;
-        std::uint64_t incarnation = 0;
+        std::size_t position = 0;
     };
-    /// Returns the tasks at the receiving ends of edges. `incarnations` are those of the tasks in order of their names; missing ones are
-    /// not checked.
-    static std::map<std::uint32_t, target> targets_of(const std::map<std::uint32_t, std::string>& sends,
-                                                      std::span<const std::uint64_t> incarnations);
-    /// Creates the rendezvous. `sends` and `receives`: the task at the other end of each edge that leaves the task or ends in it. `failed`
-    /// is called if a value can't be sent, also after the step.
+    /// Returns the targets of edges by the tasks at their receiving ends.
+    static std::map<std::uint32_t, target> targets_of(const std::vector<edge_meta>& sends);
+    /// Creates the rendezvous. `sends` and `receives`: the task at the other end of each edge that leaves the task or ends in it.
+    /// `incarnations` are those of the targets, by position; missing ones are not checked. `failed` is called if a value can't be sent,
+    /// also after the step.
     wire_rendezvous(const place& of, std::uint32_t edges, std::map<std::uint32_t, target> sends,
-                    std::map<std::uint32_t, std::string> receives, std::shared_ptr<peer_channels> peers,
-                    std::function<void(std::exception_ptr)> failed)
-        : place_(of), edges_(edges), sends_(std::move(sends)), receives_(std::move(receives)), peers_(std::move(peers)),
-          arrived_(edges), state_(std::make_shared<state>(std::move(failed), peers_->runs_in().now())) {}
+                    std::vector<std::uint64_t> incarnations, std::map<std::uint32_t, std::string> receives,
+                    std::shared_ptr<peer_channels> peers, std::function<void(std::exception_ptr)> failed)
+        : place_(of), edges_(edges), sends_(std::move(sends)), incarnations_(std::move(incarnations)),
+          receives_(std::move(receives)), peers_(std::move(peers)), arrived_(edges), state_(std::make_shared<state>(std::move(failed), peers_->runs_in().now())) {}
 
     RILL_INLINE void send(std::uint32_t edge, any_array value) override;
     bool try_receive(std::uint32_t edge, any_array& into) override { return arrived_.try_receive(edge, into); }
@@ -86,6 +86,7 @@ private:
     const place place_;
     const std::uint32_t edges_;
     const std::map<std::uint32_t, target> sends_;
+    const std::vector<std::uint64_t> incarnations_; // of targets, by position
     const std::map<std::uint32_t, std::string> receives_;
     const std::shared_ptr<peer_channels> peers_;
     local_rendezvous arrived_;

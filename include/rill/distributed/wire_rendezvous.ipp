@@ -10,15 +10,13 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::map<std::uint32_t, wire_rendezvous::target>
-wire_rendezvous::targets_of(const std::map<std::uint32_t, std::string>& sends,
-                            std::span<const std::uint64_t> incarnations) {
-    std::map<std::string, std::uint64_t> of_task;
-    for (const auto& [edge, task] : sends) of_task[task] = 0;
-    auto next = incarnations.begin();
-    for (auto& [task, incarnation] : of_task)
-        if (next != incarnations.end()) incarnation = *next++;
+wire_rendezvous::targets_of(const std::vector<edge_meta>& sends) {
+    std::map<std::string, std::size_t> positions;
+    for (const auto& s : sends) positions[s.peer] = 0;
+    std::size_t next = 0;
+    for (auto& [task, position] : positions) position = next++;
     std::map<std::uint32_t, target> all;
-    for (const auto& [edge, task] : sends) all[edge] = {task, of_task[task]};
+    for (const auto& s : sends) all[s.edge] = {s.peer, positions[s.peer]};
     return all;
 }
 
@@ -26,7 +24,8 @@ RILL_COLD void wire_rendezvous::send(std::uint32_t edge, any_array value) {
     const auto at = sends_.find(edge);
     if (at == sends_.end()) return arrived_.send(edge, std::move(value));
     const auto& to = at->second;
-    wire_request r{.method = wire_method::push, .session = place_.session, .incarnation = to.incarnation};
+    const auto incarnation = to.position < incarnations_.size() ? incarnations_[to.position] : 0; // 0: any
+    wire_request r{.method = wire_method::push, .session = place_.session, .incarnation = incarnation};
     const auto sequence = [&] {
         const std::lock_guard lock(order_mutex_);
         return sent_[edge]++;

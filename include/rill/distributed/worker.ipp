@@ -29,7 +29,8 @@ struct worker::registered_part {
     std::unique_ptr<plan> run;
     std::shared_ptr<resource_store> resources;
     std::uint32_t edges = 0;
-    std::map<std::uint32_t, std::string> sends, receives;
+    std::map<std::uint32_t, wire_rendezvous::target> sends;
+    std::map<std::uint32_t, std::string> receives;
     bool is_stale = false; // another session has replaced the state since
 
     ~registered_part() {
@@ -209,7 +210,7 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     const auto in = find_or_make(session, meta.replica, master);
     made->resources = in->resources;
     made->edges = meta.edges;
-    for (const auto& s : meta.sends) made->sends[s.edge] = s.peer;
+    made->sends = wire_rendezvous::targets_of(meta.sends);
     for (const auto& r : meta.receives) made->receives[r.edge] = r.peer;
     made->key = plan_key_of(meta.names, made->of);
     session_options options;
@@ -273,8 +274,9 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
     there->began = peers_->runs_in().now();
     peers_->note_progress();
     there->exchange = std::make_shared<wire_rendezvous>(
-        wire_rendezvous::place{session, meta.run, meta.step}, there->part->edges,
-        wire_rendezvous::targets_of(there->part->sends, meta.incarnations), there->part->receives, peers_, [weak = weak_from_this(), session, number = meta.step](const auto& why) {
+        wire_rendezvous::place{session, meta.run, meta.step}, there->part->edges, there->part->sends,
+        meta.incarnations, there->part->receives, peers_,
+        [weak = weak_from_this(), session, number = meta.step](const auto& why) {
             if (const auto self = weak.lock()) self->fail_to_send(session, number, why);
         });
     early.swap(there->early);

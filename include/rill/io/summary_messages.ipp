@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <rill/io/png.hpp>
+#include <rill/io/tensor_message.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -144,20 +145,11 @@ RILL_INLINE std::string text_summary_bytes(const std::string& tag, const any_arr
     if (text.dtype() != dtype::string)
         throw invalid_argument("text_summary '" + tag + "': the elements are " + std::string(to_string(text.dtype())) +
                                ", not string");
-    wire_writer shape, tensor, plugin, metadata, value;
-    for (int i = 0; i < text.shape().rank; ++i) {
-        wire_writer axis;
-        axis.field(1, static_cast<std::uint64_t>(text.shape()[i]));
-        shape.field(2, axis.out);
-    }
-    constexpr std::uint64_t string_type = 7;
-    tensor.field(1, string_type);
-    tensor.field(2, shape.out);
-    for (const auto& s : text.elements<std::string>()) tensor.field(8, s);
+    wire_writer plugin, metadata, value;
     plugin.field(1, std::string_view("text"));
     metadata.field(1, plugin.out);
     value.field(9, metadata.out);
-    value.field(8, tensor.out);
+    value.field(8, tensor_bytes(text));
     return summary_of(tag, value);
 }
 

@@ -13,6 +13,7 @@
 
 #include <rill/core/crc32c.hpp>
 #include <rill/io/checkpoint.hpp>
+#include <rill/io/tensor_message.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -205,14 +206,9 @@ struct bundle_entry {
         return e;
     }
     std::string bytes() const {
-        wire_writer axes, to;
-        for (int i = 0; i < shape.rank; ++i) {
-            wire_writer dim;
-            dim.field(1, static_cast<std::uint64_t>(shape[i]));
-            axes.field(2, dim.out);
-        }
+        wire_writer to;
         to.field(1, static_cast<std::uint64_t>(tensorflow_type(type)));
-        to.field(2, axes.out);
+        to.field(2, shape_bytes(shape));
         if (offset != 0) to.field(4, offset);
         to.field(5, size);
         to.field_fixed32(6, crc);

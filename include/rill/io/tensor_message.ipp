@@ -135,18 +135,24 @@ inline any_array array_of_message(const wire_reader& from, dtype type, const dim
     return made;
 }
 
+RILL_COLD std::string shape_bytes(const dims& shape) {
+    wire_writer message;
+    for (int i = 0; i < shape.rank; ++i) {
+        wire_writer extent;
+        extent.field(1, static_cast<std::uint64_t>(shape[i])); // TensorFlow's value for an unknown extent is -1, too
+        message.field(2, extent.out);
+    }
+    if (!shape.known_rank()) message.field(3, std::uint64_t(1));
+    return std::move(message.out);
+}
+
 } // namespace detail
 
 RILL_COLD std::string tensor_bytes(const any_array& a) {
     using detail::tensor_message;
-    detail::wire_writer shape, message;
-    for (int i = 0; i < a.shape().rank; ++i) {
-        detail::wire_writer extent;
-        extent.field(1, static_cast<std::uint64_t>(a.shape()[i]));
-        shape.field(2, std::string_view(extent.out));
-    }
+    detail::wire_writer message;
     message.field(tensor_message::type, static_cast<std::uint64_t>(detail::tensorflow_type(a.dtype())));
-    message.field(tensor_message::shape, std::string_view(shape.out));
+    message.field(tensor_message::shape, detail::shape_bytes(a.shape()));
     if (a.dtype() == dtype::string)
         for (const auto& text : a.elements<std::string>()) message.field(tensor_message::texts, std::string_view(text));
     else if (a.size() > 0)

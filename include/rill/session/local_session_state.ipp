@@ -3,7 +3,6 @@
 
 #include <rill/session/local_session_state.hpp>
 
-#include <iterator>
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

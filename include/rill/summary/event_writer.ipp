@@ -15,23 +15,13 @@
 #include <rill/expr/fused_op.hpp>
 #include <rill/io/summary_messages.hpp>
 #include <rill/io/tensor_bundle.hpp>
+#include <rill/io/tensor_message.hpp>
 #include <rill/io/tf_record.hpp>
 #include <rill/io/wire.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-
-inline std::string shape_bytes(const dims& shape) {
-    wire_writer to;
-    for (int i = 0; i < shape.rank; ++i) {
-        wire_writer axis;
-        axis.field(1, static_cast<std::uint64_t>(shape[i])); // TensorFlow's value for an unknown extent is -1, too
-        to.field(2, axis.out);
-    }
-    if (!shape.known_rank()) to.field(3, std::uint64_t(1));
-    return std::move(to.out);
-}
 
 inline void add_attribute(wire_writer& node, std::string_view name, const wire_writer& value) {
     wire_writer entry;
