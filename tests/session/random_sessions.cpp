@@ -190,7 +190,6 @@ private:
 
 TEST_CASE("random sessions: threads open, start, cancel, close and reset at once", "[random]") {
     const program first = made(), second = loaded(first);
-    int all_taken = 0, all_grads = 0;
     seeds::each(3, [&](std::uint64_t seed) {
         const auto task = std::make_shared<detail::container_set>(default_allocator(), detail::draw_incarnation());
         const auto found = std::make_shared<findings>();
@@ -218,13 +217,12 @@ TEST_CASE("random sessions: threads open, start, cancel, close and reset at once
         CHECK(found->grads <= found->applies);
         // an element is lost with a take that failed, or with its queue
         if (found->resets == 0) CHECK(found->puts <= taken + found->failed_takes);
-        all_taken += taken;
-        all_grads += found->grads;
+        // both resources go on: how many of the attack's takes succeed is a matter of timing
+        last.run(first.put, {feed(first.n, 7)});
+        CHECK(last.run(first.take).value<int>() == 7);
+        last.run(first.apply);
+        CHECK(last.run(first.take_grad).value<float>() == 1.f);
     });
-    if (seeds::all()) {
-        CHECK(all_taken > 0);
-        CHECK(all_grads > 0);
-    }
 }
 
 } // namespace test_session_random_sessions

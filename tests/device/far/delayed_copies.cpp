@@ -86,6 +86,27 @@ TEST_CASE("far delayed copies: host ops, regions and callers' arrays get what wa
     }
 }
 
+TEST_CASE("far delayed copies: a copy that nothing reads ends in no other value") {
+    const by_default there("cpu");
+    test_far::device();
+    const graph g;
+    const graph_scope now(g);
+    placeholder<float, dyn> x("x");
+    const auto far_value = on("/far:0", [&] { return tensor(x * 2.f); });
+    const auto view = on("/cpu:0", [&] { return reshape<1, dyn>(far_value); }); // no step, so it reads nothing
+    const tensor later = [&] {
+        const control_dependencies after(view);
+        return tensor(x - 1.f);
+    }();
+    const session s(both);
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        all_copies().draw_from(seed);
+        const auto got = s.run(later, feed(x, {3.f, 5.f}));
+        CHECK((got(0) == 2.f && got(1) == 4.f));
+        CHECK(waiting() == 0);
+    }
+}
+
 TEST_CASE("far delayed copies: a run that fails leaves no copy behind") {
     const by_default there("cpu");
     test_far::device();

@@ -9,6 +9,8 @@
 // host reads the records at the end of a run. Programs name this header as RILL_MORE_DEVICES.
 
 #include <array>
+#include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,19 +23,15 @@ namespace test_far {
 
 /// A kernel of the CPU's, run on the same operands where they can be read.
 inline rill::kernel translated(rill::kernel inner, const rill::kernel_request& request) {
-    constexpr std::size_t most = 256;
-    static constexpr auto numbers = [] {
-        std::array<std::int32_t, most> all{};
-        for (std::size_t i = 0; i < most; ++i) all[i] = static_cast<std::int32_t>(i);
-        return all;
-    }();
     const std::size_t in = request.inputs.size(), out = request.outputs.size();
-    if (in + out > most) throw rill::internal("far: too many operands");
-    return rill::kernel([inner = std::move(inner), in, out, of = request.space](const rill::kernel_args& a) {
+    std::vector<std::int32_t> numbers(in + out);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return rill::kernel([inner = std::move(inner), in, out, numbers = std::move(numbers),
+                         of = request.space](const rill::kernel_args& a) {
         const selected instance(of);
         const auto on = here(a.on);
         if (!on) return;
-        std::array<void*, most> slots;
+        std::vector<void*> slots(in + out);
         if (of && all_clocks().is_on()) {
             std::vector<const void*> reads, writes;
             for (std::size_t i = 0; i < in; ++i) reads.push_back(a.slots[a.inputs[i]]);

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -165,7 +167,7 @@ public:
             const auto [offset, length] = *at;
             free_.erase(at);
             if (length > wanted) free_.emplace(offset + wanted, length - wanted);
-            std::memset(bytes_ + offset, 0xff, bytes); // not a number: what is read before it was written shows
+            std::memset(bytes_ + offset, 0xff, wanted); // not a number: what is read before it was written shows
             in_use_ += bytes;
             return address_ + offset;
         }
@@ -175,7 +177,13 @@ public:
         all_copies().wait(instance_); // they may use the block
         const std::lock_guard lock(mutex_);
         in_use_ -= bytes;
-        auto at = free_.emplace(static_cast<std::size_t>(static_cast<std::byte*>(block) - address_), room(bytes)).first;
+        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(block) - address_);
+        for (std::size_t i = bytes; i < room(bytes); ++i)
+            if (bytes_[offset + i] != std::byte(0xff)) {
+                std::fprintf(stderr, "%s: byte %zu of a block of %zu was written\n", name_.c_str(), i, bytes);
+                std::abort();
+            }
+        auto at = free_.emplace(offset, room(bytes)).first;
         if (const auto next = std::next(at); next != free_.end() && at->first + at->second == next->first) {
             at->second += next->second;
             free_.erase(next);
@@ -209,7 +217,8 @@ public:
 private:
     static constexpr std::size_t size = std::size_t(1) << 34; // of addresses; pages come as they are used
 
-    static std::size_t room(std::size_t bytes) { return rill::detail::aligned_size(bytes); }
+    /// Returns the bytes of a block and of the guard behind it, which nobody may write.
+    static std::size_t room(std::size_t bytes) { return rill::detail::aligned_size(bytes) + 64; }
 
     const std::size_t instance_;
     const std::string name_;

@@ -80,6 +80,7 @@ TEST_CASE("far: the placer by cost takes less simulated time than the simple one
     const double product = 2. * extent * extent * extent / fast.type().flops_per_microsecond;
     CHECK(simple.microseconds > (2 * links + 1) * product); // all products in line
     for (const bool cut : {false, true}) {
+        INFO((cut ? "cut" : "whole"));
         const auto by_cost = run(placers::by_cost, fast.type(), cut);
         CHECK(by_cost.uses_both);
         CHECK(by_cost.microseconds > (links + 1) * product); // the longest way

@@ -293,6 +293,23 @@ TEST_CASE("thrust: results whose blocks are those of inputs") {
     });
 }
 
+TEST_CASE("thrust: a sum beside a value that is only copied") {
+    as_graph([] {
+        placeholder<float, 30, 40> x("x");
+        placeholder<float, 30, 1> row("row");
+        const tensor y(x + row);
+        const auto [dx, drow] = gradients(reduce_sum(square(reduce_sum<1>(y))), x, row); // dx is a copy, drow its sum
+        const tensor after(tanh(x));
+        const session s;
+        const auto drawn = draw<float>(30 * 40, 5);
+        xt::xtensor<float, 2> at({30, 40}), rows({30, 1});
+        std::copy(drawn.begin(), drawn.end(), at.begin());
+        std::copy(drawn.begin(), drawn.begin() + 30, rows.begin());
+        const auto [p, q, r] = s.run(std::tuple(dx, drow, after), feed(x, at), feed(row, rows));
+        return std::vector<std::vector<double>>{numbers(p), numbers(q), numbers(r)};
+    });
+}
+
 TEST_CASE("thrust: a program that no launch computes is told by name") {
     const auto s = [] {
         fused_spec spec;

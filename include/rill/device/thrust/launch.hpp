@@ -67,7 +67,7 @@ template <class F> RILL_FN void run_element(const F& f, index_t i) {
 /// A function object that combines the elements of one line. It combines chunks in order, and the elements of each, which keeps rounding
 /// errors small. F::open(i) returns line i, which has a count and elements by number.
 template <class F> struct fold_line {
-    static constexpr index_t chunk = 256;
+    static constexpr index_t chunk = 32;
     F f;
     RILL_FN void operator()(index_t i) const {
         const auto line = f.open(i);

@@ -46,7 +46,7 @@ private:
         std::vector<std::uint32_t> masks = {};
         detail::vector<scalar_value> scalars = {};
         std::array<index_t, max_rank> stride{}; // strides of a reduction's result
-        index_t results = 0, count = 0;         // for a reduction or a division
+        index_t results = 0, count = 0;         // for a reduction, a division or a copy
         int partial = -1;                       // for a reduction: the value that holds the parts' sums
         index_t divided = 0;                    // for a division: number of elements
     };
@@ -69,6 +69,7 @@ private:
     bool reads_input(const step& s) const;
     void* address(const kernel_args& a, const value& v) const;
     launch_operand operand(const kernel_args& a, int number) const;
+    void copy(const execution_context& on, const step& s, launch_operand from, void* to) const;
 
     const device_launchers* device_;
     launch_space space_;

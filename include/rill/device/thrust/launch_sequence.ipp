@@ -220,6 +220,7 @@ RILL_COLD void launch_sequence::add_copy(int from, int to) {
     s.what = action::copy;
     s.reads = {from};
     s.writes = {to};
+    s.results = values_[static_cast<std::size_t>(to)].size;
     steps_.push_back(std::move(s));
 }
 
@@ -323,6 +324,16 @@ RILL_INLINE launch_operand launch_sequence::operand(const kernel_args& a, int nu
     return made;
 }
 
+RILL_INLINE void launch_sequence::copy(const execution_context& on, const step& s, launch_operand from,
+                                       void* to) const {
+    if (s.results == 0) return;
+    const std::size_t element = size_of(values_[static_cast<std::size_t>(s.reads[0])].type);
+    if (s.results == space_.total) return device_->copy(on, space_, from, to, element);
+    // the result of a reduction: its elements lie one after another
+    from.stride = {1};
+    device_->copy(on, {1, {s.results}, s.results}, from, to, element);
+}
+
 RILL_INLINE void launch_sequence::operator()(const kernel_args& a) const {
     small_vector<launch_operand, 4> read;
     small_vector<void*, 4> written;
@@ -342,9 +353,7 @@ RILL_INLINE void launch_sequence::operator()(const kernel_args& a) const {
                                    address(a, values_[static_cast<std::size_t>(s.partial)])});
             break;
         case action::copy:
-            if (space_.total > 0)
-                device_->copy(a.on, space_, read[0], written[0],
-                              size_of(values_[static_cast<std::size_t>(s.reads[0])].type));
+            copy(a.on, s, read[0], written[0]);
             break;
         }
     }
