@@ -43,13 +43,15 @@ outcome run(placers placer, const device_type& type, bool cut) {
     const test_far::by_default there("far");
     const graph g;
     const graph_scope here(g);
-    const placeholder<float, extent, extent> x("x");
-    const auto chain = [&](float by) {
-        matrix m(x * by);
+    const placeholder<float, extent, extent> x("x"), y("y");
+    const auto chain = [&](const matrix& first) {
+        matrix m(first);
         for (int i = 0; i < links; ++i) m = matmul(m, x);
         return m;
     };
-    const matrix a = chain(0.5f), b = chain(0.25f), meet(matmul(a, b));
+    // Each chain begins with a feed: a whole plan runs its nodes in the order of creation, and a node made between the chains, whose value
+    // the second needs, would run after the first.
+    const matrix a = chain(x), b = chain(y), meet(matmul(a, b));
     const session s(g, {.inter_op_threads = 1,
                         .intra_op_threads = 1,
                         .device_count = {{"far", 2}},
@@ -58,7 +60,7 @@ outcome run(placers placer, const device_type& type, bool cut) {
     any_array xs(dtype::float32, dims{extent, extent});
     for (index_t i = 0; i < extent * extent; ++i)
         static_cast<float*>(xs.mutable_data())[i] = static_cast<float>(i % 5 - 2) * 0.1f;
-    const std::vector<feed_value> fed{feed(any_tensor(x), xs)};
+    const std::vector<feed_value> fed{feed(any_tensor(x), xs), feed(any_tensor(y), xs)};
     const std::vector<any_tensor> fetched{meet};
     (void)s.run(fetched, fed); // compiles the plan
     outcome made;
@@ -67,7 +69,7 @@ outcome run(placers placer, const device_type& type, bool cut) {
     made.microseconds = test_far::all_clocks().end();
     test_far::all_clocks().stop();
     int used = 0;
-    for (const auto& p : s.partition({meet}, {x})) used += p.device.find("far") != std::string::npos;
+    for (const auto& p : s.partition({meet}, {x, y})) used += p.device.find("far") != std::string::npos;
     made.uses_both = used == 2;
     return made;
 }
