@@ -5,6 +5,7 @@
 #include <rill/io/tf_record.hpp>
 #include <rill/io/wire.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/group.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/summary/scalar_summary.hpp>
@@ -25,6 +26,36 @@ std::vector<int> kinds(const std::string& file) {
     for (const auto event : detail::tf_records(file))
         for (wire_reader from(event); !from.empty();)
             if (const auto f = from.next_field(); f.number > 2) all.push_back(f.number);
+    return all;
+}
+
+/// Returns the bytes of an attribute of a NodeDef; empty if the node lacks it.
+std::string attribute_of(std::string_view node_def, std::string_view wanted) {
+    for (wire_reader node(node_def); !node.empty();) {
+        const auto n = node.next_field();
+        if (n.number != 5) continue;
+        wire_reader entry(n.bytes);
+        const auto name = entry.next_field(), value = entry.next_field();
+        if (name.number == 1 && name.bytes == wanted && value.number == 2) return std::string(value.bytes);
+    }
+    return {};
+}
+
+/// Returns the shapes of an AttrValue with a list of them.
+std::vector<std::vector<std::int64_t>> shapes_in(std::string_view attribute) {
+    std::vector<std::vector<std::int64_t>> all;
+    for (wire_reader value(attribute); !value.empty();) {
+        const auto list = value.next_field();
+        if (list.number != 1) continue;
+        for (wire_reader shapes(list.bytes); !shapes.empty();) {
+            const auto shape = shapes.next_field();
+            if (shape.number != 7) continue;
+            auto& extents = all.emplace_back();
+            for (wire_reader axes(shape.bytes); !axes.empty();)
+                if (const auto axis = axes.next_field(); axis.number == 2)
+                    extents.push_back(static_cast<std::int64_t>(wire_reader(axis.bytes).next_field().value));
+        }
+    }
     return all;
 }
 
@@ -113,8 +144,11 @@ TEST_CASE("event_writer: a graph has names, edges, devices and shapes") {
         const control_dependencies after(operation(x.node()));
         y = x + 1.f;
     }
+    const placeholder<float> one("one");
+    const operation nothing = group(operation(x.node()), operation(one.node()));
     const auto bytes = detail::graph_def_bytes(g);
     std::map<std::string, std::vector<std::string>> nodes; // name -> inputs, device
+    std::map<std::string, std::vector<std::vector<std::int64_t>>> shapes;
     for (wire_reader from(bytes); !from.empty();) {
         const auto f = from.next_field();
         if (f.number != 1) continue;
@@ -126,11 +160,17 @@ TEST_CASE("event_writer: a graph has names, edges, devices and shapes") {
             if (n.number == 3 || n.number == 4) rest.emplace_back(n.bytes);
         }
         nodes[name] = rest;
+        shapes[name] = test_event_writer::shapes_in(test_event_writer::attribute_of(f.bytes, "_output_shapes"));
     }
     CHECK(nodes.size() == g.size());
     REQUIRE(nodes.contains(y.node()->name));
     CHECK(nodes[y.node()->name].front() == "in/x");
     CHECK(nodes[y.node()->name].back() == "/device:cpu:0");
+    const std::vector<std::vector<std::int64_t>> rows{{-1, 4}}, scalar{{}}, none;
+    CHECK(shapes["in/x"] == rows); // -1: an extent that is known in a step
+    CHECK(shapes[y.node()->name] == rows);
+    CHECK(shapes["one"] == scalar);
+    CHECK(shapes[nothing.node()->name] == none);
 }
 
 TEST_CASE("event_writer: an error of the file system is thrown, and the writer goes on") {
