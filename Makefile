@@ -112,7 +112,7 @@ fuzz:
 	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
 	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill $(FUZZ_SEED)
 
-# Every op and random graphs beside TensorFlow 2, values and gradients: make check-tensorflow GRAPHS=10000 SEED=7. The environment
+# Every op and random graphs beside TensorFlow 2, values and gradients; then files of weights and of Examples, both ways: make check-tensorflow GRAPHS=10000 SEED=7. The environment
 # is that of make bench-peers; where there is none, it is made, with TensorFlow alone.
 GRAPHS ?= 2000
 SEED ?= 20261122
@@ -131,9 +131,10 @@ check-tensorflow:
 	$(PEERS_PYTHON) -B tests/tensorflow/random_graphs.py $(SEED) $(GRAPHS) $(BESIDE)/graphs.txt
 	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*,tensorflow: random graphs"
 	RILL_TEST_DATA=$(BESIDE) build/dev-gcc/tests/rill_tests_rare "rare:*"
-	cmake --build --preset dev-gcc -j $(JOBS) --target example_exchange_weights
+	cmake --build --preset dev-gcc -j $(JOBS) --target example_exchange_weights example_exchange_input
 	$(PEERS_PYTHON) -m pip install -q safetensors
 	$(PEERS_PYTHON) -B tests/house/check_weights.py build/dev-gcc/examples/exchange_weights
+	$(PEERS_PYTHON) -B tests/house/check_input.py build/dev-gcc/examples/exchange_input
 
 # On a machine with a GPU: programs on it beside the CPU, and again under compute-sanitizer where that is found (docs/gpu.md).
 NVCC ?= nvcc

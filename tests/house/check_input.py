@@ -15,6 +15,10 @@ try:
 except ImportError:
     print("numpy can't be imported: the check of input files is skipped")
     sys.exit(77)
+try:
+    import tensorflow as tf
+except ImportError:
+    tf = None
 
 NAMES = ["plain", 'comma, quote " and\nline', "", "äöü"]
 VALUES = np.arange(12, dtype=np.float32).reshape(4, 3) / 4
@@ -47,14 +51,15 @@ with tempfile.TemporaryDirectory() as text:
     check([float(row[1]) for row in rows[1:]] == VALUES[:, 0].tolist(), "the values of rows.csv")
     check([int(row[2]) for row in rows[1:]] == [-1, 0, 1, 2], "the numbers of rows.csv")
     check(list(input_files.records((ours / "rows.tfrecord").read_bytes())) == [example(i) for i in range(4)], "rows.tfrecord")
-    try:
-        import tensorflow as tf
-        for i, payload in enumerate(tf.data.TFRecordDataset(str(ours / "rows.tfrecord")).as_numpy_iterator()):
+    if tf is None:
+        print("TensorFlow can't be imported: TFRecord files are read and written by their published format")
+    else:
+        payloads = list(tf.data.TFRecordDataset(str(ours / "rows.tfrecord")).as_numpy_iterator())
+        check(len(payloads) == 4, "the records that TensorFlow reads")
+        for i, payload in enumerate(payloads):
             feature = tf.train.Example.FromString(payload).features.feature
-            check(list(feature["values"].float_list.value) == VALUES[i].tolist() and feature["number"].int64_list.value[0] == i - 1,
-                  "rows.tfrecord in TensorFlow")
-    except ImportError:
-        print("TensorFlow can't be imported: the framing of TFRecord is read by its published format")
+            check(list(feature["name"].bytes_list.value) == [NAMES[i].encode()] and list(feature["values"].float_list.value) == VALUES[i].tolist()
+                  and list(feature["number"].int64_list.value) == [i - 1], "rows.tfrecord in TensorFlow")
 
     np.save(theirs / "rows.npy", np.asfortranarray(VALUES.astype(">f4")))
     with open(theirs / "rows.csv", "w", newline="", encoding="utf-8") as file:
@@ -62,3 +67,13 @@ with tempfile.TemporaryDirectory() as text:
     (theirs / "rows.tfrecord").write_bytes(b"".join(input_files.record(example(i)) for i in range(4)))
     run("read", theirs)
     print("input: both ways")
+    if tf is not None:
+        one = tf.train
+        with tf.io.TFRecordWriter(str(theirs / "rows.tfrecord")) as out:
+            for i in range(4):
+                features = {"name": one.Feature(bytes_list=one.BytesList(value=[NAMES[i].encode()])),
+                            "values": one.Feature(float_list=one.FloatList(value=VALUES[i])),
+                            "number": one.Feature(int64_list=one.Int64List(value=[i - 1]))}
+                out.write(one.Example(features=one.Features(feature=features)).SerializeToString())
+        run("read", theirs)
+        print("input: TFRecord of TensorFlow, both ways")

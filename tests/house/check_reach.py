@@ -23,6 +23,10 @@ REACHED = {
     "docs/adding_an_op.md": ("adding_an_op", "headers far levels consumers"),
     "tests/harness.cpp": ("adding_an_op", "headers far levels consumers"),
     "tests/house/check_headers.py": ("headers compile_errors", "far"),
+    "include/rill/data/file_sources.ipp": ("headers python", "consumers far"),
+    "include/rill/ops/input/parse_example.hpp": ("headers python", "consumers benchmarks"),
+    "examples/exchange_input.cpp": ("python", "headers far"),
+    "tests/data/input_files.py": ("python", "headers far"),
     "README.md": ("", " ".join(KINDS)),
 }
 
