@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Training that survives a kill: a child process trains and saves every few steps, and is killed by SIGKILL at a random moment, again and again,
-// until a run comes to the end. The weights are those of a run that nobody disturbed, bit for bit.
+// until a run comes to the end. The weights are those of a run that nobody disturbed, bit for bit: the places of the dataset, its shuffle buffer and
+// its prefetched batches are saved with them.
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,12 +26,15 @@ namespace {
 
 constexpr std::int64_t last = 60;
 
-/// Trains on random batches, with dropout and Adam. Returns a checksum of the weights: all their bits.
+/// Trains on shuffled batches of a dataset, with dropout and Adam. Returns a checksum of the weights: all their bits.
 std::uint64_t train(const std::string& directory, bool slowly) {
     const graph g;
     const graph_scope here(g);
     const auto step = get_or_create_global_step();
-    const tensor<float, 16, 4> x = random_uniform<float, 16, 4>({.seed = 3});
+    xt::xtensor<float, 2> rows({100, 4});
+    for (std::size_t i = 0; i < rows.size(); ++i) rows.flat(i) = std::sin(static_cast<float>(i * i));
+    const auto data = dataset::from_tensor_slices(rows).as<tensor<float, 4>>().shuffle(50, 3).repeat();
+    const auto x = data.batch<16>(drop_remainder).prefetch(2).make_one_shot_iterator().get_next();
     const variable<float, 4, 8> w("w", glorot_uniform(5));
     const auto loss = reduce_mean(square(matmul(dropout(x, 0.25f, {.seed = 7}), w) - 1.f));
     const auto train = adam(0.05f).minimize(loss, step);
@@ -43,7 +48,7 @@ std::uint64_t train(const std::string& directory, bool slowly) {
     while (!m.should_stop()) {
         m.run(train);
 #if defined(__unix__)
-        if (slowly) usleep(2000);
+        if (slowly) usleep(8000);
 #endif
     }
     std::uint64_t bits = 0;
@@ -62,7 +67,6 @@ int main(int argc, char** argv) {
 #if defined(__unix__)
     const std::string base = argc > 1 ? argv[1] : "resume_run";
     std::filesystem::remove_all(base);
-    const auto whole = train(base + "/whole", false);
     std::srand(static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count()));
     int kills = 0;
     for (;;) {
@@ -85,6 +89,8 @@ int main(int argc, char** argv) {
         expect(WTERMSIG(status) == SIGKILL, "only the kill ends the child before");
         ++kills;
     }
+    expect(kills == 3, "the steps last longer than the times until the kills");
+    const auto whole = train(base + "/whole", false);    // after the forks: threads that read ahead are not in a child
     const auto resumed = train(base + "/killed", false); // restores the last checkpoint: nothing is left to train
     std::printf("killed %d times; weights %016llx, undisturbed %016llx\n", kills,
                 static_cast<unsigned long long>(resumed), static_cast<unsigned long long>(whole));

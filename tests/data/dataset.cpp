@@ -234,6 +234,63 @@ TEST_CASE("dataset: a step that waits for an element can be cancelled, and nothi
     CHECK(s.run(ahead) == 0);
 }
 
+TEST_CASE("dataset: a token cancels a step in the middle of an epoch, and nothing is lost") {
+    const auto gate = std::make_shared<std::atomic<bool>>(false), waits = std::make_shared<std::atomic<bool>>(false);
+    const auto slow = dataset::generator([gate, waits, i = 0]() mutable {
+        if (i == 2) {
+            *waits = true;
+            waits->notify_all();
+            gate->wait(false);
+        }
+        return i < 5 ? std::optional(i++) : std::nullopt;
+    });
+    const auto slow_function = [gate, waits](std::int64_t x) {
+        if (x == 2) {
+            *waits = true;
+            waits->notify_all();
+            gate->wait(false);
+        }
+        return static_cast<int>(x);
+    };
+    const auto mapped = dataset::range(5).map(slow_function, {.parallel = 2});
+    const dataset_of<tensor<int>> pipelines[] = {slow, slow.map([](int x) { return x; }), slow.prefetch(2), mapped,
+                                                 mapped.prefetch(2)};
+    for (const auto& data : pipelines) {
+        *gate = *waits = false;
+        const graph_scope here{graph()};
+        const auto next = data.make_one_shot_iterator().get_next();
+        const session s;
+        CHECK(s.run(next) == 0);
+        CHECK(s.run(next) == 1);
+        const cancellation_token token;
+        std::thread other([&] {
+            waits->wait(false);
+            token.cancel();
+        });
+        CHECK_THROWS_AS(s.run(next, {.cancel = token}), cancelled);
+        other.join();
+        CHECK_THROWS_AS(s.run(next, {.cancel = token}), cancelled); // it is cancelled before it begins
+        *gate = true;
+        gate->notify_all();
+        for (const int i : {2, 3, 4}) CHECK(s.run(next) == i);
+    }
+    const graph_scope here{graph()};
+    const auto calls = std::make_shared<std::atomic<int>>(0);
+    const auto never = dataset::range(1).repeat().filter([calls](std::int64_t) {
+        if (++*calls == 1000) calls->notify_all();
+        return false;
+    });
+    const auto next = never.make_one_shot_iterator().get_next();
+    const session s;
+    const cancellation_token token;
+    std::thread other([&] {
+        for (int n = *calls; n < 1000; n = *calls) calls->wait(n);
+        token.cancel();
+    });
+    CHECK_THROWS_AS(s.run(next, {.cancel = token}), cancelled); // of a pipeline that never gives an element
+    other.join();
+}
+
 TEST_CASE("dataset: several steps at once take one element each") {
     const graph_scope here{graph()};
     const auto next = dataset::range(200)

@@ -9,12 +9,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rill/io/checkpoint.hpp>
 
 #include "catch.hpp"
+#include "io/in_child.hpp"
 #include "io/model_files.hpp"
 #include "io/temporary.hpp"
 
@@ -51,21 +51,6 @@ std::vector<named_array> arrays(std::int64_t n, float first) {
     return {{"w", array_of<float>({n}, std::vector<float>(static_cast<std::size_t>(n), first))}};
 }
 
-/// Runs f() in a process of its own. Returns what it returns, or -1 if a signal or an exception ended it.
-template <class F> int in_child(const F& f) {
-    const pid_t child = fork();
-    if (child == 0) {
-        int status = 255;
-        try {
-            status = f();
-        } catch (...) {}
-        _exit(status);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) != 255 ? WEXITSTATUS(status) : -1;
-}
-
 } // namespace test_system_calls
 
 TEST_CASE("system calls: G18: interrupted calls are made again, and half a write is completed") {
@@ -90,7 +75,7 @@ TEST_CASE(
     "system calls: G18: a file that may not grow any more keeps the last checkpoint, the error names file and call") {
     const io_test::temporary_directory here;
     detail::write_checkpoint(here / "m", test_system_calls::arrays(10, 1), {.step = 1});
-    const int status = test_system_calls::in_child([&] {
+    const int status = io_test::in_child([&] {
         std::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{100000, 100000};
         if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
@@ -113,7 +98,7 @@ TEST_CASE("system calls: a directory that can't be written is named") {
     file_system::real().make_directory(closed);
     REQUIRE(chmod(here.path().c_str(), 0755) == 0);
     REQUIRE(chmod(closed.c_str(), 0555) == 0);
-    const int status = test_system_calls::in_child([&] {
+    const int status = io_test::in_child([&] {
         constexpr uid_t nobody = 65534; // root may write everywhere
         if (geteuid() == 0 && setuid(nobody) != 0) return 1;
         try {
