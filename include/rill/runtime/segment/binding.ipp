@@ -203,9 +203,17 @@ RILL_COLD int binder::aliased_slot(std::size_t i, std::size_t port) const {
     if (port != 0 || it.op->alias() < 0) return -1;
     if (it.gives_written(0)) return slot_of(it.inputs[it.op->alias()]);
     const int source = slot_of(it.inputs[it.op->alias()]);
-    const auto where = slots[source].where;
-    // a variable may be written while the alias is in use, so the value is copied
-    return where == slot_value::home::variable || folded[i] ? -1 : source;
+    // a variable may be written while the alias is in use, so the value is copied; an earlier stage gives its memory as a feed
+    return slots[source].where == slot_value::home::variable || is_fed_variable(it.inputs[it.op->alias()]) || folded[i]
+               ? -1
+               : source;
+}
+
+RILL_COLD bool binder::is_fed_variable(const subgraph::value& v) const {
+    const int feed = graph.items[v.item].feed;
+    if (feed < 0) return false;
+    const auto& from = graph.feeds[static_cast<std::size_t>(feed)];
+    return from.from && variable_of(from);
 }
 
 RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
