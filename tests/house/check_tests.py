@@ -110,7 +110,7 @@ SLEEPS = {"distributed/faults": "processes that are killed, frozen and slow",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
 # programs: public TensorFlow programs, which use headers of all rooms
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "faults", "nvcc", "programs", "rare", "sanitizers", "saved", "tensorflow")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "faults", "nvcc", "programs", "rare", "sanitizers", "saved", "stock", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 

@@ -19,7 +19,7 @@ HOURS = 12
 TURNS = 3
 # by turn: folders of tests under the sanitizers, each with its minutes
 SANITIZED = [
-    {"core": 3, "io": 4, "faults": 3, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4, "distributed": 4},
+    {"core": 3, "io": 4, "faults": 3, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4, "stock": 2, "distributed": 4},
     {"device": 10, "expr": 6, "eager": 3, "train": 8, "data": 6, "estimator": 4, "summary": 2, "tensorflow": 4, "programs": 5, "ops/array": 9,
      "ops/linalg": 7, "ops/nn": 6, "ops/catalogue.cpp": 2},
     {"resources": 5, "ops/math": 14, "ops/control": 8, "ops/accumulator": 3, "ops/barrier": 3, "ops/collective": 3, "ops/queue": 5, "ops/exchange": 2, "ops/image": 2,
