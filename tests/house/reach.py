@@ -190,12 +190,17 @@ def reached(change):
     return steps | {f"sanitize:{tool}:{folder}": (distance, SANITIZED[folder]) for folder, distance in change.folders().items() for tool in SANITIZERS}
 
 
+def single(steps):
+    """Returns the steps with a step of several folders taken apart."""
+    return {f"{step.rpartition(':')[0]}:{part}" for step in steps for part in step.rpartition(":")[2].split(";")}
+
+
 def choose(change, turn, turns=None):
     """Returns {step: minutes} for a change, in order: what has its turn, then what is reached, the nearest first. Of equally near ones each
     turn begins with another."""
     turns = turns or ROTA
     mine = turns[turn % TURNS % len(turns)]
-    others = [(step, *how) for step, how in reached(change).items() if step not in mine]
+    others = [(step, *how) for step, how in reached(change).items() if step not in single(mine)]
     first = turn % len(others) if others else 0
     return mine | {step: minutes for step, _, minutes in sorted(others[first:] + others[:first], key=lambda each: each[1])}
 
@@ -214,12 +219,11 @@ def begun(steps, minutes_gone):
 
 def shell(change, turn, everything):
     chosen = dict(MINUTES) if everything else choose(change, turn)
-    named = {f"{step.rpartition(':')[0]}:{part}" for step in chosen for part in step.rpartition(":")[2].split(";")}
     return {
         "STEPS": " ".join(f"{step}={minutes},{more_at_first(step)}" for step, minutes in chosen.items()),
         "MOST_MINUTES": str(MOST_MINUTES),
         "CHANGED_HEADERS": " ".join(sorted(f"rill/{name}" for name in change.headers())),
-        "UNREACHED": " ".join(s for s in MINUTES if s not in named),
+        "UNREACHED": " ".join(s for s in MINUTES if s not in single(chosen)),
     }
 
 
