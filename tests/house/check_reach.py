@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reach.py leaves nothing out for good: TURNS commits in a row begin every step, also where the tests before them take BASE minutes; and a
+"""reach.py leaves nothing out for good: TURNS commits in a row begin every step, also where the tests before them take TEST_MINUTES; and a
 change reaches what it should. The turn is the number of commits, or the hour in a shallow clone."""
 import re
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reach import BASE, KINDS, MINUTES, ROTA, SANITIZED, TURNS, begun, changes, choose, folder_of, single, turn_of
+from reach import KINDS, MINUTES, ROTA, SANITIZED, TEST_MINUTES, TURNS, begun, changes, choose, folder_of, single, turn_of
 
 NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare", "sanitizers")
 # changed file -> kinds that it reaches, kinds that it does not
@@ -67,11 +67,11 @@ def check_guarantee(root):
     """Returns the steps that never begin, whatever has changed, and whether this check can fail."""
     problems = []
     for name, change in {"nothing": changes(root, {}), "all": changes(root, {"include/rill/core/error.hpp": "M", "tests/house/reach.py": "M"})}.items():
-        problems += [f"{step} never begins where {name} has changed" for step in never_begun(change, ROTA, BASE)]
+        problems += [f"{step} never begins where {name} has changed" for step in never_begun(change, ROTA, TEST_MINUTES)]
     nothing = changes(root, {})
     endless = {"check:endless": 13}
-    problems += ["a step that can never begin is not seen"] * (never_begun(nothing, [*ROTA, endless], BASE) != ["check:endless"])
-    problems += ["tests of 44 minutes leave room for all"] * (not never_begun(nothing, ROTA, BASE + 8))
+    problems += ["a step that can never begin is not seen"] * (never_begun(nothing, [*ROTA, endless], TEST_MINUTES) != ["check:endless"])
+    problems += ["a base of 44 minutes leaves room for all"] * (not never_begun(nothing, ROTA, TEST_MINUTES + 8))
     problems += [f"{step} has no turn" for step in sorted(MINUTES.keys() - single(step for steps in ROTA for step in steps))]
     problems += ["a step runs twice in a turn"] * any(len(single(steps)) != sum(len(single([s])) for s in steps) for steps in (
         choose(changes(root, {"include/rill/core/error.hpp": "M"}), turn) for turn in range(TURNS)))

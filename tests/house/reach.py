@@ -3,7 +3,7 @@
 can reach, the nearest by includes first. .ci/run begins a step only if its minutes fit into MOST_MINUTES.
 
 Guaranteed, and proved by check_reach.py: every step begins at least once in TURNS commits in a row, if `make test`, the demo and
-the fuzzer take at most BASE minutes. For that, long kinds run in parts ("headers/2of3"), and no turn takes more than the minutes that are
+the fuzzer take at most TEST_MINUTES. For that, long kinds run in parts ("headers/2of3"), and no turn takes more than the minutes that are
 left. The turn follows the number of commits; in a shallow clone, where that is unknown, the hours of its last commit. TURNS is prime: whoever
 runs every second or tenth commit meets every turn, too. Nothing is remembered between runs.
 
@@ -26,7 +26,9 @@ from header_graph import HEADER_ONLY, includes
 
 HOURS = 12
 MOST_MINUTES = 48  # a run that is killed, at 50, says nothing
-BASE = 36  # of `make test`, the demo and the fuzzer, cold on 2 cores
+TEST_MINUTES = 36  # `make test`, the demo and the fuzzer, cold on 2 cores
+# The minutes of steps are estimates for a slow machine of 2 cores, with room: of compile errors, adding_an_op and the tests of levels from runs of
+# 27 November 2026 on a faster one, of the others from the seconds of their units. `make test-costs CHECKS=1` measures the kinds of check.
 # sanitizer -> the minutes that its first step takes more, for rill::kernels and what all tests share; the fuzzer has built the kernels of one
 SANITIZERS = {"asan-ubsan": 2, "tsan": 7}
 # folders of tests under the sanitizers, each with its minutes under one of them
@@ -127,9 +129,9 @@ def packed(steps, room):
 
 def rota():
     """Returns {step: minutes} of each turn. A turn of a sanitizer has one step for all of its folders."""
-    turns = packed(CHECKS, MOST_MINUTES - BASE)
+    turns = packed(CHECKS, MOST_MINUTES - TEST_MINUTES)
     for tool, first in SANITIZERS.items():
-        turns += [{f"sanitize:{tool}:{';'.join(folders)}": sum(folders.values())} for folders in packed(SANITIZED, MOST_MINUTES - BASE - first)]
+        turns += [{f"sanitize:{tool}:{';'.join(folders)}": sum(folders.values())} for folders in packed(SANITIZED, MOST_MINUTES - TEST_MINUTES - first)]
     return turns
 
 
@@ -185,7 +187,7 @@ def reached(change):
     steps = {step: (1, minutes) for kind, (_, _, reaches) in KINDS.items() if reaches(change) for step, minutes in parts_of(kind).items()}
     if "check:headers/1of3" in steps and not below("tests/house")(change):
         alone = changed_headers_alone(change)
-        if alone["check:headers"] <= MOST_MINUTES - BASE:
+        if alone["check:headers"] <= MOST_MINUTES - TEST_MINUTES:
             steps = {step: (0, minutes) for step, minutes in alone.items()} | {s: v for s, v in steps.items() if s not in parts_of("headers")}
     return steps | {f"sanitize:{tool}:{folder}": (distance, SANITIZED[folder]) for folder, distance in change.folders().items() for tool in SANITIZERS}
 
