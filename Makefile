@@ -44,10 +44,16 @@ test:
 # adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
 # is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
-# CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
+# CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers". One kind may be divided:
+# CHECK_KINDS=headers/2of3 runs every third test from the second on. Headers alone and the far device divide what a test holds.
 space := $(subst ,, )
-unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))
+comma := ,
+kinds = $(foreach kind,$(CHECK_KINDS),$(firstword $(subst /, ,$(kind))))
+part = $(word 2,$(subst /, ,$(firstword $(CHECK_KINDS))))
+unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(kinds)),,$(2)))
+check: export RILL_PART = $(if $(filter headers,$(kinds)),$(part))
 check:
+	$(if $(findstring /,$(CHECK_KINDS)),$(if $(word 2,$(CHECK_KINDS)),$(error a part is of one kind alone: $(CHECK_KINDS))))
 	$(call need,$(CHECK_PACKAGES))
 	@$(call unless,consumers,exit 0;) \
 	command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
@@ -57,7 +63,9 @@ check:
 	    || echo "TensorBoard can't be had: files for other programs are not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
 	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
-	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF),$(if $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(CHECK_KINDS))))$$'))
+	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF) -DRILL_TEST_PART=$(if $(filter far,$(kinds)),$(part)),$(if \
+	    $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(kinds))))$$' $(if $(part),$(if \
+	    $(filter headers far,$(kinds)),,-I $(subst of,$(comma)$(comma),$(part))))))
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:
@@ -71,22 +79,29 @@ docs:
 amalgamate:
 	python3 -B docs/packages/amalgamate.py build/rill.hpp
 
-# Tests under the sanitizers: all, which takes long, or those of some folders: make sanitize FOLDERS="core;graph;runtime"
+# Tests under the sanitizers: all, which takes long, or those of some folders: make sanitize FOLDERS="core;graph;runtime" SANITIZERS=tsan
+SANITIZERS ?= asan-ubsan tsan
 sanitize:
 	$(call need,$(CLANG_PACKAGES))
-	set -e; for preset in asan-ubsan tsan; do \
+	set -e; for preset in $(SANITIZERS); do \
 	    cmake --preset $$preset -DRILL_BUILD_EXAMPLES=$(if $(FOLDERS),OFF,ON) -DRILL_TEST_FOLDERS="$(FOLDERS)"; \
 	    cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
 
 # What the tests cost: CPU seconds and peak memory of each unit, seconds that each test file runs. BATCH=1: each file is a unit.
+# CHECKS=1: the CPU seconds of each kind of `make check` instead, in the folder of `make check`, where ccache holds nothing of it cold.
 BATCH ?= 16
 test-costs:
-	$(call need,$(TEST_PACKAGES))
+	$(call need,$(if $(CHECKS),$(CHECK_PACKAGES),$(TEST_PACKAGES)))
+ifneq ($(CHECKS),)
+	mkdir -p build
+	python3 -B tests/house/costs.py checks "$(CURDIR)" build/check_costs.log >build/check_costs.md; status=$$?; cat build/check_costs.md; exit $$status
+else
 	rm -rf build/costs; mkdir -p build/costs
 	cmake --preset dev-gcc -B build/costs -DRILL_TEST_BATCH=$(BATCH) \
 	    "-DCMAKE_CXX_COMPILER_LAUNCHER=python3;-B;$(CURDIR)/tests/house/costs.py;run;$(CURDIR)/build/costs/units.txt"
 	cmake --build build/costs -j $(JOBS)
 	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
+endif
 
 # All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
 # Then SEEDS seeds of each test in virtual time, which takes hours: make soak SEEDS=1000 for less.
@@ -97,8 +112,6 @@ soak:
 	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
-	RILL_CRASHES=2000 RILL_FLIP_BYTES=65536 build/dev-gcc/tests/rill_tests_io "checkpoint: G*"
-	RILL_KILLS=1000 build/dev-gcc/tests/rill_tests_train "saver: G20*"
 	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "channel:*[random]" --durations yes
 	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "server:*[random]" --durations yes
 	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "cluster session:*[random]" --durations yes

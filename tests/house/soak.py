@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# tests that count by a variable of their own: crashes while files are written, killed processes
-COUNTED = [("rill_tests_io", "checkpoint: G*", "RILL_CRASHES", 2000), ("rill_tests_train", "saver: G20*", "RILL_KILLS", 1000)]
+# tests that count by variables of their own: crashes while files are written, changed bytes, killed processes
+COUNTED = [("rill_tests_io", "checkpoint: G*", {"RILL_CRASHES": "2000", "RILL_FLIP_BYTES": "65536"}),
+           ("rill_tests_train", "saver: G20*", {"RILL_KILLS": "1000"})]
 
 
 def random_tests(program):
@@ -40,17 +41,21 @@ def main():
             failed += 1
             print(f"{result.stdout[-6000:]}\nagain: RILL_FIRST_SEED={first} {program} '{escaped}', or RILL_SEED with the seed that it names\n", flush=True)
     counted = [(build / "tests" / program, *rest) for program, *rest in COUNTED if (build / "tests" / program).exists()]
-    for program, name, variable, count in counted:
-        result = subprocess.run([program, name], env={**environment, variable: str(count)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    for program, name, counts in counted:
+        said = " ".join(f"{variable}={count}" for variable, count in counts.items())
+        result = subprocess.run([program, name], env={**environment, **counts}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True, errors="replace")
         good = result.returncode == 0 and not re.search("No test cases matched|No tests ran", result.stdout)
         failed += not good
-        print(f"{'passed' if good else 'FAILED'}  {name} {variable}={count}", flush=True)
+        print(f"{'passed' if good else 'FAILED'}  {name} {said}", flush=True)
         if not good:
-            print(f"{result.stdout[-6000:]}\nagain: {variable}={count} {program} '{name}'\n", flush=True)
+            print(f"{result.stdout[-6000:]}\nagain: {said} {program} '{name}'\n", flush=True)
     fuzz = build / "tests" / "saved" / "rill_saved_fuzz"
     if fuzz.exists():
-        failed += subprocess.run([fuzz, str(each), *sorted(map(str, (ROOT / "tests/data/graphs").glob("*.rill")))]).returncode != 0
+        command = [str(fuzz), str(each), *sorted(map(str, (ROOT / "tests/data/graphs").glob("*.rill"))), str(first % 2**32)]
+        if subprocess.run(command).returncode != 0:
+            failed += 1
+            print(f"again: FUZZ_VERBOSE=1 {' '.join(command)}, which names each round; with 0.001 and a round's number that round alone", flush=True)
     print(f"{len(tests) + len(counted) + fuzz.exists() - failed} passed, {failed} failed")
     sys.exit(bool(failed))
 
