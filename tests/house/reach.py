@@ -25,18 +25,6 @@ from pathlib import Path
 from header_graph import HEADER_ONLY, includes
 
 HOURS = 12
-<<<<<<< HEAD
-TURNS = 3
-# by turn: folders of tests under the sanitizers, each with its minutes
-SANITIZED = [
-    {"core": 3, "io": 4, "faults": 3, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4, "stock": 2, "distributed": 4},
-    {"device": 10, "expr": 6, "eager": 3, "train": 8, "data": 6, "estimator": 4, "summary": 2, "tensorflow": 4, "programs": 5, "ops/array": 9,
-     "ops/linalg": 7, "ops/nn": 6, "ops/catalogue.cpp": 2},
-    {"resources": 5, "ops/math": 14, "ops/control": 8, "ops/accumulator": 3, "ops/barrier": 3, "ops/collective": 3, "ops/queue": 5, "ops/exchange": 2, "ops/image": 2,
-     "ops/input": 3, "ops/io": 2, "ops/quantized": 3, "ops/stack": 2, "ops/random": 4, "ops/state": 5, "ops/string": 3, "ops/summary": 2, "ops/sync": 4,
-     "ops/table": 3},
-]
-=======
 MOST_MINUTES = 48  # a run that is killed, at 50, says nothing
 TEST_MINUTES = 36  # `make test`, the demo and the fuzzer, cold on 2 cores
 # The minutes of steps are estimates for a slow machine of 2 cores, with room: of compile errors, adding_an_op and the tests of levels from runs of
@@ -45,13 +33,12 @@ TEST_MINUTES = 36  # `make test`, the demo and the fuzzer, cold on 2 cores
 SANITIZERS = {"asan-ubsan": 2, "tsan": 7}
 # folders of tests under the sanitizers, each with its minutes under one of them
 SANITIZED = {
-    "core": 2, "io": 2, "faults": 2, "graph": 3, "runtime": 5, "session": 3, "link": 1, "passes": 3, "rill": 5, "saved": 2, "distributed": 5,
+    "core": 2, "io": 2, "faults": 2, "graph": 3, "runtime": 5, "session": 3, "link": 1, "passes": 3, "rill": 5, "saved": 2, "stock": 1, "distributed": 5,
     "device": 5, "expr": 3, "eager": 2, "train": 5, "data": 3, "estimator": 2, "summary": 1, "tensorflow": 2, "programs": 5, "resources": 3,
     "ops/array": 5, "ops/linalg": 4, "ops/nn": 4, "ops/catalogue.cpp": 1, "ops/math": 5, "ops/control": 4, "ops/accumulator": 1, "ops/barrier": 1,
     "ops/collective": 1, "ops/queue": 2, "ops/exchange": 1, "ops/image": 1, "ops/input": 1, "ops/io": 1, "ops/quantized": 1, "ops/stack": 1,
     "ops/random": 2, "ops/state": 2, "ops/string": 1, "ops/summary": 1, "ops/sync": 2, "ops/table": 1,
 }
->>>>>>> w2-prose
 
 
 def below(*folders):
