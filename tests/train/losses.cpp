@@ -90,6 +90,15 @@ TEST_CASE("losses: of rows, and their sum") {
     CHECK(s.run(sparse) == Approx((first + second) / 2));
     CHECK(s.run(smooth) == Approx((log_sum(2, 0) - 0.75 * 2 + log_sum(1, 0) - 0.25) / 2));
     CHECK(s.run(cosine) == Approx((1 - 2 + 1 - 0) / 2.));
+    {
+        const graph_scope apart{graph()}; // its losses are not added to those of g
+        const placeholder<float, 2, 2> a("a"), b("b");
+        const auto distance = losses::cosine_distance(a, b, -1, {.reduction = loss_reduction::sum});
+        const xt::xtensor<float, 2> labels_of{{1, 0}, {0, 1}}, predicted{{2, 0}, {1, 0}};
+        CHECK(session().run(distance, feed(a, labels_of), feed(b, predicted)) == 0);
+        const auto each = losses::cosine_distance<loss_reduction::none>(a, b, 1);
+        CHECK(op_test::list(session().run(each, feed(a, labels_of), feed(b, predicted))) == std::vector<float>{-1, 1});
+    }
     CHECK(s.run(pairs) == Approx((1 + 4) / 2.)); // errors 1, 0 and 1, -1
     g.add_to_collection(collections::regularization_losses, tensor(constant(10.f)).end());
     const float all = s.run(soft) + s.run(sparse) + s.run(smooth) + s.run(cosine) + s.run(pairs);

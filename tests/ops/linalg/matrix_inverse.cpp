@@ -131,6 +131,12 @@ TEST_CASE("matrix_determinant: values, and of logarithms") {
     const auto definite = positive<double>({2, 3, 3}, 1);
     const auto wanted = op_test::reals(op_test::run(s, log(matrix_determinant(x)), {x}, {definite}));
     CHECK(op_test::far_apart(op_test::reals(op_test::run(s, logdet(x), {x}, {definite})), wanted, 1e-13) == "");
+    for (const any_tensor& y : {any_tensor(matrix_determinant(x)), size}) { // the gradients need the inverse
+        const any_tensor d = gradients(y, x)[0];
+        CHECK_THROWS_WITH(op_test::run(s, d, {x}, {singular}),
+                          contains("matrix_inverse: the matrix of float64 [2, 2] is singular") &&
+                              contains("node 'gradients"));
+    }
 }
 
 TEST_CASE("matrix_inverse and its kin: gradients, to second order") {
