@@ -100,10 +100,10 @@ private:
             if (poll(waits.data(), waits.size(), 20) <= 0) continue;
             std::vector<link> rest;
             for (std::size_t i = 0; i < links_.size(); ++i) {
-                bool goes_on = true;
-                for (int end = 0; end < 2 && goes_on; ++end)
-                    if (waits[1 + 2 * i + static_cast<std::size_t>(end)].revents) goes_on = move(links_[i], end);
-                if (goes_on)
+                bool is_open = true;
+                for (int end = 0; end < 2 && is_open; ++end)
+                    if (waits[1 + 2 * i + static_cast<std::size_t>(end)].revents) is_open = move(links_[i], end);
+                if (is_open)
                     rest.push_back(links_[i]);
                 else
                     for (const int end : links_[i].ends) close(end);

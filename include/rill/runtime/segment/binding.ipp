@@ -406,14 +406,16 @@ RILL_COLD void binder::find_spaces() {
     for (auto& s : steps) {
         const auto& it = graph.items[s.item];
         if (it.is_copy() && !it.memory()) copied[indices[s.outputs]] = 1;
-        for (auto k = s.inputs; k < s.outputs; ++k) s.looks = s.looks || copied[indices[k]] != 0;
+        for (auto k = s.inputs; k < s.outputs; ++k)
+            s.reads_error_records = s.reads_error_records || copied[indices[k]] != 0;
         if (s.region >= 0) // the host runs the bodies, in whatever memory their values lie
-            s.looks = true;
+            s.reads_error_records = true;
         else if (!it.memory())
-            s.looks = s.looks || (it.origin && (it.is_write() || it.op->stateful() || types[s.item].empty()));
+            s.reads_error_records =
+                s.reads_error_records || (it.origin && (it.is_write() || it.op->stateful() || types[s.item].empty()));
         else // a device knows only its own record
-            s.looks = s.looks || (spaces.size() > 1 && it.is_write());
-        if (s.looks) s.plain = false;
+            s.reads_error_records = s.reads_error_records || (spaces.size() > 1 && it.is_write());
+        if (s.reads_error_records) s.plain = false;
     }
 }
 
