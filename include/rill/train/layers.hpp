@@ -53,6 +53,9 @@ struct layer_initializer {
 /// Returns the number of channels, the last extent; throws invalid_argument if it is unknown at graph construction.
 index_t known_channels(const char* layer, const tensor_type& x, const std::source_location& where);
 
+/// True if all extents are known and none is 0.
+template <class E> inline constexpr bool has_elements = E::value.complete() && E::value.size() > 0;
+
 /// Adds a variable's cost to the regularization losses.
 template <class W> void add_regularization(const W& w, const regularizer& by) {
     const auto add = [&](const auto& loss) {
@@ -310,8 +313,8 @@ struct batch_normalization_options {
 
 /// A layer that normalises each channel, the last axis: batch_normalization(training). While training it uses the mean and variance of the
 /// batch, and its update ops add them to moving averages. Otherwise it uses these averages. The update ops are in collections::update_ops.
-/// A step runs them on request: control_dependencies after(g.collection("update_ops")). Variables: gamma, beta, moving_mean,
-/// moving_variance.
+/// A step runs them on request: control_dependencies after(g.collection("update_ops")). The moving variance of images (rank 4) is the
+/// unbiased one, as in TensorFlow. An empty batch leaves the averages as they are. Variables: gamma, beta, moving_mean, moving_variance.
 template <class Training>
 struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_layer<Training>> {
     using detail::unnamed_layer<batch_normalization_layer>::operator();
@@ -341,20 +344,31 @@ struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_lay
         };
         const double share = 1 - options.momentum;
         const auto update = [&](const auto& moving, const auto& of_batch, const auto& by) {
-            const auto written = moving.assign_sub((moving - of_batch) * by, where);
+            const auto added = [&] {
+                if constexpr (detail::has_elements<extents_of<X>>)
+                    return of_batch;
+                else // the mean of an empty batch is NaN
+                    return sealed(select(size<std::int64_t>(all, where) > std::int64_t(0), of_batch, moving));
+            }();
+            const auto written = moving.assign_sub((moving - added) * by, where);
             current_graph().add_to_collection(collections::update_ops, written.end());
+        };
+        const auto update_both = [&](const auto& mean, const auto& variance, const auto& by) {
+            update(moving_mean, mean, by);
+            if constexpr (extents_of<X>::rank == 4)
+                update(moving_variance, detail::unbiased_variance(all, variance, where), by);
+            else
+                update(moving_variance, variance, by);
         };
         if constexpr (std::is_same_v<Training, bool>) {
             if (!training) return normalised(moving_mean, moving_variance);
             const auto [mean, variance] = detail::moments_over(all, axes, where);
-            update(moving_mean, mean, share);
-            update(moving_variance, variance, share);
+            update_both(mean, variance, share);
             return normalised(mean, variance);
         } else {
             const auto [mean, variance] = detail::moments_over(all, axes, where);
             const auto by = sealed(cast<T>(training) * share);
-            update(moving_mean, mean, by);
-            update(moving_variance, variance, by);
+            update_both(mean, variance, by);
             return normalised(sealed(select(training, mean, moving_mean)),
                               sealed(select(training, variance, moving_variance)));
         }

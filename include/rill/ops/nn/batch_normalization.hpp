@@ -27,6 +27,14 @@ auto moments_over(const X& x, std::integer_sequence<int, I...>, const std::sourc
     return rill::moments<I...>(x, where);
 }
 
+/// Returns the unbiased variance of x [.., channels], given the biased one: n / (n - 1) times as large, for n numbers a channel.
+template <typed_operand X, graph_operand V>
+auto unbiased_variance(const X& x, const V& variance, const std::source_location& where) {
+    const auto elements =
+        cast<double>(size<std::int64_t>(x, where)) / maximum(cast<double>(size<std::int64_t>(variance, where)), 1.);
+    return sealed(variance * cast<value_type_of<X>>(elements / maximum(elements - 1., 1.)));
+}
+
 } // namespace detail
 
 /// Normalizes x [.., channels] by the mean and variance of the batch, over all axes but the last: auto [y, mean, variance] =
@@ -41,10 +49,7 @@ auto fused_batch_norm(const X& x, const S& scale, const O& offset, double epsilo
     const auto axes = std::make_integer_sequence<int, extents_of<X>::rank - 1>{};
     const auto [mean, variance] = detail::moments_over(all, axes, where);
     const auto y = sealed(batch_normalization(all, mean, variance, offset, scale, epsilon));
-    const auto elements =
-        cast<double>(size<std::int64_t>(all, where)) / maximum(cast<double>(size<std::int64_t>(mean, where)), 1.);
-    const auto correction = cast<value_type_of<X>>(elements / maximum(elements - 1., 1.));
-    return std::tuple(y, mean, sealed(variance * correction));
+    return std::tuple(y, mean, detail::unbiased_variance(all, variance, where));
 }
 
 }} // namespace rill::RILL_ABI
