@@ -166,7 +166,8 @@ for dtype in FLOATS:
             label=f" {indexing}",
             indexing=indexing,
         )
-    call("bincount_weights", [], lambda x, w: tf.math.bincount(x, w), [np.array([3, 1, 1, 5], "int32"), varied((4,), dtype)], gradient=False)
+    counted = [np.array([3, 1, 1, 5], "int32"), varied((4,), dtype)]
+    call("bincount_weights", [], lambda x, w: tf.math.bincount(x, w), counted, gradient=False)
     call("bucketize", [], lambda x: tf.raw_ops.Bucketize(input=x, boundaries=[-1, 0, 0, 1.5]), [rows], gradient=False)
     call(
         "histogram_fixed_width",
@@ -203,7 +204,8 @@ for dtype in FLOATS:
             order=order,
         )
     call("pinv", [tall], lambda x: tf.linalg.pinv(x), ulps=256)
-    call("matrix_rank", [], lambda x: tf.linalg.matrix_rank(x), [np.stack([tall[0], tall[0] * 0, tall[0, :, :1] * np.ones((1, 3), dtype)])], gradient=False)
+    of_ranks = np.stack([tall[0], tall[0] * 0, tall[0, :, :1] * np.ones((1, 3), dtype)])  # 3, 0 and 1
+    call("matrix_rank", [], lambda x: tf.linalg.matrix_rank(x), [of_ranks], gradient=False)
     right = varied((2, 4, 2), dtype, 2)
     call("matrix_solve_ls", [tall, right], lambda a, b: tf.linalg.lstsq(a, b), ulps=2048)
     call(

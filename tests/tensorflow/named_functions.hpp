@@ -190,15 +190,13 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
         {"max_pool3d",
          [](const operands& in, fields_of f) {
              return padded_as(f, [&](auto by) {
-                 return outputs(
-                     max_pool<window{.size = {2, 3, 2}, .strides = {2, 1, 2}, .padding = by.value}>(in[0]));
+                 return outputs(max_pool<window{.size = {2, 3, 2}, .strides = {2, 1, 2}, .padding = by.value}>(in[0]));
              });
          }},
         {"avg_pool3d",
          [](const operands& in, fields_of f) {
              return padded_as(f, [&](auto by) {
-                 return outputs(
-                     avg_pool<window{.size = {2, 3, 2}, .strides = {2, 1, 2}, .padding = by.value}>(in[0]));
+                 return outputs(avg_pool<window{.size = {2, 3, 2}, .strides = {2, 1, 2}, .padding = by.value}>(in[0]));
              });
          }},
         {"batch_normalization",
@@ -245,8 +243,8 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
          }},
         {"unsorted_segment_mean",
          [](const operands& in, fields_of) {
-             return in_rank<2>(
-                 in, [&](const auto& x) { return unsorted_segment_mean<6>(x, of_type<int>::vector(in[1])); });
+             return in_rank<2>(in,
+                               [&](const auto& x) { return unsorted_segment_mean<6>(x, of_type<int>::vector(in[1])); });
          }},
         {"unsorted_segment_sqrt_n",
          [](const operands& in, fields_of) {
@@ -269,14 +267,12 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
                  return outputs(bincount(of_type<int>::vector(in[0]), typename of_type<T>::vector(in[1])));
              });
          }},
-        {"bucketize",
-         [](const operands& in, fields_of) { return outputs(bucketize(in[0], {-1.f, 0.f, 0.f, 1.5f})); }},
+        {"bucketize", [](const operands& in, fields_of) { return outputs(bucketize(in[0], {-1.f, 0.f, 0.f, 1.5f})); }},
         {"histogram_fixed_width",
          [](const operands& in, fields_of) {
              return in_rank<1>(in, [](const auto& x) { return histogram_fixed_width<5>(x, -2, 2); });
          }},
-        {"tensordot",
-         [](const operands& in, fields_of) { return outputs(tensordot(in[0], in[1], {1, 2}, {1, 0})); }},
+        {"tensordot", [](const operands& in, fields_of) { return outputs(tensordot(in[0], in[1], {1, 2}, {1, 0})); }},
         {"tensordot_last", [](const operands& in, fields_of) { return outputs(tensordot<1>(in[0], in[1])); }},
         {"trace", [](const operands& in, fields_of) { return outputs(trace(in[0])); }},
         {"norm",
@@ -291,19 +287,12 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
                  return f.text("order") == "fro" ? norm<1, 2>(x) : norm<1, 2>(x, order_of(f));
              });
          }},
-        {"pinv",
-         [](const operands& in, fields_of) {
-             return in_rank<3>(in, [](const auto& x) { return pinv(x); });
-         }},
+        {"pinv", [](const operands& in, fields_of) { return in_rank<3>(in, [](const auto& x) { return pinv(x); }); }},
         {"matrix_rank",
-         [](const operands& in, fields_of) {
-             return in_rank<3>(in, [](const auto& x) { return matrix_rank(x); });
-         }},
+         [](const operands& in, fields_of) { return in_rank<3>(in, [](const auto& x) { return matrix_rank(x); }); }},
         {"matrix_solve_ls", [](const operands& in, fields_of) { return outputs(matrix_solve_ls(in[0], in[1])); }},
         {"matrix_solve_ls_regularized",
-         [](const operands& in, fields_of) {
-             return outputs(matrix_solve_ls(in[0], in[1], {.l2_regularizer = 0.5}));
-         }},
+         [](const operands& in, fields_of) { return outputs(matrix_solve_ls(in[0], in[1], {.l2_regularizer = 0.5})); }},
         {"cholesky_solve", [](const operands& in, fields_of) { return outputs(cholesky_solve(in[0], in[1])); }},
         {"rnn",
          [](const operands& in, fields_of) {
@@ -334,7 +323,8 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
          }},
         {"fake_quant_args",
          [](const operands& in, fields_of f) {
-             return outputs(fake_quant_with_min_max_args(in[0], -2, 1.5, {.num_bits = number<int>(f.text("num_bits"))}));
+             return outputs(
+                 fake_quant_with_min_max_args(in[0], -2, 1.5, {.num_bits = number<int>(f.text("num_bits"))}));
          }},
         {"fake_quant_vars",
          [](const operands& in, fields_of f) {
@@ -348,8 +338,7 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
          }},
         {"quantize_dequantize",
          [](const operands& in, fields_of f) {
-             const auto mode =
-                 f.text("mode") == "MIN_FIRST" ? quantize_mode::min_first : quantize_mode::min_combined;
+             const auto mode = f.text("mode") == "MIN_FIRST" ? quantize_mode::min_first : quantize_mode::min_combined;
              if (f.text("to") == "qint8") return reals_of(quantize<qint8>(in[0], -2, 3, mode), mode);
              return reals_of(quantize<quint8>(in[0], -2, 3, mode), mode);
          }},
@@ -360,8 +349,7 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
         {"requantize",
          [](const operands& in, fields_of) {
              const auto sums = in_bytes(in, [](const auto&... all) { return quantized_matmul(all...); });
-             return reals_of(
-                 requantize<quint8>(std::get<0>(sums), std::get<1>(sums), std::get<2>(sums), -10, 20));
+             return reals_of(requantize<quint8>(std::get<0>(sums), std::get<1>(sums), std::get<2>(sums), -10, 20));
          }},
         {"quantized_conv2d",
          [](const operands& in, fields_of) {

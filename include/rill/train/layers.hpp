@@ -53,9 +53,6 @@ struct layer_initializer {
 /// Returns the number of channels, the last extent; throws invalid_argument if it is unknown at graph construction.
 index_t known_channels(const char* layer, const tensor_type& x, const std::source_location& where);
 
-/// True if all extents are known and none is 0.
-template <class E> inline constexpr bool has_elements = E::value.complete() && E::value.size() > 0;
-
 /// Adds a variable's cost to the regularization losses.
 template <class W> void add_regularization(const W& w, const regularizer& by) {
     const auto add = [&](const auto& loss) {
@@ -344,21 +341,13 @@ struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_lay
         };
         const double share = 1 - options.momentum;
         const auto update = [&](const auto& moving, const auto& of_batch, const auto& by) {
-            const auto added = [&] {
-                if constexpr (detail::has_elements<extents_of<X>>)
-                    return of_batch;
-                else // the mean of an empty batch is NaN
-                    return sealed(select(size<std::int64_t>(all, where) > std::int64_t(0), of_batch, moving));
-            }();
-            const auto written = moving.assign_sub((moving - added) * by, where);
+            const auto written =
+                moving.assign_sub((moving - detail::unless_empty(all, of_batch, moving, where)) * by, where);
             current_graph().add_to_collection(collections::update_ops, written.end());
         };
         const auto update_both = [&](const auto& mean, const auto& variance, const auto& by) {
             update(moving_mean, mean, by);
-            if constexpr (extents_of<X>::rank == 4)
-                update(moving_variance, detail::unbiased_variance(all, variance, where), by);
-            else
-                update(moving_variance, variance, by);
+            update(moving_variance, detail::moving_variance_of(all, variance, where), by);
         };
         if constexpr (std::is_same_v<Training, bool>) {
             if (!training) return normalised(moving_mean, moving_variance);

@@ -68,13 +68,13 @@ TEST_CASE("in_top_k: false for targets out of range and predictions that are not
     const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
     const placeholder<float, dyn, 3> x("x");
     const placeholder<int, dyn> ids("ids");
-    const xt::xtensor<float, 2> rows{{1, 2, 3}, {1, 2, 3}, {nan, 2, 3}, {1, nan, 3}, {inf, 2, 3}, {1, 2, -inf},
-                                     {1, 2, 3}};
+    const xt::xtensor<float, 2> rows{{1, 2, 3},   {1, 2, 3},    {nan, 2, 3}, {1, nan, 3},
+                                     {inf, 2, 3}, {1, 2, -inf}, {1, 2, 3}};
     const std::vector<int> targets{3, -1, 0, 2, 0, 1, 2};
     const std::vector<bool> wanted{false, false, false, false, false, false, true};
     CHECK(op_test::list(s.run(in_top_k(x, ids, 3), feed(x, rows), feed(ids, targets))) == wanted);
-    const any_array untyped = s.run(any_tensor(in_top_k(any_tensor(x), any_tensor(ids), 3)), feed(x, rows),
-                                    feed(ids, targets));
+    const any_array untyped =
+        s.run(any_tensor(in_top_k(any_tensor(x), any_tensor(ids), 3)), feed(x, rows), feed(ids, targets));
     CHECK(untyped.shape() == dims{7});
     for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(untyped.elements<bool>()[i] == wanted[i]);
     const tensor whole = constant({{1, 2}, {4, 3}});

@@ -205,17 +205,17 @@ TEST_CASE("quantize and its kin: ranges and operands that are refused") {
             "qint32 [3]");
     refused(first(requantize<qint8>(sums, 0, 1, low, high)), {sums}, {three}, "requantize: ", "the new range",
             "qint8 [3]");
-    refused(first(quantized_matmul(c, d, low, high, 0, 1)), {c, d}, {two, two}, "quantized_matmul: ",
-            "the range of the first operand", "quint8 [2, 2]");
-    refused(first(quantized_matmul(c, d, 0, 1, low, high)), {c, d}, {two, two}, "quantized_matmul: ",
-            "the range of the second operand", "quint8 [2, 2]");
+    refused(first(quantized_matmul(c, d, low, high, 0, 1)), {c, d}, {two, two},
+            "quantized_matmul: ", "the range of the first operand", "quint8 [2, 2]");
+    refused(first(quantized_matmul(c, d, 0, 1, low, high)), {c, d}, {two, two},
+            "quantized_matmul: ", "the range of the second operand", "quint8 [2, 2]");
     const auto image = op_test::make_array<quint8>({1, 2, 2, 1}, {quint8{1}, quint8{2}, quint8{3}, quint8{4}});
     refused(first(quantized_conv2d(c, d, low, high, 0, 1)), {c, d},
-            {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})}, "quantized_conv2d: ",
-            "the range of the first operand", "quint8 [1, 2, 2, 1]");
+            {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})},
+            "quantized_conv2d: ", "the range of the first operand", "quint8 [1, 2, 2, 1]");
     refused(first(quantized_conv2d(c, d, 0, 1, low, high)), {c, d},
-            {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})}, "quantized_conv2d: ",
-            "the range of the second operand", "quint8 [1, 1, 1, 1]");
+            {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})},
+            "quantized_conv2d: ", "the range of the second operand", "quint8 [1, 1, 1, 1]");
     CHECK(quantized_range{0, 1e-40f}.zero_point<quint8>() == 0); // without a scale
     const auto a = any_placeholder("a", dtype::quint8, {2, 3}), b = any_placeholder("b", dtype::qint8, {3, 2}),
                f = any_placeholder("f", dtype::float32, {2, 3});

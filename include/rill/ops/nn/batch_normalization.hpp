@@ -5,9 +5,11 @@
 
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/maximum.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/rsqrt.hpp>
+#include <rill/ops/math/select.hpp>
 #include <rill/ops/nn/moments.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -33,6 +35,27 @@ auto unbiased_variance(const X& x, const V& variance, const std::source_location
     const auto elements =
         cast<double>(size<std::int64_t>(x, where)) / maximum(cast<double>(size<std::int64_t>(variance, where)), 1.);
     return sealed(variance * cast<value_type_of<X>>(elements / maximum(elements - 1., 1.)));
+}
+
+/// Returns the variance of a batch for a moving average: of images (rank 4) the unbiased one, as in TensorFlow's fused op.
+template <typed_operand X, graph_operand V>
+auto moving_variance_of(const X& x, const V& variance, const std::source_location& where) {
+    if constexpr (extents_of<X>::rank == 4)
+        return unbiased_variance(x, variance, where);
+    else
+        return variance;
+}
+
+/// True if all extents are known and none is 0.
+template <class E> inline constexpr bool has_elements = E::value.complete() && E::value.size() > 0;
+
+/// Returns a moment of x, or `otherwise` if x is empty: the moments of no numbers are NaN.
+template <typed_operand X, typed_operand M, typed_operand O>
+auto unless_empty(const X& x, const M& moment, const O& otherwise, const std::source_location& where) {
+    if constexpr (has_elements<extents_of<X>>)
+        return moment;
+    else
+        return sealed(select(size<std::int64_t>(x, where) > std::int64_t(0), moment, otherwise));
 }
 
 } // namespace detail

@@ -106,7 +106,8 @@ auto in_top_k(const P& predictions, const L& targets, index_t k,
     const auto all = sealed(predictions); // read several times
     const auto ids = sealed(cast<std::int64_t>(targets));
     const auto rows = maximum(size<std::int64_t>(ids, where), std::int64_t(1));
-    const auto exists = sealed(logical_and(ids >= std::int64_t(0), ids < floordiv(size<std::int64_t>(all, where), rows)));
+    const auto exists =
+        sealed(logical_and(ids >= std::int64_t(0), ids < floordiv(size<std::int64_t>(all, where), rows)));
     const auto safe = sealed(select(exists, ids, std::int64_t(0)));
     const auto of_target = take_along(all, expand_dims<-1>(safe, where), where);
     const auto few = reduce_sum<-1>(cast<int>(greater(all, of_target)), where) < static_cast<int>(k);

@@ -181,13 +181,13 @@ struct quantized_relu_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         request.scratch_bytes = detail::range_scratch;
-        return kernel(
-            [n = request.inputs[0].shape.size(), where = detail::range_site("the range", request.inputs[0])](const kernel_args& a) {
-                const std::array range{a.in<float>(1), a.in<float>(2)};
-                detail::check_range<D>(a.on, range[0], range[1], *where);
-                D::transform(a.on, n, detail::quantized_positive_part{}, a.in<T>(0), range, a.out<T>(0));
-                for (const int i : {1, 2}) D::copy(a.on, dtype::float32, a.in<float>(i), a.out<float>(i), 1);
-            });
+        return kernel([n = request.inputs[0].shape.size(),
+                       where = detail::range_site("the range", request.inputs[0])](const kernel_args& a) {
+            const std::array range{a.in<float>(1), a.in<float>(2)};
+            detail::check_range<D>(a.on, range[0], range[1], *where);
+            D::transform(a.on, n, detail::quantized_positive_part{}, a.in<T>(0), range, a.out<T>(0));
+            for (const int i : {1, 2}) D::copy(a.on, dtype::float32, a.in<float>(i), a.out<float>(i), 1);
+        });
     }
 };
 
