@@ -344,17 +344,17 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
          }},
         {"quantized_matmul",
          [](const operands& in, fields_of) {
-             return reals_of(in_bytes(in, [](const auto&... all) { return quantized_matmul(all...); }));
+             return reals_of(in_bytes(in, [](const auto&... xs) { return quantized_matmul(xs...); }));
          }},
         {"requantize",
          [](const operands& in, fields_of) {
-             const auto sums = in_bytes(in, [](const auto&... all) { return quantized_matmul(all...); });
+             const auto sums = in_bytes(in, [](const auto&... xs) { return quantized_matmul(xs...); });
              return reals_of(requantize<quint8>(std::get<0>(sums), std::get<1>(sums), std::get<2>(sums), -10, 20));
          }},
         {"quantized_conv2d",
          [](const operands& in, fields_of) {
              return reals_of(in_bytes(
-                 in, [](const auto&... all) { return quantized_conv2d<window{.padding = padding::same}>(all...); }));
+                 in, [](const auto&... xs) { return quantized_conv2d<window{.padding = padding::same}>(xs...); }));
          }},
         {"quantized_relu",
          [](const operands& in, fields_of) {

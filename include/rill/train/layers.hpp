@@ -159,7 +159,7 @@ template <index_t Filters, window W, class A> struct conv_layer : detail::unname
         const index_t channels = detail::known_channels(label, detail::operand_type(image), where);
         const auto f = detail::filter_of_layer<value_type_of<X>, W, axes, detail::last_extent<X>, Filters>(
             "kernel", channels, Filters, options, where);
-        const auto y = detail::add_convolution<conv2d_op, false, axes, detail::without_size(W)>(image, f, where);
+        const auto y = detail::add_convolution<conv2d_op, false, axes, detail::without_size(W)>(label, image, f, where);
         return detail::finished_layer<Filters>(y, activation, options, where);
     }
 };

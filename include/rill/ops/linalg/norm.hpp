@@ -26,13 +26,14 @@ namespace detail {
 
 void check_norm_order(norm_order order, bool of_matrices, const std::source_location& where);
 
+// rill::, as detail has functions of these names, for which the axis 0 or 1 could be a bool.
 template <class X, class Result, int... Axes>
 Result vector_norm(const X& x, norm_order order, const std::source_location& where) {
     check_norm_order(order, false, where);
-    if (order.p == 1) return Result(reduce_sum<Axes...>(abs(x), where));
-    if (order.p == 2) return Result(reduce_l2_norm<Axes...>(x, where));
-    if (std::isinf(order.p)) return Result(reduce_max<Axes...>(abs(x), where));
-    return Result(pow(reduce_sum<Axes...>(pow(abs(x), order.p), where), 1 / order.p));
+    if (order.p == 1) return Result(rill::reduce_sum<Axes...>(abs(x), where));
+    if (order.p == 2) return Result(rill::reduce_l2_norm<Axes...>(x, where));
+    if (std::isinf(order.p)) return Result(rill::reduce_max<Axes...>(abs(x), where));
+    return Result(pow(rill::reduce_sum<Axes...>(pow(abs(x), order.p), where), 1 / order.p));
 }
 
 } // namespace detail
