@@ -113,6 +113,36 @@ TEST_CASE("losses: of rows, and their sum") {
                       contains("the dtype of the weights"));
 }
 
+TEST_CASE("losses: an empty batch has the loss 0, whatever the reduction") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, dyn, 3> t("t"), p("p"), weights("weights");
+    const placeholder<int, dyn> ids("ids");
+    const xt::xtensor<double, 2> none = xt::xtensor<double, 2>::from_shape({0, 3});
+    const auto run = [&](const auto& y) {
+        return s.run(y, feed(t, none), feed(p, none), feed(weights, none), feed(ids, std::vector<int>{}));
+    };
+    for (const auto reduction :
+         {loss_reduction::sum, loss_reduction::sum_over_batch_size, loss_reduction::sum_by_nonzero_weights}) {
+        const loss_options plain{.reduction = reduction}, weighted{.weights = weights, .reduction = reduction};
+        for (const loss_options& o : {plain, weighted}) {
+            CHECK(run(losses::mean_squared_error(t, p, o)) == 0);
+            CHECK(run(losses::absolute_difference(t, p, o)) == 0);
+            CHECK(run(losses::hinge_loss(t, p, o)) == 0);
+            CHECK(run(losses::log_loss(t, p, 1e-7, o)) == 0);
+            CHECK(run(losses::huber_loss(t, p, 1., o)) == 0);
+            CHECK(run(losses::sigmoid_cross_entropy(t, p, o)) == 0);
+        }
+        CHECK(run(losses::softmax_cross_entropy(t, p, plain)) == 0);
+        CHECK(run(losses::sparse_softmax_cross_entropy(ids, p, plain)) == 0);
+        CHECK(run(losses::cosine_distance<1>(t, p, plain)) == 0);
+    }
+    CHECK(run(losses::mean_squared_error<loss_reduction::none>(t, p)).shape(0) == 0);
+    const auto [d] = gradients(losses::mean_squared_error(t, p), p);
+    CHECK(run(d).shape(0) == 0);
+}
+
 TEST_CASE("losses: gradients") {
     const graph g;
     const graph_scope here(g);

@@ -236,6 +236,10 @@ TEST_CASE("pinv, matrix_rank, norm: values") {
     CHECK(op_test::far_apart(run(norm<-1>(x), {3, 2}, v), {5, 0, std::sqrt(2.)}, 1e-15) == "");
     CHECK(run(norm<-1>(x, 1), {3, 2}, v) == std::vector<double>{7, 0, 2});
     CHECK(run(norm<-1>(x, infinite_order), {3, 2}, v) == std::vector<double>{4, 0, 1});
+    for (const norm_order order : {norm_order(1), norm_order(2), norm_order(3), infinite_order}) {
+        CHECK(run(norm<1>(x, order), {3, 2}, v) == run(norm<-1>(x, order), {3, 2}, v));
+        CHECK(run(norm<0>(x, order), {3, 2}, v) == run(norm<-2>(x, order), {3, 2}, v));
+    }
     CHECK(op_test::far_apart(run(norm<-1>(x, 3), {1, 2}, {3, -4}), {std::cbrt(91.)}, 1e-15) == "");
     CHECK(run(norm<-2, -1>(x, 1), {3, 2}, v) == std::vector<double>{5});
     CHECK(run(norm<-2, -1>(x, infinite_order), {3, 2}, v) == std::vector<double>{7});
