@@ -41,6 +41,8 @@ public:
     child_process(const child_process&) = delete;
     ~child_process() { end(); }
 
+    /// Returns the number that the system gave it.
+    int id() const { return id_; }
     /// Lets it stand still, as a machine that swaps does, until thaw().
     void freeze() const { kill(id_, SIGSTOP); }
     void thaw() const { kill(id_, SIGCONT); }
@@ -91,6 +93,7 @@ class child_process {
 public:
     child_process(const std::string&, const std::vector<std::string>&,
                   const std::vector<std::pair<std::string, std::string>>& = {}) {}
+    int id() const { return 0; }
     void freeze() const {}
     void thaw() const {}
     void interrupt() const {}

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <poll.h>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
@@ -138,13 +139,18 @@ public:
     static constexpr std::size_t cuts_nothing = std::size_t(1) << 50; // bytes
     relayed_net(std::uint64_t seed, std::size_t most_bytes) : seed_(seed), most_bytes_(most_bytes) {}
 
-    std::string listen(const std::string& address, receiver f) override { return inner_.listen(address, std::move(f)); }
+    std::string listen(const std::string& address, receiver f) override {
+        auto at = inner_.listen(address, std::move(f));
+        const std::lock_guard lock(mutex_);
+        own_ports_.insert(port_of(at));
+        return at;
+    }
     connection connect(const std::string& address, receiver f, const std::string& peer) override {
-        const int port = std::stoi(address.substr(address.rfind(':') + 1));
+        const int port = port_of(address);
         const std::lock_guard lock(mutex_);
         auto& relay = relays_[port];
         if (!relay) relay = std::make_unique<tcp_relay>(port, seed_ + relays_.size(), most_bytes_);
-        relay->hold(holds_forth_, holds_back_);
+        if (!own_ports_.contains(port)) relay->hold(holds_forth_, holds_back_);
         return inner_.connect("127.0.0.1:" + std::to_string(relay->port()), std::move(f), peer);
     }
     void send(connection to, rill::message_parts message) override { inner_.send(to, std::move(message)); }
@@ -152,12 +158,13 @@ public:
     void close() noexcept override { inner_.close(); }
     bool needs_checksums() const noexcept override { return inner_.needs_checksums(); }
 
-    /// Holds back what this task sends by its connections to others (`forth`), or what it receives by them (`back`).
+    /// Holds back what this task sends by its connections to others (`forth`), or what it receives by them (`back`). It still reaches itself.
     void hold(bool forth, bool back) {
         const std::lock_guard lock(mutex_);
         holds_forth_ = forth;
         holds_back_ = back;
-        for (const auto& [port, relay] : relays_) relay->hold(forth, back);
+        for (const auto& [port, relay] : relays_)
+            if (!own_ports_.contains(port)) relay->hold(forth, back);
     }
     int cuts() const {
         const std::lock_guard lock(mutex_);
@@ -167,10 +174,13 @@ public:
     }
 
 private:
+    static int port_of(const std::string& address) { return std::stoi(address.substr(address.rfind(':') + 1)); }
+
     const std::uint64_t seed_;
     const std::size_t most_bytes_;
     mutable std::mutex mutex_;
     bool holds_forth_ = false, holds_back_ = false;
+    std::set<int> own_ports_;
     std::map<int, std::unique_ptr<tcp_relay>> relays_;
     rill::zmq_transport inner_;
 };
