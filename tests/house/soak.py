@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # tests in real time, which count by variables of their own: crashes while files are written, tasks that are killed, frozen or cut off
 COUNTED = [("rill_tests_io", "checkpoint: G*", {"RILL_CRASHES": 2000, "RILL_FLIP_BYTES": 65536}),
            ("rill_tests_train", "saver: G20*", {"RILL_KILLS": 1000}),
-           ("rill_tests_distributed", "faults:*", {"RILL_KILLS": 1000, "RILL_QUIET_STEPS": 20000}),
+           ("rill_tests_distributed", "faults: processes*", {"RILL_KILLS": 1000, "RILL_QUIET_STEPS": 20000}),
            ("rill_tests_distributed", "processes: whoever*", {"RILL_ROUNDS": 100}),
            ("rill_tests_distributed", "processes: one that stands still*", {"RILL_ROUNDS": 75}),
            ("rill_tests_distributed", "processes: tasks start*", {"RILL_ROUNDS": 200}),
