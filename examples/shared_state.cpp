@@ -69,7 +69,7 @@ void close_museum(const std::string& target) {
     try {
         later.run(museum.now);
         expect(false, "a session of a container that was reset is closed");
-    } catch (const error& closed) {
+    } catch (const cancelled& closed) {
         std::printf("after the reset: %s\n", closed.what());
     }
     const session fresh(museum.g, {.target = target}), stage(elsewhere.g, {.target = target});
