@@ -72,7 +72,8 @@ training digits(mode how, int workers, const variable<std::int64_t>& counter) {
     const operation step =
         how == mode::async        ? by.minimize(loss_of(as_it_is), counter)
         : how == mode::prefetched ? near.minimize(by, loss_of([&](const auto& v) { return near(v); }), counter)
-                                  : sync_replicas(by, {.replicas_to_aggregate = workers}).minimize(loss_of(as_it_is), counter);
+                                  : sync_replicas(by, {.replicas_to_aggregate = workers})
+                                        .minimize(loss_of(as_it_is), counter);
     static const xt::xtensor<float, 2> images = xt::ones<float>({32, 784}) * 0.01f;
     static const std::vector<int> labels(32, 3);
     return {step, {feed(image, images), feed(label, labels)}};
@@ -169,7 +170,8 @@ double sum_over_tasks(const cluster_spec& cluster, int rank, int rounds) {
     const device_scope on(worker_name(rank));
     const double took = sum_floats(
         collective_group({.ranks = 2, .rank = rank, .tasks = {worker_name(0), worker_name(1)}}), node.target(), rounds);
-    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100)); // the other one still reads its last sum
+    if (rank == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // the other one still reads its last sum
     return took;
 }
 
@@ -214,7 +216,9 @@ int main(int count, char** arguments) {
     if (count > 1 && std::strcmp(arguments[1], "--mpi") == 0) {
         const collective_group all({.engine = "mpi"});
         const double took = sum_floats(all, "", 11);
-        if (all.rank() == 0) std::printf("all_reduce of 10^7 floats by MPI, %d ranks: %.1f ms\n", static_cast<int>(all.ranks()), 1e3 * took);
+        if (all.rank() == 0)
+            std::printf("all_reduce of 10^7 floats by MPI, %d ranks: %.1f ms\n", static_cast<int>(all.ranks()),
+                        1e3 * took);
         return 0;
     }
     if (!has_child_processes) return 0;
@@ -235,7 +239,8 @@ int main(int count, char** arguments) {
     const bool quick = count > 1 && std::strcmp(arguments[1], "--quick") == 0;
     const int rounds = quick ? 1 : 5;
     const auto start = [&](const std::string& what, int number, std::size_t which, const std::vector<std::string>& at) {
-        std::vector<std::string> all{what, std::to_string(number), std::to_string(which), std::to_string(quick ? 1 : 11)};
+        std::vector<std::string> all{what, std::to_string(number), std::to_string(which),
+                                     std::to_string(quick ? 1 : 11)};
         all.insert(all.end(), at.begin(), at.end());
         return std::make_unique<child_process>(arguments[0], all);
     };
@@ -264,7 +269,8 @@ int main(int count, char** arguments) {
     }
     for (const auto& [name, all] : figures) {
         std::printf("%-60s %10.1f", name.c_str(), median(all));
-        if (bytes.contains(name)) std::printf(" steps/s, %llu bytes sent in a step", static_cast<unsigned long long>(bytes[name]));
+        if (bytes.contains(name))
+            std::printf(" steps/s, %llu bytes sent in a step", static_cast<unsigned long long>(bytes[name]));
         std::printf("\n");
     }
     return 0;

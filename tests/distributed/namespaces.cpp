@@ -24,7 +24,9 @@ const server_options fast{
     .security = insecure, // no other machine is in reach
     .health = {.heartbeat = 50ms, .slow = 300ms, .suspect = 600ms, .dead = 1200ms, .connect = 10s}};
 
-const char* address_of(const char* job) { return std::getenv(std::string(job) == "ps" ? "RILL_TEST_PS" : "RILL_TEST_WORKER"); }
+const char* address_of(const char* job) {
+    return std::getenv(std::string(job) == "ps" ? "RILL_TEST_PS" : "RILL_TEST_WORKER");
+}
 cluster_spec spec() { return {{"ps", {address_of("ps")}}, {"worker", {address_of("worker")}}}; }
 
 TEST_CASE("namespaces: the parameter server of the other test", "[.]") {
@@ -41,7 +43,8 @@ struct cut {
 TEST_CASE("namespaces: a worker whose link is cut", "[.]") {
     if (!address_of("ps") || !address_of("worker")) return;
     const std::string ps = address_of("ps"), host = ps.substr(0, ps.find(':'));
-    const std::string blackhole = "ip route add blackhole " + host + "/32", no_blackhole = "ip route del blackhole " + host + "/32";
+    const std::string blackhole = "ip route add blackhole " + host + "/32",
+                      no_blackhole = "ip route del blackhole " + host + "/32";
     const cut cuts[] = {{"the link is down", "ip link set rill1 down", "ip link set rill1 up"},
                         {"nothing gets to the server", blackhole.c_str(), no_blackhole.c_str()}};
     const server node(spec(), "worker", 0, fast);

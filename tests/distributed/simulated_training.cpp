@@ -131,7 +131,8 @@ struct training {
         std::vector<std::pair<std::string, std::string>> ways;
         for (std::size_t other = 0; other < 4; ++other) {
             if (other == which || (only < 4 && only != which && other != only)) continue;
-            const auto here = task_name(job_of(which), task_of(which)), there = task_name(job_of(other), task_of(other));
+            const auto here = task_name(job_of(which), task_of(which));
+            const auto there = task_name(job_of(other), task_of(other));
             if (forth) ways.emplace_back(here, there);
             if (back) ways.emplace_back(there, here);
         }
@@ -158,10 +159,9 @@ struct training {
 
     bool run(int faults, std::size_t kinds) {
         for (int i = 0; i < faults; ++i)
-            all.world.after(std::chrono::milliseconds(all.world.draws(8000)),
-                            [this, over = is_over, kinds] {
-                                if (!*over) harm(all.world.draws(4), kinds);
-                            });
+            all.world.after(std::chrono::milliseconds(all.world.draws(8000)), [this, over = is_over, kinds] {
+                if (!*over) harm(all.world.draws(4), kinds);
+            });
         const auto end = all.world.time.now() + std::chrono::hours(1);
         while (!(ended[0] && ended[1]) && all.world.time.now() < end) {
             for (const auto& p : processes)
