@@ -1,8 +1,8 @@
 # What a person or the CI types. `make demo` and `make test` also install what they need on Debian and Ubuntu.
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev libzmq3-dev cppzmq-dev
-TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags libpng16-16 libturbojpeg0
-CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv valgrind
+TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags libpng16-16 libturbojpeg0 iproute2
+CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 libopenmpi-dev openmpi-bin pkg-config python3-venv valgrind
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
 PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
@@ -104,7 +104,8 @@ else
 endif
 
 # All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
-# Then SEEDS seeds of each test in virtual time, which takes hours: make soak SEEDS=1000 for less.
+# Then the faults of files, processes and connections by the hundreds and thousands, and SEEDS seeds of each test in virtual time, which
+# take hours: make soak SEEDS=1000 for less of the latter.
 SECONDS ?= 600
 SEEDS ?= 100000
 soak:
@@ -116,14 +117,18 @@ soak:
 	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "server:*[random]" --durations yes
 	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "cluster session:*[random]" --durations yes
 	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests "random schedules*" --durations yes
+	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(SEEDS) $(FIRST_SEED)
 
-# Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600. FUZZ_SEED= takes the rounds from that seed on.
+# What strangers might send, for so many seconds together: make fuzz FUZZ_SECONDS=600. Half of them are for graphs; the other half is for
+# the headers, arguments, values and sequences of messages. FUZZ_SEED= takes the rounds from that seed on.
 FUZZ_SECONDS ?= 60
 fuzz:
 	$(call need,$(CLANG_PACKAGES))
-	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_FOLDERS=saved
-	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
-	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill $(FUZZ_SEED)
+	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF "-DRILL_TEST_FOLDERS=saved;distributed/hostile_bytes.cpp;distributed/wire_header.cpp"
+	cmake --build --preset asan-ubsan --target rill_saved_fuzz rill_tests_distributed -j $(JOBS)
+	build/asan-ubsan/tests/saved/rill_saved_fuzz $$(($(FUZZ_SECONDS) / 2)) tests/data/graphs/*.rill $(FUZZ_SEED)
+	RILL_SOAK_SECONDS=$$(($(FUZZ_SECONDS) / 6)) RILL_FIRST_SEED=$(or $(FUZZ_SEED),$$(date +%s)) \
+	    build/asan-ubsan/tests/rill_tests_distributed "hostile bytes:*[random],wire header:*[random]" --durations yes
 
 # Every op and random graphs beside TensorFlow 2, values and gradients: make check-tensorflow GRAPHS=10000 SEED=7. The environment
 # is that of make bench-peers; where there is none, it is made, with TensorFlow alone.

@@ -29,6 +29,7 @@ COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resou
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
+                        "distributed/namespaces": "tasks in network namespaces, whose link is cut",
                         "distributed/processes": "tasks in processes of their own, of all headers",
                         "distributed/simulated_training": "training in the simulator, with tasks that die",
                         "distributed/faults": "training by processes that are killed",
