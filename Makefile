@@ -112,11 +112,6 @@ soak:
 	$(call need,$(TEST_PACKAGES))
 	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
-	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "channel:*[random]" --durations yes
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "server:*[random]" --durations yes
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "cluster session:*[random]" --durations yes
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests "random schedules*" --durations yes
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(SEEDS) $(FIRST_SEED)
 
 # What strangers might send, for so many seconds together: make fuzz FUZZ_SECONDS=600. Half of them are for graphs; the other half is for
