@@ -1,8 +1,8 @@
 # What a person or the CI types. `make demo` and `make test` also install what they need on Debian and Ubuntu.
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev libzmq3-dev cppzmq-dev
-TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags libpng16-16 libturbojpeg0
-CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv valgrind
+TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags libpng16-16 libturbojpeg0 iproute2
+CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 libopenmpi-dev openmpi-bin pkg-config python3-venv valgrind
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
 PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
@@ -44,10 +44,16 @@ test:
 # adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
 # is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
-# CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
+# CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers". One kind may be divided:
+# CHECK_KINDS=headers/2of3 runs every third test from the second on. Headers alone and the far device divide what a test holds.
 space := $(subst ,, )
-unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))
+comma := ,
+kinds = $(foreach kind,$(CHECK_KINDS),$(firstword $(subst /, ,$(kind))))
+part = $(word 2,$(subst /, ,$(firstword $(CHECK_KINDS))))
+unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(kinds)),,$(2)))
+check: export RILL_PART = $(if $(filter headers,$(kinds)),$(part))
 check:
+	$(if $(findstring /,$(CHECK_KINDS)),$(if $(word 2,$(CHECK_KINDS)),$(error a part is of one kind alone: $(CHECK_KINDS))))
 	$(call need,$(CHECK_PACKAGES))
 	@$(call unless,consumers,exit 0;) \
 	command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
@@ -57,7 +63,9 @@ check:
 	    || echo "TensorBoard can't be had: files for other programs are not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
 	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
-	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF),$(if $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(CHECK_KINDS))))$$'))
+	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF) -DRILL_TEST_PART=$(if $(filter far,$(kinds)),$(part)),$(if \
+	    $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(kinds))))$$' $(if $(part),$(if \
+	    $(filter headers far,$(kinds)),,-I $(subst of,$(comma)$(comma),$(part))))))
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:
@@ -71,46 +79,51 @@ docs:
 amalgamate:
 	python3 -B docs/packages/amalgamate.py build/rill.hpp
 
-# Tests under the sanitizers: all, which takes long, or those of some folders: make sanitize FOLDERS="core;graph;runtime"
+# Tests under the sanitizers: all, which takes long, or those of some folders: make sanitize FOLDERS="core;graph;runtime" SANITIZERS=tsan
+SANITIZERS ?= asan-ubsan tsan
 sanitize:
 	$(call need,$(CLANG_PACKAGES))
-	set -e; for preset in asan-ubsan tsan; do \
+	set -e; for preset in $(SANITIZERS); do \
 	    cmake --preset $$preset -DRILL_BUILD_EXAMPLES=$(if $(FOLDERS),OFF,ON) -DRILL_TEST_FOLDERS="$(FOLDERS)"; \
 	    cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
 
 # What the tests cost: CPU seconds and peak memory of each unit, seconds that each test file runs. BATCH=1: each file is a unit.
+# CHECKS=1: the CPU seconds of each kind of `make check` instead, in the folder of `make check`, where ccache holds nothing of it cold.
 BATCH ?= 16
 test-costs:
-	$(call need,$(TEST_PACKAGES))
+	$(call need,$(if $(CHECKS),$(CHECK_PACKAGES),$(TEST_PACKAGES)))
+ifneq ($(CHECKS),)
+	mkdir -p build
+	python3 -B tests/house/costs.py checks "$(CURDIR)" build/check_costs.log >build/check_costs.md; status=$$?; cat build/check_costs.md; exit $$status
+else
 	rm -rf build/costs; mkdir -p build/costs
 	cmake --preset dev-gcc -B build/costs -DRILL_TEST_BATCH=$(BATCH) \
 	    "-DCMAKE_CXX_COMPILER_LAUNCHER=python3;-B;$(CURDIR)/tests/house/costs.py;run;$(CURDIR)/build/costs/units.txt"
 	cmake --build build/costs -j $(JOBS)
 	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
+endif
 
 # All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
-# Then SEEDS seeds of each test in virtual time, which takes hours: make soak SEEDS=1000 for less.
+# Then the faults of files, processes and connections by the hundreds and thousands, and SEEDS seeds of each test in virtual time, which
+# take hours: make soak SEEDS=1000 for less of the latter.
 SECONDS ?= 600
 SEEDS ?= 100000
 soak:
 	$(call need,$(TEST_PACKAGES))
 	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
-	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
-	RILL_CRASHES=2000 RILL_FLIP_BYTES=65536 build/dev-gcc/tests/rill_tests_io "checkpoint: G*"
-	RILL_KILLS=1000 build/dev-gcc/tests/rill_tests_train "saver: G20*"
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "channel:*[random]" --durations yes
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "server:*[random]" --durations yes
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests_distributed "cluster session:*[random]" --durations yes
-	RILL_SEEDS=$(SEEDS) build/dev-gcc/tests/rill_tests "random schedules*" --durations yes
+	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(SEEDS) $(FIRST_SEED)
 
-# Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600. FUZZ_SEED= takes the rounds from that seed on.
+# What strangers might send, for so many seconds together: make fuzz FUZZ_SECONDS=600. Half of them are for graphs; the other half is for
+# the headers, arguments, values and sequences of messages. FUZZ_SEED= takes the rounds from that seed on.
 FUZZ_SECONDS ?= 60
 fuzz:
 	$(call need,$(CLANG_PACKAGES))
-	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_FOLDERS=saved
-	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
-	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill $(FUZZ_SEED)
+	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF "-DRILL_TEST_FOLDERS=saved;distributed/hostile_bytes.cpp;distributed/wire_header.cpp"
+	cmake --build --preset asan-ubsan --target rill_saved_fuzz rill_tests_distributed -j $(JOBS)
+	build/asan-ubsan/tests/saved/rill_saved_fuzz $$(($(FUZZ_SECONDS) / 2)) tests/data/graphs/*.rill $(FUZZ_SEED)
+	RILL_SOAK_SECONDS=$$(($(FUZZ_SECONDS) / 6)) RILL_FIRST_SEED=$(or $(FUZZ_SEED),$$(date +%s)) \
+	    build/asan-ubsan/tests/rill_tests_distributed "hostile bytes:*[random],wire header:*[random]" --durations yes
 
 # Every op and random graphs beside TensorFlow 2, values and gradients; then files of weights and of Examples, both ways: make check-tensorflow GRAPHS=10000 SEED=7. The environment
 # is that of make bench-peers; where there is none, it is made, with TensorFlow alone.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What trials found to grow faster than it should, or to cost more than another form of the same: gradients of array writes and of many
-// slices, gradients of a small part of a large graph, a product of three axes beside its reshaped form, a scan beside its steps unrolled.
+// slices, gradients of a small part of a large graph, a product of three axes beside its reshaped form, a scan beside its steps unrolled,
+// look-ups in a large table, two threads beside busy cores.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -135,5 +139,81 @@ void lstm_unrolled(benchmark::State& state) {
     });
 }
 BENCHMARK(lstm_unrolled)->Unit(benchmark::kMicrosecond)->UseRealTime();
+
+constexpr index_t table_rows = 1'000'000, table_columns = 8;
+
+/// A momentum step of two look-ups in a table: it moves the rows of both, and no others.
+void two_lookups(benchmark::State& state) {
+    time(state, 1, [] {
+        const variable<float, table_rows, table_columns> table("table", 0.5f);
+        const placeholder<int, 2> a("a"), b("b");
+        const auto loss = reduce_sum(square(gather(table, a))) + reduce_sum(square(gather(table, b)));
+        const auto train = momentum({.learning_rate = 0.01}).minimize(loss);
+        const auto s = models::ready();
+        return [s, step = s->make_callable(train, a, b), of_a = std::vector<int>{3, 70'000},
+                of_b = std::vector<int>{3, 900'000}] {
+            step(of_a, of_b);
+            return 0;
+        };
+    });
+}
+BENCHMARK(two_lookups)->Unit(benchmark::kMicrosecond);
+
+/// The same with the look-ups in the body of a scan.
+void two_lookups_in_scan(benchmark::State& state) {
+    time(state, 1, [] {
+        const variable<float, table_rows, table_columns> table("table", 0.5f);
+        const placeholder<int, 2> a("a"), b("b");
+        const auto sums = scan(
+            [&](const auto& sum, const auto& ids) {
+                const auto& [id, other] = ids;
+                return sum + reduce_sum(square(gather(table, id))) + reduce_sum(square(gather(table, other)));
+            },
+            constant(0.f), std::tuple(a, b));
+        const auto train = momentum({.learning_rate = 0.01}).minimize(gather(sums, 1));
+        const auto s = models::ready();
+        return [s, step = s->make_callable(train, a, b), of_a = std::vector<int>{3, 70'000},
+                of_b = std::vector<int>{3, 900'000}] {
+            step(of_a, of_b);
+            return 0;
+        };
+    });
+}
+BENCHMARK(two_lookups_in_scan)->Unit(benchmark::kMicrosecond);
+
+/// Threads that keep all cores but one busy.
+class busy_cores {
+public:
+    busy_cores() {
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
+            threads_.emplace_back([this] {
+                while (!done_.load(std::memory_order_relaxed)) {}
+            });
+    }
+    ~busy_cores() {
+        done_ = true;
+        for (auto& t : threads_) t.join();
+    }
+    busy_cores(const busy_cores&) = delete;
+
+private:
+    std::atomic<bool> done_ = false;
+    std::vector<std::thread> threads_;
+};
+
+/// Two parts of some µs each, on the caller's thread and one other. The argument says whether other cores are busy.
+void two_parts(benchmark::State& state) {
+    std::optional<busy_cores> busy;
+    if (state.range(0) != 0) busy.emplace();
+    time(state, 2, [] {
+        constexpr index_t n = 8'000;
+        const variable<float, n> x("x", 0.5f), y("y", 0.25f);
+        const auto s =
+            std::make_shared<session>(current_graph(), session_options{.inter_op_threads = 1, .intra_op_threads = 0});
+        s->run(global_variables_initializer());
+        return [s, call = s->make_callable(std::tuple(reduce_sum(tanh(x)), reduce_sum(tanh(y))))] { return call(); };
+    });
+}
+BENCHMARK(two_parts)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
 } // namespace

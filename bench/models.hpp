@@ -104,6 +104,35 @@ inline auto while_scalar(int n) {
     return prepared(total, x, 1.f);
 }
 
+/// A scan of n slices of one number each, with two numbers as state. It stacks the sum so far.
+inline auto scan_scalar(std::size_t n) {
+    placeholder<float, dyn> xs("xs");
+    const auto [last, sums] = scan(
+        [](const auto& state, auto x) {
+            const auto& [m, t] = state;
+            return std::tuple(std::tuple(m * 0.9f + x * 0.1f, t + x), t + x);
+        },
+        std::tuple(constant(0.f), constant(0.f)), xs);
+    const auto s = ready();
+    return [s, call = s->make_callable(std::tuple(std::get<0>(last), std::get<1>(last), sums), xs),
+            values = std::vector<float>(n, 0.5f)] { return call(values); };
+}
+
+/// The loop of while_scalar, built of switch_ and merge. `raised`: it is functionalized; else the dataflow executor runs it.
+inline auto primitives(int n, bool raised) {
+    placeholder<float> x("x");
+    const auto count = merge(enter(constant(0), "loop"));
+    const auto total = merge(enter(x, "loop"));
+    const tensor<bool> more = loop_cond(count.value < n);
+    const auto c = switch_(count.value, more);
+    const auto t = switch_(total.value, more);
+    close_loop({{count, next_iteration(c.if_true + 1)}, {total, next_iteration(t.if_true + cast<float>(c.if_true))}});
+    const auto y = leave(t.if_false);
+    const auto s = std::make_shared<session>(
+        current_graph(), session_options{.inter_op_threads = 0, .intra_op_threads = 0, .raise_primitives = raised});
+    return [s, call = s->make_callable(y, x)] { return call(1.f); };
+}
+
 /// One element into a queue, one element out, by two calls.
 inline auto queue_pair() {
     const fifo_queue<tensor<float>> q({.capacity = 10});

@@ -41,8 +41,14 @@ public:
     child_process(const child_process&) = delete;
     ~child_process() { end(); }
 
+    /// Returns the number that the system gave it.
+    int id() const { return id_; }
     /// Lets it stand still, as a machine that swaps does, until thaw().
-    void freeze() const { kill(id_, SIGSTOP); }
+    void freeze() const {
+        kill(id_, SIGSTOP);
+        siginfo_t stopped{}; // its threads stop one after the other
+        while (waitid(P_PID, static_cast<id_t>(id_), &stopped, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+    }
     void thaw() const { kill(id_, SIGCONT); }
     /// Asks it to end, as Ctrl-C does.
     void interrupt() const { kill(id_, SIGINT); }
@@ -91,6 +97,7 @@ class child_process {
 public:
     child_process(const std::string&, const std::vector<std::string>&,
                   const std::vector<std::pair<std::string, std::string>>& = {}) {}
+    int id() const { return 0; }
     void freeze() const {}
     void thaw() const {}
     void interrupt() const {}

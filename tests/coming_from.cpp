@@ -309,7 +309,13 @@ TEST_CASE("coming from: networks") {
     CHECK(read(std::get<0>(deep(tensor(turned(all, 0)), deep.zero_state(2)))).shape(1) == 5);
     CHECK(read(present)(1, 2));
     CHECK(read(tensor(by_noise + sampled))(0) > 0.f);
-    CHECK_THROWS_AS(read_idx("no/such/file"), not_found); // page
+    const io_test::temporary_directory folder;
+    const std::string images_file = folder / "train-images-idx3-ubyte";
+    any_array pixels(dtype::uint8, dims{1, 1, 2});
+    static_cast<std::uint8_t*>(pixels.mutable_data())[0] = 0;
+    static_cast<std::uint8_t*>(pixels.mutable_data())[1] = 255;
+    write_idx(images_file, pixels);
+    CHECK(read_idx<float, 3>(images_file, 1. / 255)(0, 0, 1) == 1.f); // page
 }
 
 TEST_CASE("coming from: eager") {

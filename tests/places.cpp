@@ -54,7 +54,8 @@ TEST_CASE("places: of operands that don't fit") {
     says("softmax: the elements of 'ids:0' are int32", [&] { return softmax(ids, 0); });
     says("tensor_array: the updates must be of shape []",
          [&] { return tensor_array<float>(4).scatter(constant(1), two); });
-    says("tensor_array: places are float32 [2], not int32 or int64", [&] { return tensor_array<float>(4).gather(two); });
+    says("tensor_array: places are float32 [2], not int32 or int64",
+         [&] { return tensor_array<float>(4).gather(two); });
     says("tensor_array: a null tensor was used", [&] { return tensor_array<float>(4).gather(any_tensor()); });
     says("gradients: grad_y 'ids:0' is int32 [2], 'two:0' is float32 [2]",
          [&] { return gradients({two}, {two}, {.grad_ys = {ids}}); });
@@ -68,6 +69,10 @@ TEST_CASE("places: of operands that don't fit") {
     says("the axis is out of range: 7", [&] { return concat(std::vector<any_tensor>{m, m}, 7); });
     says("the axis is out of range: 4", [&] { return expand_dims(m, 4); });
     says("softmax: an axis is out of range: 2 ([2, 3])", [&] { return softmax(m, 2); });
+    says("roll: the axis is out of range: -3", [&] { return roll(m, 1, -3); });
+    says("tensordot: an axis is out of range: 2", [&] { return tensordot(m, m, {2}, {0}); });
+    says("tensordot: an axis is out of range: -3", [&] { return tensordot(m, m, {0}, {-3}); });
+    says("tensordot: an axis is named twice: -1", [&] { return tensordot(m, m, {0, 1}, {1, -1}); });
     says("reduce_all: the elements of 'two:0' are float32", [&] { return reduce_all(two); });
 }
 

@@ -2,7 +2,12 @@
 // Random graphs: what a plan computes (pruned, shared, ordered, in place, on several threads) is what its nodes give one by one.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "random_graph.hpp"
@@ -174,8 +179,49 @@ std::vector<double> numbers_of(const graph& g, const made& m, double scale) {
     return all;
 }
 
-TEST_CASE("random graphs: of one element, on every level as without machine code", "[random]") {
+/// The values of programs by seed in a file, which one run writes and others compare with. RILL_WRITE_VALUES and RILL_READ_VALUES name it.
+class values_by_seed {
+public:
+    values_by_seed() {
+        if (const char* path = std::getenv("RILL_WRITE_VALUES")) {
+            out_.open(path, std::ios::binary);
+            REQUIRE(out_.is_open());
+        }
+        const char* path = std::getenv("RILL_READ_VALUES");
+        if (!path) return;
+        std::ifstream in(path, std::ios::binary);
+        std::uint64_t head[2]; // a seed and the number of its values
+        while (in.read(reinterpret_cast<char*>(head), sizeof head)) {
+            auto& values = read_[head[0]];
+            values.resize(head[1]);
+            in.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(sizeof(double) * head[1]));
+        }
+        REQUIRE(!read_.empty());
+    }
+    void write(std::uint64_t seed, const std::vector<double>& values) {
+        if (!out_.is_open()) return;
+        const std::uint64_t head[2] = {seed, values.size()};
+        out_.write(reinterpret_cast<const char*>(head), sizeof head);
+        out_.write(reinterpret_cast<const char*>(values.data()),
+                   static_cast<std::streamsize>(sizeof(double) * values.size()));
+        REQUIRE(out_.good());
+    }
+    bool reads() const { return !read_.empty(); }
+    /// Returns the values that were written for a seed, which must be as many as here.
+    const std::vector<double>& of(std::uint64_t seed, std::size_t count) {
+        const auto& found = read_[seed];
+        REQUIRE(found.size() == count);
+        return found;
+    }
+
+private:
+    std::ofstream out_;
+    std::map<std::uint64_t, std::vector<double>> read_;
+};
+
+TEST_CASE("random graphs: of one element, on every level as without machine code, and as on level 1", "[random]") {
     int compared = 0;
+    values_by_seed others;
     seeds::each(1000, [&](std::uint64_t seed) {
         random r(static_cast<random::result_type>(seed));
         const graph g;
@@ -186,16 +232,22 @@ TEST_CASE("random graphs: of one element, on every level as without machine code
         const auto wanted = numbers_of(g, m, 1);
         // numbers that small changes of what is fed move far may differ as far
         const auto above = numbers_of(g, m, 1 + 1e-5), below = numbers_of(g, m, 1 - 1e-5);
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const double moved = std::abs(above[i] - wanted[i]) + std::abs(below[i] - wanted[i]);
-            if (!std::isfinite(wanted[i]) || !std::isfinite(moved)) continue;
-            ++compared;
-            const bool same = std::abs(found[i] - wanted[i]) <= 10 * moved + 1e-5 * std::max(1.0, std::abs(wanted[i]));
-            INFO("value " << i << ": " << found[i] << " and " << wanted[i]);
-            if (!same) CHECK(same);
-        }
+        others.write(seed, wanted);
+        const auto compare_with = [&](const std::vector<double>& right) {
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                const double moved = std::abs(above[i] - wanted[i]) + std::abs(below[i] - wanted[i]);
+                if (!std::isfinite(right[i]) || !std::isfinite(moved)) continue;
+                ++compared;
+                const bool same =
+                    std::abs(found[i] - right[i]) <= 10 * moved + 1e-5 * std::max(1.0, std::abs(right[i]));
+                INFO("value " << i << ": " << found[i] << " and " << right[i]);
+                if (!same) CHECK(same);
+            }
+        };
+        compare_with(wanted);
+        if (others.reads()) compare_with(others.of(seed, found.size()));
     });
-    if (seeds::all()) CHECK(compared > 8000);
+    if (seeds::all()) CHECK(compared > (others.reads() ? 16000 : 8000));
 }
 
 } // namespace test_random_graphs

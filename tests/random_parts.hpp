@@ -4,6 +4,7 @@
 // Random programs with state, whose nodes are placed by chance: what a session gives that cuts them between devices is what one gives
 // that does not, bit by bit.
 
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ inline std::vector<std::string> cpus(std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) all.push_back("/cpu:" + std::to_string(i));
     return all;
 }
+
+/// Returns 0, 1 or 3.
+inline int drawn_threads(std::uint64_t seed) { return seed % 3 == 2 ? 3 : static_cast<int>(seed % 3); }
 
 inline session_options on_threads(int threads, bool cut, const device_counts& counts = {{"cpu", 4}}) {
     return {.inter_op_threads = threads,

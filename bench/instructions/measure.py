@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BASELINE = HERE / "baseline.json"
 STEPS = ("null_callable", "null_run_by_handle", "linear_regression_sgd", "train_4_10_10_3_batch_32", "gelu_of_1000",
-         "cond_scalar", "while_scalar", "induction_variable", "queue_pair")
+         "cond_scalar", "while_scalar", "induction_variable", "scan_scalar", "primitives_raised", "primitives_dataflow", "queue_pair")
 TOLERANCE = 0.02
 
 

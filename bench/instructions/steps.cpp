@@ -28,6 +28,9 @@ int main(int count, char** words) {
     if (is("cond_scalar")) return run(models::cond_scalar, times);
     if (is("while_scalar")) return run([] { return models::while_scalar(1'000); }, times);
     if (is("induction_variable")) return run([] { return models::induction_variable(100); }, times);
+    if (is("scan_scalar")) return run([] { return models::scan_scalar(1'000); }, times);
+    if (is("primitives_raised")) return run([] { return models::primitives(1'000, true); }, times);
+    if (is("primitives_dataflow")) return run([] { return models::primitives(100, false); }, times);
     if (is("queue_pair")) return run(models::queue_pair, times);
     std::fprintf(stderr, "no such step: '%s'\n", name);
     return 2;

@@ -1,4 +1,4 @@
-// expect: conv2d: the channels of image and filter differ
+// expect: convolution: the channels of image and filter differ
 // shows: 3
 // shows: 4
 #include <rill/rill.hpp>

@@ -61,6 +61,51 @@ TEST_CASE("client session: a client in a task of its own runs a graph that grows
     CHECK_THROWS_WITH(after.run(w), contains("/job:ps/replica:0/task:1"));
 }
 
+TEST_CASE("client session: the times of a trace are the client's, whatever the clocks of the tasks say") {
+    virtual_cluster all(6, {}, false);
+    all.world.clocks_ahead = {{rill::task_name("ps", 1), 5h}, {rill::task_name("worker", 1), 48h}, {"client", 1h}};
+    for (const auto& t : all.spec.all_tasks()) all.start(t.job, t.task);
+    virtual_client client(all, "client", "worker", 0);
+    graph g;
+    graph_scope use(g);
+    const placeholder<float> x("x");
+    const auto queue = on("/job:ps/task:1", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+    const auto taken = on("/job:ps/task:1", [&] { return queue.dequeue(); });
+    const auto after = on("/job:worker/task:1", [&] { return tensor<float>(taken * 2.f, "after"); });
+    session s({.target = client.target});
+    const auto put = s.make_callable(queue.enqueue(x), x);
+    put(1.f);
+    CHECK(s.run(after) == 2.f); // the tasks have their parts, and the links are open
+
+    const auto began = all.world.time.now();
+    all.world.after(100s, [&] { put.start(3.f, [](const std::exception_ptr&, auto&&...) {}); });
+    const auto [value, trace] = s.run_traced(after);
+    const std::int64_t lasted = std::chrono::nanoseconds(all.world.time.now() - began).count();
+    CHECK(value == 6.f);
+    const auto entry = [&](const std::string& node, step_trace::kind what) {
+        const auto at =
+            std::ranges::find_if(trace.entries, [&](const auto& e) { return e.node == node && e.what == what; });
+        REQUIRE(at != trace.entries.end());
+        return *at;
+    };
+    const auto waits = entry(taken.node()->name, step_trace::kind::waited);
+    const auto runs = entry("after", step_trace::kind::ran);
+    CHECK(waits.task == rill::task_name("ps", 1));
+    CHECK(runs.task == rill::task_name("worker", 1));
+    for (const auto& e : trace.entries) {
+        CHECK(e.begin >= 0);
+        CHECK(e.begin <= e.end);
+        CHECK(e.end <= lasted);
+    }
+    // the messages took what is left: by so much at most is the time of a task wrong
+    const std::int64_t outside = lasted - (waits.end - waits.begin);
+    CHECK(waits.end - waits.begin > std::chrono::nanoseconds(90s).count());
+    CHECK(outside < std::chrono::nanoseconds(30s).count());
+    CHECK(waits.begin <= outside);
+    CHECK(runs.begin >= waits.end - outside);
+    CHECK(runs.end <= waits.end + outside);
+}
+
 TEST_CASE("client session: feeds and fetches of many bytes") {
     virtual_cluster all(2, {.reset_one_in = 30});
     virtual_client client(all, "client", "worker", 0);

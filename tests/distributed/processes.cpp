@@ -16,6 +16,7 @@
 
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
+#include "seeds.hpp"
 
 #if RILL_WITH_ZMQ && defined(__linux__)
 using namespace rill;
@@ -25,6 +26,9 @@ namespace test_processes {
 using namespace std::chrono_literals;
 
 constexpr health_options fast{.heartbeat = 50ms, .slow = 300ms, .suspect = 600ms, .dead = 1200ms, .connect = 10s};
+
+/// Returns how often a test repeats its faults: RILL_ROUNDS, which `make soak` sets.
+std::uint64_t rounds() { return seeds::from_environment("RILL_ROUNDS", 1); }
 
 cluster_spec spec_of(const std::string& ps, const std::string& worker) { return {{"ps", {ps}}, {"worker", {worker}}}; }
 
@@ -101,7 +105,7 @@ TEST_CASE("processes: one that stands still is given up in time, and no step run
     const auto s = all.open();
     s.run(all.count.initializer());
     std::jthread freezes([&] { // for less than the time in which a peer counts as dead
-        for (int i = 0; i < 4; ++i) {
+        for (auto left = 4 * rounds(); left > 0; --left) {
             std::this_thread::sleep_for(30ms);
             all.ps->freeze();
             std::this_thread::sleep_for(200ms);
@@ -109,10 +113,7 @@ TEST_CASE("processes: one that stands still is given up in time, and no step run
         }
     });
     float done = 0;
-    while (done < 400.f) {
-        s.run(all.step);
-        ++done;
-    }
+    for (auto left = 400 * rounds(); left > 0; --left, ++done) s.run(all.step);
     freezes.join();
     CHECK(s.run(all.count) == done);
     all.ps->freeze();
@@ -228,69 +229,80 @@ int steps_until_error(const session& s, const three_processes& all, const std::s
     return 200;
 }
 
+/// Does harm to a task of a cluster. Its calls end with the name of the task, and a new session goes on.
+void survives(three_processes::task victim, const std::string& fault) {
+    using tasks = three_processes;
+    INFO(tasks::names[victim] << " is " << fault);
+    tasks all;
+    all.start_all();
+    auto s = all.open();
+    {
+        const watchdog here("the first run");
+        s->run(all.count.initializer()); // waits until all have started
+    }
+    for (int i = 0; i < 3; ++i) s->run(all.step);
+    auto& process = *all.processes[victim];
+    if (fault == "slow") { // it stands still, but not for long: nothing fails, and no step runs twice
+        std::jthread pauses([&] {
+            for (int i = 0; i < 5; ++i) {
+                process.freeze();
+                std::this_thread::sleep_for(250ms);
+                process.thaw();
+                std::this_thread::sleep_for(50ms);
+            }
+        });
+        float done = 3;
+        for (int i = 0; i < 60; ++i, ++done) {
+            const watchdog here("a step with a slow task");
+            s->run(all.step);
+        }
+        pauses.join();
+        CHECK(s->run(all.count) == done);
+        return;
+    }
+    if (fault == "killed") process.end();
+    if (fault == "frozen") process.freeze();
+    if (fault == "started again") {
+        process.end();
+        all.start(victim);
+    }
+    CHECK(steps_until_error(*s, all, tasks::names[victim]) <= 1);
+    if (fault == "killed") all.start(victim);
+    if (fault == "frozen") process.thaw();
+    {
+        const watchdog here("the old session ends");
+        s.reset();
+    }
+    const watchdog here("a new session goes on");
+    for (int tries = 0; tries < 10; ++tries) try { // until the others know of the new life
+            s = all.open();
+            s->run(all.count.initializer(), {.timeout = 4s});
+            s->run(all.step, {.timeout = 4s});
+            break;
+        } catch (const error& e) {
+            CHECK((e.code() == error_code::unavailable || e.code() == error_code::aborted ||
+                   e.code() == error_code::deadline_exceeded));
+        }
+    CHECK(s->run(all.count) == 1.f);
+}
+
 TEST_CASE("processes: whoever is killed, frozen or started again, calls end with its name, and new sessions go on") {
     using tasks = three_processes;
-    for (const auto victim : {tasks::ps, tasks::worker, tasks::master})
-        for (const std::string fault : {"killed", "frozen", "started again", "slow"}) {
-            INFO(tasks::names[victim] << " is " << fault);
-            tasks all;
-            all.start_all();
-            auto s = all.open();
-            {
-                const watchdog here("the first run");
-                s->run(all.count.initializer()); // waits until all have started
-            }
-            for (int i = 0; i < 3; ++i) s->run(all.step);
-            auto& process = *all.processes[victim];
-            if (fault == "slow") { // it stands still, but not for long: nothing fails, and no step runs twice
-                std::jthread pauses([&] {
-                    for (int i = 0; i < 5; ++i) {
-                        process.freeze();
-                        std::this_thread::sleep_for(250ms);
-                        process.thaw();
-                        std::this_thread::sleep_for(50ms);
-                    }
-                });
-                float done = 3;
-                for (int i = 0; i < 60; ++i, ++done) {
-                    const watchdog here("a step with a slow task");
-                    s->run(all.step);
-                }
-                pauses.join();
-                CHECK(s->run(all.count) == done);
-                continue;
-            }
-            if (fault == "killed") process.end();
-            if (fault == "frozen") process.freeze();
-            if (fault == "started again") {
-                process.end();
-                all.start(victim);
-            }
-            CHECK(steps_until_error(*s, all, tasks::names[victim]) <= 1);
-            if (fault == "killed") all.start(victim);
-            if (fault == "frozen") process.thaw();
-            {
-                const watchdog here("the old session ends");
-                s.reset();
-            }
-            const watchdog here("a new session goes on");
-            for (int tries = 0; tries < 10; ++tries) try { // until the others know of the new life
-                    s = all.open();
-                    s->run(all.count.initializer(), {.timeout = 4s});
-                    s->run(all.step, {.timeout = 4s});
-                    break;
-                } catch (const error& e) {
-                    CHECK((e.code() == error_code::unavailable || e.code() == error_code::aborted ||
-                           e.code() == error_code::deadline_exceeded));
-                }
-            CHECK(s->run(all.count) == 1.f);
-        }
+    for (auto left = rounds(); left > 0; --left)
+        for (const auto victim : {tasks::ps, tasks::worker, tasks::master})
+            for (const auto* const fault : {"killed", "frozen", "started again", "slow"}) survives(victim, fault);
 }
 
 TEST_CASE("processes: tasks start in any order, and one that is missing is named") {
     using tasks = three_processes;
-    const std::vector<tasks::task> orders[] = {{tasks::worker, tasks::ps, tasks::master},
-                                               {tasks::master, tasks::worker, tasks::ps}};
+    std::vector<std::vector<tasks::task>> orders{{tasks::worker, tasks::ps, tasks::master},
+                                                 {tasks::master, tasks::worker, tasks::ps}};
+    seeds::draws draws(seeds::from_environment("RILL_FIRST_SEED", 1));
+    while (orders.size() < rounds()) {
+        const auto first = draws(3), second = (first + 1 + draws(2)) % 3;
+        orders.push_back({});
+        for (const auto t : {first, second, 3 - first - second}) orders.back().push_back(static_cast<tasks::task>(t));
+    }
     for (const auto& order : orders) {
         tasks all;
         for (const auto t : order) { // in this thread: a child ends with the thread that started it
@@ -319,21 +331,23 @@ TEST_CASE("processes: tasks start in any order, and one that is missing is named
 }
 
 TEST_CASE("processes: sessions and servers end in time though their peers are dead") {
-    two_processes all;
-    auto s = std::make_unique<session>(all.g, session_options{.target = all.worker.target()});
-    s->run(all.count.initializer());
-    s->run(all.step);
-    all.ps->end();
-    {
-        const watchdog here("a session with a dead peer is closed", 10s);
-        s.reset();
+    for (auto left = rounds(); left > 0; --left) {
+        two_processes all;
+        auto s = std::make_unique<session>(all.g, session_options{.target = all.worker.target()});
+        s->run(all.count.initializer());
+        s->run(all.step);
+        all.ps->end();
+        {
+            const watchdog here("a session with a dead peer is closed", 10s);
+            s.reset();
+        }
+        {
+            const watchdog here("containers are reset at a dead peer", 20s);
+            CHECK_THROWS_AS(session::reset(all.worker.target(), {}, 3s), error);
+        }
+        const watchdog here("a server with a dead peer stops", 10s);
+        all.worker.stop();
     }
-    {
-        const watchdog here("containers are reset at a dead peer", 20s);
-        CHECK_THROWS_AS(session::reset(all.worker.target(), {}, 3s), error);
-    }
-    const watchdog here("a server with a dead peer stops", 10s);
-    all.worker.stop();
 }
 
 } // namespace test_processes

@@ -423,7 +423,7 @@ TEST_CASE("server: G6: over a network that loses messages every update runs once
 }
 
 #if defined(__linux__)
-TEST_CASE("server: G6: over connections that a relay cuts every update runs once", "[random]") {
+TEST_CASE("server: G6: over connections that a relay cuts every update runs once", "[random][real_time]") {
     seeds::each(2, [](std::uint64_t seed) {
         const auto at = free_addresses(2);
         const cluster_spec spec{{"ps", {at[0]}}, {"worker", {at[1]}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Synchronous training in a simulated cluster whose tasks are killed: parameter servers, the chief and another worker. Whatever dies, and
-// when, the weights of each step are those of one process, to the last bit.
+// Synchronous training in a simulated cluster whose tasks are killed, frozen and cut off: parameter servers, the chief and another worker.
+// Whatever happens, and when, the weights of each step are those of one process, to the last bit.
 #include <array>
 #include <atomic>
 #include <functional>
@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <rill/distributed.hpp>
 #include <rill/train/adam.hpp>
@@ -96,13 +97,56 @@ struct training {
         if (k == 0) found = values_of(s.session(), m);
     }
 
+    /// Does harm to a task: kills it, or, if `kinds` is three, perhaps freezes it or cuts it off.
+    void harm(std::size_t which, std::size_t kinds) {
+        if (reached >= steps - 1) return; // who has come to the end would not take part again
+        if (!all.servers.contains({job_of(which), task_of(which)})) return; // it is dead
+        const auto kind = kinds == 1 ? 0 : all.world.draws(kinds);
+        if (kind == 0) return kill(which);
+        const auto lasts = std::chrono::milliseconds(all.world.draws(12000) + 1); // a peer is dead after 5 s
+        if (kind == 1)
+            freeze(which, lasts);
+        else
+            cut_off(which, lasts);
+    }
+    static const char* job_of(std::size_t which) { return which < 2 ? "ps" : "worker"; }
+    static int task_of(std::size_t which) { return static_cast<int>(which % 2); }
+
+    /// Lets all of a process stand still for some time: a worker's client stands still with its server.
+    void freeze(std::size_t which, std::chrono::nanoseconds lasts) {
+        ++freezes[which];
+        std::vector<simulator::simulated_world::task*> frozen{all.tasks.at({job_of(which), task_of(which)})};
+        if (which >= 2) frozen.push_back(&processes[which - 2]->client.task);
+        for (auto* t : frozen) all.world.freeze(*t);
+        all.world.after(lasts, [this, over = is_over, frozen] {
+            if (*over) return;
+            for (auto* t : frozen) all.world.thaw(*t);
+        });
+    }
+    /// Cuts a task off from one of the others or from all of them, both ways or one way, for some time.
+    void cut_off(std::size_t which, std::chrono::nanoseconds lasts) {
+        ++cuts[which];
+        const bool forth = all.world.draws(3) != 0, back = !forth || all.world.draws(2) != 0;
+        const auto only = all.world.draws(8); // of those that are no task: all
+        std::vector<std::pair<std::string, std::string>> ways;
+        for (std::size_t other = 0; other < 4; ++other) {
+            if (other == which || (only < 4 && only != which && other != only)) continue;
+            const auto here = task_name(job_of(which), task_of(which));
+            const auto there = task_name(job_of(other), task_of(other));
+            if (forth) ways.emplace_back(here, there);
+            if (back) ways.emplace_back(there, here);
+        }
+        for (const auto& [from, to] : ways) all.world.part_way(from, to, true);
+        all.world.after(lasts, [this, over = is_over, ways] {
+            if (*over) return;
+            for (const auto& [from, to] : ways) all.world.part_way(from, to, false);
+        });
+    }
     /// Kills a task, and starts it again after some time.
     void kill(std::size_t which) {
-        if (reached >= steps - 1) return; // who has come to the end would not take part again
         const bool is_server = which < 2;
-        const int task = static_cast<int>(which % 2);
-        const auto* const job = is_server ? "ps" : "worker";
-        if (!all.servers.contains({job, task})) return; // it is dead
+        const int task = task_of(which);
+        const auto* const job = job_of(which);
         ++kills[which];
         all.kill(job, task);
         if (!is_server) processes[which - 2].reset();
@@ -113,12 +157,11 @@ struct training {
         });
     }
 
-    bool run(int faults) {
+    bool run(int faults, std::size_t kinds) {
         for (int i = 0; i < faults; ++i)
-            all.world.after(std::chrono::milliseconds(all.world.draws(8000)),
-                            [this, over = is_over] {
-                                if (!*over) kill(all.world.draws(4));
-                            });
+            all.world.after(std::chrono::milliseconds(all.world.draws(8000)), [this, over = is_over, kinds] {
+                if (!*over) harm(all.world.draws(4), kinds);
+            });
         const auto end = all.world.time.now() + std::chrono::hours(1);
         while (!(ended[0] && ended[1]) && all.world.time.now() < end) {
             for (const auto& p : processes)
@@ -133,7 +176,7 @@ struct training {
     virtual_cluster all;
     int lives = 0, went_back = 0;
     std::int64_t reached = 0;
-    std::array<std::size_t, 4> kills{}; // the parameter servers, the chief, the other worker
+    std::array<std::size_t, 4> kills{}, freezes{}, cuts{}; // the parameter servers, the chief, the other worker
     std::array<std::atomic<bool>, workers> ended{};
     std::optional<weights> found;
     std::array<std::unique_ptr<worker_process>, workers> processes; // destroyed first
@@ -144,7 +187,7 @@ TEST_CASE("simulated training: whichever tasks die, the weights are those of one
     std::array<std::size_t, 4> kills{};
     seeds::each(6, [&](std::uint64_t seed) {
         training t(seed);
-        REQUIRE(t.run(seed % 3 == 0 ? 0 : static_cast<int>(seed % 3) + 1));
+        REQUIRE(t.run(seed % 3 == 0 ? 0 : static_cast<int>(seed % 3) + 1, 1));
         REQUIRE(t.found);
         CHECK(std::get<0>(*t.found) == steps);
         CHECK(*t.found == wanted);
@@ -157,6 +200,21 @@ TEST_CASE("simulated training: whichever tasks die, the weights are those of one
     });
     if (seeds::all())
         for (const auto n : kills) CHECK(n > 0); // each kind of task was killed
+}
+
+TEST_CASE("simulated training: G3, G5: whichever tasks are frozen or cut off, the weights are those of one process",
+          "[random]") {
+    const auto wanted = alone(steps);
+    std::size_t freezes = 0, cuts = 0;
+    seeds::each(8, [&](std::uint64_t seed) {
+        training t(seed);
+        REQUIRE(t.run(static_cast<int>(seed % 3) + 1, 3));
+        REQUIRE(t.found);
+        CHECK(*t.found == wanted);
+        for (const auto n : t.freezes) freezes += n;
+        for (const auto n : t.cuts) cuts += n;
+    });
+    if (seeds::all()) CHECK((freezes > 0 && cuts > 0));
 }
 
 } // namespace test_simulated_training

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -42,15 +43,18 @@ public:
     /// A task's view of the world: what it has posted and set runs while the task lives.
     class task final : public rill::environment {
     public:
-        task(simulated_world& world, std::string called) : name(std::move(called)), world_(world) {}
-        time_point now() override { return world_.time.now(); }
+        task(simulated_world& world, std::string called)
+            : name(std::move(called)), world_(world), ahead_(world.clocks_ahead[name]) {}
+        time_point now() override { return world_.time.now() + ahead_; }
         std::size_t choose(std::size_t n) override { return world_.time.choose(n); }
         std::uint64_t draw() override { return world_.time.draw(); }
         void post(environment::task f) override { world_.time.post(held_while_frozen(std::move(f))); }
         timer at(time_point when, environment::task f) override {
-            return world_.time.at(when, held_while_frozen(std::move(f)));
+            return world_.time.at(in_world(when), held_while_frozen(std::move(f)));
         }
-        std::unique_ptr<signal> make_signal() override { return world_.time.make_signal(); }
+        std::unique_ptr<signal> make_signal() override {
+            return std::make_unique<shifted_signal>(*this, world_.time.make_signal());
+        }
 
         bool is_dead() const { return dead_; }
 
@@ -59,6 +63,19 @@ public:
     private:
         friend class simulated_world;
         friend class simulated_net;
+        /// A signal whose times are those of the task's clock.
+        class shifted_signal final : public signal {
+        public:
+            shifted_signal(const task& by, std::unique_ptr<signal> of) : by_(by), of_(std::move(of)) {}
+            void wait(std::unique_lock<std::mutex>& lock, time_point until) override { of_->wait(lock, by_.in_world(until)); }
+            void notify() noexcept override { of_->notify(); }
+
+        private:
+            const task& by_;
+            std::unique_ptr<signal> of_;
+        };
+        /// Returns the world's time at a time of the task's clock.
+        time_point in_world(time_point t) const { return t == time_point::max() ? t : t - ahead_; }
         environment::task held_while_frozen(environment::task f) {
             return [this, f = std::move(f)] {
                 if (lag_.count() > 0)
@@ -76,6 +93,7 @@ public:
         }
 
         simulated_world& world_;
+        const std::chrono::nanoseconds ahead_;
         bool dead_ = false, frozen_ = false;
         std::chrono::nanoseconds lag_{};
         std::vector<environment::task> held_;
@@ -139,6 +157,7 @@ public:
     }
     bool are_parted(const std::string& from, const std::string& to) const { return parted_.contains({from, to}); }
 
+    std::map<std::string, std::chrono::nanoseconds> clocks_ahead; // of tasks whose clocks are wrong, before they start
     virtual_environment time;
     seeds::draws draws;
     const faults goes_wrong;

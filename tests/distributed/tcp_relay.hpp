@@ -10,6 +10,7 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <poll.h>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@
 #include "seeds.hpp"
 
 /// Stands between two ends of TCP connections. After a number of bytes that a seed draws it cuts a connection: by a reset, or in silence with
-/// the bytes that were under way.
+/// the bytes that were under way. It can also hold bytes back and close nothing, as a network does that is cut off.
 class tcp_relay {
 public:
     /// `port`: where the other end listens on this machine.
@@ -44,6 +45,11 @@ public:
     }
 
     int port() const { return own_port_; }
+    /// Holds back what the connecting ends send (`forth`), what the other ends send (`back`), and new connections, or lets all of it go on.
+    void hold(bool forth, bool back) {
+        holds_[0] = forth;
+        holds_[1] = back;
+    }
     int cuts() const { return cuts_; }
 
 private:
@@ -94,16 +100,17 @@ private:
     }
     void run() {
         while (!is_over_) {
-            std::vector<pollfd> waits{{listens_, POLLIN, 0}};
+            const bool holds[] = {holds_[0], holds_[1]};
+            std::vector<pollfd> waits{{holds[0] || holds[1] ? -1 : listens_, POLLIN, 0}}; // poll passes over -1
             for (const auto& l : links_)
-                for (const int end : l.ends) waits.push_back({end, POLLIN, 0});
+                for (int end = 0; end < 2; ++end) waits.push_back({holds[end] ? -1 : l.ends[end], POLLIN, 0});
             if (poll(waits.data(), waits.size(), 20) <= 0) continue;
             std::vector<link> rest;
             for (std::size_t i = 0; i < links_.size(); ++i) {
-                bool goes_on = true;
-                for (int end = 0; end < 2 && goes_on; ++end)
-                    if (waits[1 + 2 * i + static_cast<std::size_t>(end)].revents) goes_on = move(links_[i], end);
-                if (goes_on)
+                bool is_open = true;
+                for (int end = 0; end < 2 && is_open; ++end)
+                    if (waits[1 + 2 * i + static_cast<std::size_t>(end)].revents) is_open = move(links_[i], end);
+                if (is_open)
                     rest.push_back(links_[i]);
                 else
                     for (const int end : links_[i].ends) close(end);
@@ -121,7 +128,7 @@ private:
     const std::size_t most_bytes_;
     const int listens_;
     std::vector<link> links_;
-    std::atomic<bool> is_over_{false};
+    std::atomic<bool> is_over_{false}, holds_[2]{};
     std::atomic<int> cuts_{0};
     std::thread thread_;
 };
@@ -129,14 +136,21 @@ private:
 /// The network of a task, all of whose connections to others lead over relays.
 class relayed_net final : public rill::transport {
 public:
+    static constexpr std::size_t cuts_nothing = std::size_t(1) << 50; // bytes
     relayed_net(std::uint64_t seed, std::size_t most_bytes) : seed_(seed), most_bytes_(most_bytes) {}
 
-    std::string listen(const std::string& address, receiver f) override { return inner_.listen(address, std::move(f)); }
+    std::string listen(const std::string& address, receiver f) override {
+        auto at = inner_.listen(address, std::move(f));
+        const std::lock_guard lock(mutex_);
+        own_ports_.insert(port_of(at));
+        return at;
+    }
     connection connect(const std::string& address, receiver f, const std::string& peer) override {
-        const int port = std::stoi(address.substr(address.rfind(':') + 1));
+        const int port = port_of(address);
         const std::lock_guard lock(mutex_);
         auto& relay = relays_[port];
         if (!relay) relay = std::make_unique<tcp_relay>(port, seed_ + relays_.size(), most_bytes_);
+        if (!own_ports_.contains(port)) relay->hold(holds_forth_, holds_back_);
         return inner_.connect("127.0.0.1:" + std::to_string(relay->port()), std::move(f), peer);
     }
     void send(connection to, rill::message_parts message) override { inner_.send(to, std::move(message)); }
@@ -144,6 +158,14 @@ public:
     void close() noexcept override { inner_.close(); }
     bool needs_checksums() const noexcept override { return inner_.needs_checksums(); }
 
+    /// Holds back what this task sends by its connections to others (`forth`), or what it receives by them (`back`). It still reaches itself.
+    void hold(bool forth, bool back) {
+        const std::lock_guard lock(mutex_);
+        holds_forth_ = forth;
+        holds_back_ = back;
+        for (const auto& [port, relay] : relays_)
+            if (!own_ports_.contains(port)) relay->hold(forth, back);
+    }
     int cuts() const {
         const std::lock_guard lock(mutex_);
         int all = 0;
@@ -152,9 +174,13 @@ public:
     }
 
 private:
+    static int port_of(const std::string& address) { return std::stoi(address.substr(address.rfind(':') + 1)); }
+
     const std::uint64_t seed_;
     const std::size_t most_bytes_;
     mutable std::mutex mutex_;
+    bool holds_forth_ = false, holds_back_ = false;
+    std::set<int> own_ports_;
     std::map<int, std::unique_ptr<tcp_relay>> relays_;
     rill::zmq_transport inner_;
 };

@@ -12,6 +12,7 @@
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
 #include "io/temporary.hpp"
+#include "seeds.hpp"
 
 #if RILL_WITH_ZMQ
 #include <zmq.hpp>
@@ -256,7 +257,8 @@ TEST_CASE(
         s.set(zmq::sockopt::curve_serverkey, of_server);
     };
     std::vector<zmq::socket_t> clients;
-    for (int i = 0; i < 10; ++i) {
+    const auto rounds = seeds::from_environment("RILL_ROUNDS", 10);
+    for (std::uint64_t i = 0; i < rounds; ++i) {
         clients.push_back(client([](zmq::socket_t&) {})); // NULL
         clients.push_back(client([](zmq::socket_t& s) {
             s.set(zmq::sockopt::plain_username, std::string("worker/0"));

@@ -163,7 +163,7 @@ TEST_CASE("canned: wrong columns, labels and options are refused") {
     const auto named = data.map([](float x, float y, int) { return std::tuple(x, y, std::string("neither")); });
     CHECK_THAT(train(xy, named), contains("class_names must say"));
     CHECK_THAT(message([&] { linear_classifier(xy, {.class_names = {"a", "b"}}).train(named, {.steps = 1}); }),
-               contains("'neither' at 0 is none of the 2 classes"));
+               contains("'neither' at 0 is not one of the 2 classes"));
     CHECK_THAT(message([&] { linear_classifier(xy).train(data, {.steps = -1}); }), contains("steps is -1"));
     const auto wide = dataset::from_tensor_slices(xt::xtensor<float, 2>{{1, 2}, {3, 4}}, std::vector<int>{0, 1});
     CHECK_THAT(train({bucketized_column(numeric_column("x"), {2})}, wide), contains("of the shape [batch]"));

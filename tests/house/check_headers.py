@@ -3,37 +3,16 @@
 rill::kernels see it, with clang header-only where a header brings definitions of its own. What most of them include is
 precompiled (a third of the time), and given only to headers that include it anyway: nothing that is missing is hidden.
 RILL_CHANGED in the environment names changed headers ("rill/core/error.hpp rill/graph/op/op.ipp"): only those and what includes them
-are compiled."""
+are compiled. RILL_PART takes a part of them, "2of3": every third header from the second on."""
 import os
-import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from compiling import WARNINGS, arguments, compile_file
+from header_graph import HEADER_ONLY, LINKED, includes
 
 PRECOMPILED = [f"rill/{name}.hpp" for name in ( # the largest first
     "runtime/control_flow/region_kernels", "expr/tensor", "graph/region", "core/host_array", "core/any_array")]
-HEADER_ONLY, LINKED = "RILL_COMPILED=0", "RILL_COMPILED=1"
-INCLUDE = re.compile(r"^\s*#\s*include <(rill/[^>]+)>", re.M)
-
-
-class includes:
-    """Which headers each header includes, itself or through others."""
-
-    def __init__(self, root):
-        self.root, self.direct = root, {}
-
-    def of(self, name, mode):
-        seen, open_ends = set(), [name]
-        while open_ends:
-            name = open_ends.pop()
-            if name not in self.direct:
-                file = self.root / name
-                self.direct[name] = INCLUDE.findall(file.read_text()) if file.exists() else []
-            new = {n for n in self.direct[name] if mode == HEADER_ONLY or not n.endswith(".ipp")} - seen
-            seen |= new
-            open_ends += new
-        return seen
 
 
 def precompile(options, folder, mode):
@@ -78,6 +57,9 @@ def main():
     if changed := set(os.environ.get("RILL_CHANGED", "").split()):
         every, headers = len(headers), [h for h in headers if changed & {h.as_posix(), *included.of(h.as_posix(), mode_of(h))}]
         print(f"{len(headers)} of {every} headers are or include what changed")
+    if part := os.environ.get("RILL_PART"):
+        first, count = map(int, part.split("of"))
+        headers = headers[first - 1::count]
 
     def alone(header):
         # an object, not a syntax check: ccache keeps objects only

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reach.py leaves nothing out for good: three turns run every kind of check and every folder of tests, and a change reaches what
-it should. The turn is the number of commits, or the hour in a shallow clone."""
+"""reach.py leaves nothing out for good: TURNS commits in a row begin every step, also where the tests before them take TEST_MINUTES; and a
+change reaches what it should. The turn is the number of commits, or the hour in a shallow clone."""
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from reach import KINDS, MINUTES, SANITIZED, TURNS, changes, choose, folder_of, turn_of
+from reach import KINDS, MINUTES, ROTA, SANITIZED, TEST_MINUTES, TURNS, begun, changes, choose, folder_of, single, turn_of
 
 NOT_SANITIZED = ("house", "compile_fail", "consumers", "rare", "sanitizers")
 # changed file -> kinds that it reaches, kinds that it does not
 REACHED = {
-    "include/rill/core/error.hpp": ("headers compile_errors consumers instructions", "adding_an_op"),
+    "include/rill/core/error.hpp": ("headers compile_errors consumers far instructions", "adding_an_op"),
+    "include/rill/graph/node.hpp": ("headers compile_errors far adding_an_op instructions", "consumers levels nvcc benchmarks"),
+    "include/rill/distributed/channel.hpp": ("headers consumers", "compile_errors far levels nvcc"),
+    "include/rill/device/thrust/kernel_starter.hpp": ("headers levels far thrust nvcc", "consumers compile_errors"),
     "include/rill/device/cpu/cpu.hpp": ("headers levels far rare benchmarks instructions", "consumers nvcc"),
     "include/rill/ops/math/tanh.hpp": ("headers nvcc", "consumers benchmarks instructions"),
     "tests/nvcc/read_ptx.py": ("nvcc", "headers far levels consumers"),
@@ -31,11 +34,56 @@ REACHED = {
 }
 
 
+# changed file -> the folders under the sanitizers that it reaches, the nearest first
+FOLDERS = {
+    "include/rill/core/error.hpp": "core graph runtime train",
+    "include/rill/graph/node.ipp": "graph passes session ops/math",
+    "include/rill/ops/math/tanh.hpp": "ops/math train rill",
+    "tests/session/feed.cpp": "session",
+    "README.md": "",
+}
+
+
 def reached(root, files):
     """Returns the kinds of check that run for these changed files in every turn."""
     change = changes(root, {f: "M" for f in files})
     steps = set.intersection(*(set(choose(change, turn)) for turn in range(TURNS)))
-    return {s.removeprefix("check:") for s in steps if s.startswith("check:")}
+    return {s.removeprefix("check:").partition("/")[0] for s in steps if s.startswith("check:")}
+
+
+def check_folders(root):
+    problems = []
+    for file, expected in FOLDERS.items():
+        steps = changes(root, {file: "M"}).folders()
+        distances = [steps.get(folder, -1) for folder in expected.split()]
+        good = distances == sorted(distances) and -1 not in distances and distances[:1] in ([], [0]) and bool(steps) == bool(expected)
+        problems += [] if good else [f"{file} should reach {expected}, not {steps}"]
+    return problems
+
+
+def never_begun(change, turns, base):
+    """Returns the steps of these turns that no run of TURNS commits begins, if the tests before them take so many minutes."""
+    found = {step for turn in range(TURNS) for step in begun(choose(change, turn, turns), base)}
+    return sorted({step for steps in turns for step in steps} - found)
+
+
+def check_guarantee(root):
+    """Returns the steps that never begin, whatever has changed, and whether this check can fail."""
+    problems = []
+    for name, change in {"nothing": changes(root, {}), "all": changes(root, {"include/rill/core/error.hpp": "M", "tests/house/reach.py": "M"})}.items():
+        problems += [f"{step} never begins where {name} has changed" for step in never_begun(change, ROTA, TEST_MINUTES)]
+    nothing = changes(root, {})
+    endless = {"check:endless": 13}
+    problems += ["a step that can never begin is not seen"] * (never_begun(nothing, [*ROTA, endless], TEST_MINUTES) != ["check:endless"])
+    problems += ["a base of 44 minutes leaves room for all"] * (not never_begun(nothing, ROTA, TEST_MINUTES + 8))
+    problems += [f"{step} has no turn" for step in sorted(MINUTES.keys() - single(step for steps in ROTA for step in steps))]
+    problems += ["a step runs twice in a turn"] * any(len(single(steps)) != sum(len(single([s])) for s in steps) for steps in (
+        choose(changes(root, {"include/rill/core/error.hpp": "M"}), turn) for turn in range(TURNS)))
+    page = (root / "CONTRIBUTING.md").read_text()
+    problems += [] if f"in {TURNS} commits" in page else [f"CONTRIBUTING.md does not say that {TURNS} commits run all"]
+    divided = (root / "tests" / "CMakeLists.txt").read_text()
+    problems += [] if "RILL_TEST_PART" in divided else ["tests/CMakeLists.txt does not divide rill_tests_far by RILL_TEST_PART"]
+    return problems
 
 
 def check_turns():
@@ -63,7 +111,7 @@ def check_turns():
 
 def check(root):
     tests, problems = root / "tests", []
-    folders = {f for turn in SANITIZED for f in turn}
+    folders = set(SANITIZED)
     found = {folder_of(file.relative_to(tests).parts) for file in tests.rglob("*.cpp")
              if file.relative_to(tests).parts[0] not in NOT_SANITIZED}
     problems += [f"tests/{f} is never run under the sanitizers: add it to SANITIZED in reach.py" for f in sorted(found - folders)]
@@ -72,8 +120,6 @@ def check(root):
     labels = set(re.findall(r"\bcheck_(\w+)\b(?=[ )\";])", listed))
     problems += [f"the label check_{k} is no kind of reach.py" for k in sorted(labels - KINDS.keys())]
     problems += [f"no test has the label check_{k}" for k in sorted(KINDS.keys() - labels)]
-    nothing = changes(root, {})
-    problems += [f"{s} has no turn" for s in sorted({*MINUTES} - {s for turn in range(TURNS) for s in choose(nothing, turn)})]
     for file, (runs, does_not) in REACHED.items():
         kinds = reached(root, [file])
         problems += [f"{file} should reach {k}" for k in runs.split() if k not in kinds]
@@ -82,6 +128,7 @@ def check(root):
 
 
 if __name__ == "__main__":
-    found = check(Path(sys.argv[1])) + check_turns()
+    root = Path(sys.argv[1])
+    found = [*check(root), *check_folders(root), *check_guarantee(root), *check_turns()]
     print("\n".join(found) or "every check has its turn")
     sys.exit(bool(found))

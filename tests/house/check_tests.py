@@ -29,6 +29,7 @@ COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resou
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
+                        "distributed/namespaces": "tasks in network namespaces, whose link is cut",
                         "distributed/processes": "tasks in processes of their own, of all headers",
                         "distributed/simulated_training": "training in the simulator, with tasks that die",
                         "distributed/faults": "training by processes that are killed",
@@ -110,7 +111,7 @@ SLEEPS = {"distributed/faults": "processes that are killed, frozen and slow",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
 # programs: public TensorFlow programs, which use headers of all rooms
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "faults", "nvcc", "programs", "rare", "sanitizers", "saved", "tensorflow")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "faults", "nvcc", "programs", "rare", "sanitizers", "saved", "stock", "tensorflow")
 ROOMS_NOT_IN_SRC = ("distributed",)  # a library of its own, which src.hpp does not know
 NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 

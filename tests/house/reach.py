@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the steps of .ci/run: the kinds of `make check` and the sanitizers' folders whose turn it is, then those that a change
-can reach. The turn follows the number of commits, so that each kind comes with every third commit; where that is unknown, as in a
-shallow clone, with every third hour. .ci/run begins a step only if its minutes still fit.
+"""Chooses the steps of .ci/run: the tests of `make check` and the sanitizers' folders whose turn it is, then those that a change
+can reach, the nearest by includes first. .ci/run begins a step only if its minutes fit into MOST_MINUTES.
 
-    reach.py ROOT [BASE]    writes lines for a shell: STEPS ("check:far=15 sanitize:ops/math=12", with minutes), RILL_CHANGED
-                            and UNREACHED
+Guaranteed, and proved by check_reach.py: every step begins at least once in TURNS commits in a row, if `make test`, the demo and
+the fuzzer take at most TEST_MINUTES. For that, long kinds run in parts ("headers/2of3"), and no turn takes more than the minutes that are
+left. The turn follows the number of commits; in a shallow clone, where that is unknown, the hours of its last commit. TURNS is prime: whoever
+runs every second or tenth commit meets every turn, too. Nothing is remembered between runs.
+
+    reach.py ROOT [BASE]    writes lines for a shell: STEPS ("check:far/1of3=8,0 sanitize:tsan:ops/math=5,7": minutes, and how many
+                            more for the first step of its kind), MOST_MINUTES, CHANGED_HEADERS and UNREACHED
     reach.py ROOT all       the same with every step
 
 The change is what differs from BASE; without BASE, from the newest commit that is 12 hours older than the last one. Where that is
@@ -13,19 +17,28 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import lru_cache
+from itertools import count
+from math import ceil
 from pathlib import Path
 
+from header_graph import HEADER_ONLY, includes
+
 HOURS = 12
-TURNS = 3
-# by turn: folders of tests under the sanitizers, each with its minutes
-SANITIZED = [
-    {"core": 3, "io": 4, "faults": 3, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4, "distributed": 4},
-    {"device": 10, "expr": 6, "eager": 3, "train": 8, "data": 6, "estimator": 4, "summary": 2, "tensorflow": 4, "programs": 5, "ops/array": 9,
-     "ops/linalg": 7, "ops/nn": 6, "ops/catalogue.cpp": 2},
-    {"resources": 5, "ops/math": 14, "ops/control": 8, "ops/accumulator": 3, "ops/barrier": 3, "ops/collective": 3, "ops/queue": 5, "ops/exchange": 2, "ops/image": 2,
-     "ops/input": 3, "ops/io": 2, "ops/quantized": 3, "ops/stack": 2, "ops/random": 4, "ops/state": 5, "ops/string": 3, "ops/summary": 2, "ops/sync": 4,
-     "ops/table": 3},
-]
+MOST_MINUTES = 48  # a run that is killed, at 50, says nothing
+TEST_MINUTES = 36  # `make test`, the demo and the fuzzer, cold on 2 cores
+# The minutes of steps are estimates for a slow machine of 2 cores, with room: of compile errors, adding_an_op and the tests of levels from runs of
+# 27 November 2026 on a faster one, of the others from the seconds of their units. `make test-costs CHECKS=1` measures the kinds of check.
+# sanitizer -> the minutes that its first step takes more, for rill::kernels and what all tests share; the fuzzer has built the kernels of one
+SANITIZERS = {"asan-ubsan": 2, "tsan": 7}
+# folders of tests under the sanitizers, each with its minutes under one of them
+SANITIZED = {
+    "core": 2, "io": 2, "faults": 2, "graph": 3, "runtime": 5, "session": 3, "link": 1, "passes": 3, "rill": 5, "saved": 2, "stock": 1, "distributed": 5,
+    "device": 5, "expr": 3, "eager": 2, "train": 5, "data": 3, "estimator": 2, "summary": 1, "tensorflow": 2, "programs": 5, "resources": 3,
+    "ops/array": 5, "ops/linalg": 4, "ops/nn": 4, "ops/catalogue.cpp": 1, "ops/math": 5, "ops/control": 4, "ops/accumulator": 1, "ops/barrier": 1,
+    "ops/collective": 1, "ops/queue": 2, "ops/exchange": 1, "ops/image": 1, "ops/input": 1, "ops/io": 1, "ops/quantized": 1, "ops/stack": 1,
+    "ops/random": 2, "ops/state": 2, "ops/string": 1, "ops/summary": 1, "ops/sync": 2, "ops/table": 1,
+}
 
 
 def below(*folders):
@@ -47,33 +60,84 @@ def named_by_a_case(change):
     return any(re.search(rf"\b{Path(f).stem}\b", cases) for f in change.files if f.startswith("include/rill/ops/"))
 
 
+@lru_cache
+def header_graph(root):
+    return includes(root / "include")
+
+
+def of_gpu_programs(change):
+    """Returns true if programs for a GPU bring a changed header that others do not bring."""
+    graph = header_graph(change.root)
+    brought = graph.of("rill/gpu.hpp", HEADER_ONLY) | {"rill/gpu.hpp"}
+    return any(f"rill/{name}" in brought - graph.of("rill/rill.hpp", HEADER_ONLY) for name in change.headers())
+
+
 ENGINE = [f"include/rill/{folder}" for folder in ("runtime", "session", "eager", "resources", "link")]
 HARNESS = ["tests/harness.cpp", "tests/main.cpp", "tests/ops/harness.hpp"]
 PACKAGES = below("CMakeLists.txt", "CMakePresets.json", "conanfile.py", "docs/packages", "tests/consumers", "include/rill/core",
-                 "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp", "include/rill/graph/op/op_registry.hpp")
-# kind (its tests have the label check_<kind>) -> its turn, its minutes on a slow machine, whether a change reaches it
+                 "include/rill/distributed", "include/rill/distributed.hpp", "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp",
+                 "include/rill/graph/op/op_registry.hpp")
+# kind (its tests have the label check_<kind>) -> its parts, the minutes of each on a slow machine, whether a change reaches it. The parts of
+# most are every n-th test; check_headers.py and tests/CMakeLists.txt (far) divide by themselves.
 KINDS = {
-    "headers": (0, 20, below("include", "tests/house")),
-    "compile_errors": (1, 20, lambda c: below("tests/compile_fail", "tests/house", "include/rill/core", "include/rill/expr",
-                                              "include/rill/train", *ENGINE)(c) or named_by_a_case(c)),
-    "consumers": (2, 18, lambda c: PACKAGES(c) or added_or_removed(c)),
-    "levels": (1, 12, of_kernels),
-    "far": (2, 14, lambda c: of_kernels(c) or below("include/rill/passes", "tests/device/far", *ENGINE)(c)),
-    "thrust": (1, 8, below("include/rill/device", "include/rill/thrust.hpp", "tests/device/far", "tests/device/thrust")),
+    "headers": (3, 7, below("include", "tests/house")),
+    "compile_errors": (2, 6, lambda c: below("tests/compile_fail", "tests/house", "include/rill/core", "include/rill/graph", "include/rill/expr",
+                                             "include/rill/train", *ENGINE)(c) or named_by_a_case(c)),
+    "consumers": (4, 9, lambda c: PACKAGES(c) or added_or_removed(c)),
+    "levels": (1, 11, of_kernels),
+    "far": (3, 9, lambda c: of_kernels(c) or below("include/rill/core", "include/rill/graph", "include/rill/passes", "tests/device/far",
+                                                   *ENGINE)(c)),
+    "thrust": (1, 10, below("include/rill/device", "include/rill/thrust.hpp", "tests/device/far", "tests/device/thrust")),
     "python": (1, 6, below("include/rill/io", "include/rill/data", "include/rill/summary", "include/rill/ops/input", "include/rill/ops/summary",
                            "include/rill/train/saver.hpp", "include/rill/train/saver.ipp", "examples/tensorboard.cpp",
                            "examples/exchange_weights.cpp", "examples/exchange_input.cpp", "tests/data", "tests/house")),
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
-    "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
-                                   "tests/random_control_flow.hpp", *ENGINE)),
-    "nvcc": (2, 14, lambda c: below("tests/nvcc", "include/rill/config.hpp", "include/rill/device/cuda", "include/rill/gpu.hpp")(c) or any(
+    "random": (1, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
+                           "tests/random_control_flow.hpp", *ENGINE)),
+    "nvcc": (3, 6, lambda c: below("tests/nvcc", "include/rill/config.hpp")(c) or of_gpu_programs(c) or any(
         "RILL_FN" in c.text(f) for f in c.files if f.startswith("include/"))),
-    "adding_an_op": (2, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
+    "adding_an_op": (1, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
                                  "tests/house", *HARNESS)),
-    "benchmarks": (0, 8, below("bench", "include/rill/device", "CMakeLists.txt", *ENGINE)),
-    "instructions": (0, 8, below("bench/instructions", "bench/models.hpp", "include/rill/core", "include/rill/graph", "include/rill/device",
+    "benchmarks": (1, 9, below("bench", "include/rill/device", "CMakeLists.txt", *ENGINE)),
+    "instructions": (1, 8, below("bench/instructions", "bench/models.hpp", "include/rill/core", "include/rill/graph", "include/rill/device",
                                  "include/rill/expr", "include/rill/passes", "include/rill/ops/control", *ENGINE)),
 }
+
+
+def parts_of(kind):
+    """Returns {step: minutes} of a kind of `make check`."""
+    parts, minutes, _ = KINDS[kind]
+    return {f"check:{kind}{f'/{i}of{parts}' if parts > 1 else ''}": minutes for i in range(1, parts + 1)}
+
+
+CHECKS = {step: minutes for kind in KINDS for step, minutes in parts_of(kind).items()}
+MINUTES = CHECKS | {f"sanitize:{tool}:{folder}": minutes for tool in SANITIZERS for folder, minutes in SANITIZED.items()}
+
+
+def more_at_first(step):
+    """Returns the minutes that a step takes more if none of its sanitizer came before."""
+    return SANITIZERS.get(step.split(":")[1], 0)
+
+
+def packed(steps, room):
+    """Returns lists of steps, each list of at most so many minutes where its steps are no longer."""
+    bins = []
+    for step, minutes in sorted(steps.items(), key=lambda each: -each[1]):
+        mine = next((b for b in bins if sum(b.values()) + minutes <= room), None)
+        bins.append({step: minutes}) if mine is None else mine.update({step: minutes})
+    return bins
+
+
+def rota():
+    """Returns {step: minutes} of each turn. A turn of a sanitizer has one step for all of its folders."""
+    turns = packed(CHECKS, MOST_MINUTES - TEST_MINUTES)
+    for tool, first in SANITIZERS.items():
+        turns += [{f"sanitize:{tool}:{';'.join(folders)}": sum(folders.values())} for folders in packed(SANITIZED, MOST_MINUTES - TEST_MINUTES - first)]
+    return turns
+
+
+ROTA = rota()
+TURNS = next(n for n in count(len(ROTA)) if all(n % d for d in range(2, n)))
 
 
 def folder_of(parts):
@@ -95,37 +159,74 @@ class changes:
         path = self.root / file
         return path.read_text() if path.exists() else ""
 
+    def headers(self):
+        """Returns the changed headers as they are included, but for "rill/"."""
+        return [f.removeprefix("include/rill/") for f in self.files if re.match(r"include/rill/.+\.[hi]pp$", f)]
+
     def folders(self):
-        """Returns the folders below tests/ that hold the tests of what changed."""
+        """Returns {folder below tests/: steps} of the tests that a change reaches: by how many includes a header of theirs is away."""
         paths = [re.match(r"(?:include/rill|tests)/(.+)$", file) for file in self.files]
-        return {folder_of(path[1].split("/")) for path in paths if path}
+        found = {folder_of(path[1].split("/")): 0 for path in paths if path}
+        for header, steps in header_graph(self.root).that_bring([f"rill/{name}" for name in self.headers()]).items():
+            folder = folder_of(header.split("/")[1:])
+            found[folder] = min(steps, found.get(folder, steps))
+        return {folder: steps for folder, steps in found.items() if folder in SANITIZED}
 
 
-MINUTES = {f"check:{k}": minutes for k, (_, minutes, _) in KINDS.items()}
-MINUTES |= {f"sanitize:{f}": minutes for turn in SANITIZED for f, minutes in turn.items()}
+def changed_headers_alone(change):
+    """Returns {step: minutes} for the headers that changed or bring what changed, by their share of all."""
+    top = change.root / "include"
+    every = [file.relative_to(top).as_posix() for file in top.glob("rill/**/*.hpp")]
+    share = len(set(every) & header_graph(change.root).that_bring([f"rill/{name}" for name in change.headers()]).keys()) / max(1, len(every))
+    return {"check:headers": 1 + ceil(share * sum(parts_of("headers").values()))}
 
 
-def choose(change, turn):
-    """Returns the steps for a change, first those that have their turn. Each turn begins its list at another place."""
-    def turned(steps):
-        first = turn // TURNS % len(steps) if steps else 0
-        return steps[first:] + steps[:first]
+@lru_cache
+def reached(change):
+    """Returns {step: (distance, minutes)} for what a change can reach. The kinds of check stand behind the folders that have changed
+    themselves, but for headers alone, of which few may be reached."""
+    steps = {step: (1, minutes) for kind, (_, _, reaches) in KINDS.items() if reaches(change) for step, minutes in parts_of(kind).items()}
+    if "check:headers/1of3" in steps and not below("tests/house")(change):
+        alone = changed_headers_alone(change)
+        if alone["check:headers"] <= MOST_MINUTES - TEST_MINUTES:
+            steps = {step: (0, minutes) for step, minutes in alone.items()} | {s: v for s, v in steps.items() if s not in parts_of("headers")}
+    return steps | {f"sanitize:{tool}:{folder}": (distance, SANITIZED[folder]) for folder, distance in change.folders().items() for tool in SANITIZERS}
 
-    mine = turned([f"check:{k}" for k, (whose, _, _) in KINDS.items() if whose == turn % TURNS])
-    mine += turned([f"sanitize:{f}" for f in SANITIZED[turn % TURNS]])
-    reached = {*(f"check:{k}" for k, (_, _, reaches) in KINDS.items() if reaches(change)),
-               *(f"sanitize:{f}" for f in change.folders())}
-    return mine + turned([s for s in MINUTES if s in reached and s not in mine])
+
+def single(steps):
+    """Returns the steps with a step of several folders taken apart."""
+    return {f"{step.rpartition(':')[0]}:{part}" for step in steps for part in step.rpartition(":")[2].split(";")}
+
+
+def choose(change, turn, turns=None):
+    """Returns {step: minutes} for a change, in order: what has its turn, then what is reached, the nearest first. Of equally near ones each
+    turn begins with another."""
+    turns = turns or ROTA
+    mine = turns[turn % TURNS % len(turns)]
+    others = [(step, *how) for step, how in reached(change).items() if step not in single(mine)]
+    first = turn % len(others) if others else 0
+    return mine | {step: minutes for step, _, minutes in sorted(others[first:] + others[:first], key=lambda each: each[1])}
+
+
+def begun(steps, minutes_gone):
+    """Returns the steps that .ci/run begins if `make test`, demo and fuzzing took so many minutes, and each step its own."""
+    found = []
+    for step, minutes in steps.items():
+        if not any(step.rpartition(":")[0] == other.rpartition(":")[0] for other in found):
+            minutes += more_at_first(step)
+        if minutes_gone + minutes <= MOST_MINUTES:
+            minutes_gone += minutes
+            found.append(step)
+    return found
 
 
 def shell(change, turn, everything):
-    chosen = list(MINUTES) if everything else choose(change, turn)
-    headers_whole = everything or KINDS["headers"][0] == turn % TURNS or below("tests/house")(change)
-    changed = sorted(f.removeprefix("include/") for f in change.files if f.startswith("include/"))
+    chosen = dict(MINUTES) if everything else choose(change, turn)
     return {
-        "STEPS": " ".join(f"{s}={MINUTES[s]}" for s in chosen),
-        "RILL_CHANGED": "" if headers_whole else " ".join(changed),
-        "UNREACHED": " ".join(s for s in MINUTES if s not in chosen),
+        "STEPS": " ".join(f"{step}={minutes},{more_at_first(step)}" for step, minutes in chosen.items()),
+        "MOST_MINUTES": str(MOST_MINUTES),
+        "CHANGED_HEADERS": " ".join(sorted(f"rill/{name}" for name in change.headers())),
+        "UNREACHED": " ".join(s for s in MINUTES if s not in single(chosen)),
     }
 
 

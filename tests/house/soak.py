@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every random test of a build with new seeds for a while, then the tests of crashes and kills with many of them, and says how a
-failure is found again.
+"""Runs every random test of a build with new seeds for a while, then the tests of crashes, kills and cuts with many of them and SEEDS seeds
+of each test in virtual time, and says how a failure is found again.
 
-    soak.py BUILD SECONDS [FIRST_SEED]"""
+    soak.py BUILD SECONDS SEEDS [FIRST_SEED]"""
 import os
 import re
 import subprocess
@@ -11,8 +11,22 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# tests that count by a variable of their own: crashes while files are written, killed processes
-COUNTED = [("rill_tests_io", "checkpoint: G*", "RILL_CRASHES", 2000), ("rill_tests_train", "saver: G20*", "RILL_KILLS", 1000)]
+# tests in real time, which count by variables of their own: crashes while files are written, tasks that are killed, frozen or cut off
+COUNTED = [("rill_tests_io", "checkpoint: G*", {"RILL_CRASHES": 2000, "RILL_FLIP_BYTES": 65536}),
+           ("rill_tests_train", "saver: G20*", {"RILL_KILLS": 1000}),
+           ("rill_tests_distributed", "faults: processes*", {"RILL_KILLS": 1000, "RILL_QUIET_STEPS": 20000}),
+           ("rill_tests_distributed", "processes: whoever*", {"RILL_ROUNDS": 100}),
+           ("rill_tests_distributed", "processes: one that stands still*", {"RILL_ROUNDS": 75}),
+           ("rill_tests_distributed", "processes: tasks start*", {"RILL_ROUNDS": 200}),
+           ("rill_tests_distributed", "processes: sessions and servers*", {"RILL_ROUNDS": 500}),
+           ("rill_tests_distributed", "transports: G5*", {"RILL_ROUNDS": 100}),
+           ("rill_tests_distributed", "transports: G15*", {"RILL_MESSAGES": 1_000_000}),
+           ("rill_tests_distributed", "zmq transport: G17*", {"RILL_ROUNDS": 50}),
+           ("rill_tests_distributed", "server: G6*[real_time]", {"RILL_SEEDS": 100})]
+# tests in virtual time, each of which runs SEEDS seeds
+VIRTUAL = [("rill_tests_distributed", "channel:*[random]"), ("rill_tests_distributed", "server:*[random]~[real_time]"),
+           ("rill_tests_distributed", "cluster session:*[random]"), ("rill_tests_distributed", "simulated training:*[random]"),
+           ("rill_tests", "random schedules*")]
 
 
 def random_tests(program):
@@ -22,8 +36,8 @@ def random_tests(program):
 
 
 def main():
-    build, seconds = Path(sys.argv[1]), int(sys.argv[2])
-    first = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else int(time.time())
+    build, seconds, seeds = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    first = int(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else int(time.time())
     programs = [p for p in sorted((build / "tests").glob("rill_tests*")) if p.is_file() and os.access(p, os.X_OK)]
     tests = [(program, name) for program in programs for name in random_tests(program)]
     if not tests:
@@ -39,18 +53,26 @@ def main():
         if result.returncode != 0:
             failed += 1
             print(f"{result.stdout[-6000:]}\nagain: RILL_FIRST_SEED={first} {program} '{escaped}', or RILL_SEED with the seed that it names\n", flush=True)
-    counted = [(build / "tests" / program, *rest) for program, *rest in COUNTED if (build / "tests" / program).exists()]
-    for program, name, variable, count in counted:
-        result = subprocess.run([program, name], env={**environment, variable: str(count)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True, errors="replace")
+    counted = [(build / "tests" / program, name, variables)
+               for program, name, variables in COUNTED + [(*test, {"RILL_SEEDS": seeds}) for test in VIRTUAL]
+               if (build / "tests" / program).exists()]
+    environment.pop("RILL_SOAK_SECONDS")
+    for program, name, variables in counted:
+        begin = time.time()
+        result = subprocess.run([program, name], env={**environment, **{v: str(n) for v, n in variables.items()}}, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, errors="replace")
         good = result.returncode == 0 and not re.search("No test cases matched|No tests ran", result.stdout)
         failed += not good
-        print(f"{'passed' if good else 'FAILED'}  {name} {variable}={count}", flush=True)
+        said = " ".join(f"{v}={n}" for v, n in variables.items())
+        print(f"{'passed' if good else 'FAILED'}  {name} {said}, {time.time() - begin:.0f} s", flush=True)
         if not good:
-            print(f"{result.stdout[-6000:]}\nagain: {variable}={count} {program} '{name}'\n", flush=True)
+            print(f"{result.stdout[-6000:]}\nagain: RILL_FIRST_SEED={first} {said} {program} '{name}'\n", flush=True)
     fuzz = build / "tests" / "saved" / "rill_saved_fuzz"
     if fuzz.exists():
-        failed += subprocess.run([fuzz, str(each), *sorted(map(str, (ROOT / "tests/data/graphs").glob("*.rill")))]).returncode != 0
+        command = [str(fuzz), str(each), *sorted(map(str, (ROOT / "tests/data/graphs").glob("*.rill"))), str(first % 2**32)]
+        if subprocess.run(command).returncode != 0:
+            failed += 1
+            print(f"again: FUZZ_VERBOSE=1 {' '.join(command)}, which names each round; with 0.001 and a round's number that round alone", flush=True)
     print(f"{len(tests) + len(counted) + fuzz.exists() - failed} passed, {failed} failed")
     sys.exit(bool(failed))
 

@@ -227,6 +227,57 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: measured times move
     CHECK(!chosen.may_move(*v.node()));
 }
 
+namespace test_place_by_cost {
+
+/// Two chains of products that meet, each worth a device of its own.
+template <class M> matrix chains(const M& m) {
+    const matrix a(matmul(matmul(m, m), m)), b(matmul(matmul(m * 2.f, m), m));
+    return matrix(matmul(a, b));
+}
+
+} // namespace test_place_by_cost
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a loop stays whole, unless a node of its body is pinned") {
+    using test_place_by_cost::chains;
+    const auto goes_on = [](const auto& m) { return reduce_sum(m) < 1000.f; };
+    const matrix start(x * 1.f);
+    const auto free = while_loop(goes_on, [](const auto& m) { return chains(m); }, start);
+    const auto pinned = while_loop(goes_on,
+                                   [](const auto& m) {
+                                       const matrix twice = [&] {
+                                           const device_scope there("/cpu:1");
+                                           return matrix(m * 2.f);
+                                       }();
+                                       return matrix(matmul(twice, m));
+                                   },
+                                   start);
+    const auto state = merge(enter(start, "loop")); // made of primitives
+    const auto ways = switch_(state.value, loop_cond(sealed(goes_on(state.value))));
+    close_loop({{state, next_iteration(chains(ways.if_true))}});
+    const matrix raised = leave(ways.if_false);
+
+    const session cut(g, {.device_count = {{"cpu", 2}}, .placer = placers::by_cost, .partition_devices = true});
+    const session whole(g, {.device_count = {{"cpu", 2}}});
+    CHECK(cut.partition({chains(x)}, {x}).size() == 2);
+    CHECK(cut.partition({free}, {x}).size() == 1);
+    CHECK(cut.partition({raised}, {x}).size() == 1);
+    CHECK(cut.partition({pinned}, {x}).size() == 2);
+    const xt::xtensor<float, 2> xs = xt::eye<float>(300);
+    for (const auto& m : {free, matrix(pinned), raised}) {
+        const bool same = cut.run(m, feed(x, xs)) == whole.run(m, feed(x, xs));
+        CHECK(same);
+    }
+
+    placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+    const auto& second = *chosen.devices().all()[1];
+    const node& body = *free.node()->bodies->back().results[0].from;
+    CHECK(chosen.is_free(body));
+    chosen.choose(*free.node(), second);
+    CHECK(&chosen.device_of(*free.node()) == &second);
+    CHECK(!chosen.is_free(body));
+    CHECK(&chosen.device_of(body) == &second);
+}
+
 TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a branch that is made of primitives") {
     const auto way = switch_(x, sealed(reduce_sum(x) > 0.f));
     const matrix y(merge(way.if_false * 2.f, matmul(way.if_true, way.if_true)).value);

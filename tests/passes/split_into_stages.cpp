@@ -43,8 +43,8 @@ TEST_CASE("split_into_stages: what waits for the same is one stage, and each sta
         (stage.alone.origin ? alone : lines)++;
         if (!stage.alone.origin) {
             check(stage.part, true);
-            CHECK(stage.part.fetches.size() == stage.gives.size());
-            CHECK(stage.part.feeds.size() == stage.takes.size());
+            CHECK(stage.part.fetches.size() == stage.outputs.size());
+            CHECK(stage.part.feeds.size() == stage.inputs.size());
         }
     }
     CHECK(alone == 2);

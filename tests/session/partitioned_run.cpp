@@ -26,6 +26,7 @@ namespace test_partitioned_run {
 
 using random_parts::cpus;
 using random_parts::drawn_devices;
+using random_parts::drawn_threads;
 using random_parts::on_threads;
 using random_parts::same_bits;
 
@@ -106,8 +107,7 @@ TEST_CASE("partitioned run: variables, queues, branches, loops and control edges
         const random_parts::program p(seed, drawn_devices(cpus(2 + seed % 3), seed));
         for (const bool few : {false, true}) {
             const auto wanted = p.outcomes(session(g, on_threads(0, false)), few);
-            const int threads = seed % 3 == 2 ? 3 : static_cast<int>(seed % 3);
-            CHECK(differing(p.outcomes(session(g, on_threads(threads, true)), few), wanted) == 0);
+            CHECK(differing(p.outcomes(session(g, on_threads(drawn_threads(seed), true)), few), wanted) == 0);
         }
     });
 }
@@ -118,17 +118,20 @@ TEST_CASE("partitioned run: random control flow, with writes in bodies and gradi
         if (!t.is_clear()) return;
         built b(t.p, drawn_devices(cpus(3), seed));
         const auto [dx, dw] = gradients(b.z, b.x, b.w);
-        const session s(on_threads(static_cast<int>(seed % 3), true));
+        const session s(on_threads(drawn_threads(seed), true));
         s.run(global_variables_initializer());
         const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
         CHECK(t.is(z, t.value.v));
-        CHECK(t.is(s.run(b.written), t.written));
+        const double written = s.run(b.written);
+        CHECK(t.is(written, t.written));
         const session whole(on_threads(0, false));
         whole.run(global_variables_initializer());
         CHECK(std::get<0>(b.run(whole, std::tuple(b.z, b.writes), t.x)) == z);
+        CHECK(whole.run(b.written) == written);
         const auto slopes = b.run(s, std::tuple(dx, dw), t.x);
         CHECK(t.is(std::get<0>(slopes), t.value.d[0]));
         CHECK(t.is(std::get<1>(slopes), t.value.d[1]));
+        CHECK(b.run(whole, std::tuple(dx, dw), t.x) == slopes);
     });
 }
 
@@ -444,7 +447,7 @@ TEST_CASE("partitioned run: random control flow made of primitives, cut and in o
     int cut_up = 0;
     each_program(20, drawn::with_primitives, [&](std::uint64_t seed, const trial& t) {
         if (!t.is_clear()) return;
-        const auto threads = static_cast<int>(seed % 3);
+        const int threads = drawn_threads(seed);
         try {
             const built b(t.p, drawn_devices(cpus(3), seed));
             const session s(on_threads(threads, true));

@@ -361,6 +361,7 @@ inline std::vector<std::string> run(const described& d, const named_functions& f
         }
     }
     const session s(g, {.intra_op_threads = 1});
+    if (!global_variables().empty()) s.run(global_variables_initializer()); // of cells
     if (!g.collection(collections::local_variables).empty()) s.run(local_variables_initializer()); // of metrics
     const auto results = s.run(fetches, feeds);
     for (std::size_t i = 0; i < results.size(); ++i)

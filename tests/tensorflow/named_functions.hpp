@@ -48,6 +48,55 @@ template <class L, class P, class F> operands metric_of(const operands& in, cons
     return outputs(std::get<1>(f(tensor<L, dyn>(in[0]), tensor<P, dyn>(in[1]))));
 }
 
+/// Calls f with the element type of x, and the first operand as a tensor of that type and Rank open extents.
+template <int Rank, class F> operands in_rank(const operands& in, const F& f) {
+    return in_floats(in[0], [&]<class T>(std::type_identity<T>) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return outputs(f(tensor<T, ((void)I, dyn)...>(in[0])));
+        }(std::make_integer_sequence<int, Rank>{});
+    });
+}
+
+/// An initializer that takes the first value of its variable's shape.
+struct first_of_shape {
+    operands values;
+    template <class T> endpoint initial_value(const dims& shape) const {
+        for (const auto& v : values)
+            if (v.dtype() == dtype_of<T> && v.static_shape() == shape) return v.end();
+        throw std::runtime_error("no operand has the shape " + to_string(shape));
+    }
+};
+
+/// Returns the outputs of a cell over sequences [batch, time, 4]. The operands after the sequences are the values of its variables.
+template <class Cell> operands outputs_of_cell(const operands& in, const typename Cell::options_type& o) {
+    const Cell cell("cell", o);
+    return outputs(std::get<0>(dynamic_rnn(cell, tensor<typename Cell::value_type, dyn, dyn, 4>(in[0]))));
+}
+
+/// Calls a convolution or pool with the padding that the field names, as a compile-time argument.
+template <class F> operands padded_as(const field_reader& fields, const F& f) {
+    if (fields.text("padding") == "SAME") return f(std::integral_constant<padding::kind, padding::same>{});
+    return f(std::integral_constant<padding::kind, padding::valid>{});
+}
+
+/// Returns the order of a norm.
+inline norm_order order_of(const field_reader& fields) {
+    return fields.text("order") == "inf" ? infinite_order : norm_order(real(fields, "order"));
+}
+
+/// Returns the real numbers of a result of quantised ops: numbers, and the ends of their range.
+template <class Q> operands reals_of(const Q& q, quantize_mode mode = quantize_mode::min_first) {
+    return outputs(dequantize(std::get<0>(q), std::get<1>(q), std::get<2>(q), mode));
+}
+
+/// Calls f with both operands in eight bits, from -2 to 3 and -3 to 2, and their ranges.
+template <class F> auto in_bytes(const operands& in, const F& f) {
+    constexpr auto mode = quantize_mode::min_first;
+    const auto [a, a_low, a_high] = quantize<quint8>(in[0], -2, 3, mode);
+    const auto [b, b_low, b_high] = quantize<quint8>(in[1], -3, 2, mode);
+    return f(a, b, a_low, a_high, b_low, b_high);
+}
+
 inline const std::map<std::string_view, named_function>& composed_functions() {
     using M = tensor<float, dyn, dyn>;
     using fields_of = const field_reader&;
@@ -117,6 +166,200 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
          [](const operands& in, fields_of) {
              if (in[0].dtype() == dtype::float32) return outputs(count_nonzero(of_type<float>::matrix(in[0])));
              return outputs(count_nonzero(of_type<int>::matrix(in[0])));
+         }},
+        {"conv1d",
+         [](const operands& in, fields_of) {
+             return outputs(conv1d<window{.strides = {2}, .padding = padding::same}>(in[0], in[1]));
+         }},
+        {"conv3d",
+         [](const operands& in, fields_of) {
+             return outputs(conv3d<window{.strides = {1, 2, 1}, .padding = padding::same}>(in[0], in[1]));
+         }},
+        {"max_pool1d",
+         [](const operands& in, fields_of f) {
+             return padded_as(f, [&](auto by) {
+                 return outputs(max_pool<window{.size = {3}, .strides = {2}, .padding = by.value}>(in[0]));
+             });
+         }},
+        {"avg_pool1d",
+         [](const operands& in, fields_of f) {
+             return padded_as(f, [&](auto by) {
+                 return outputs(avg_pool<window{.size = {3}, .strides = {2}, .padding = by.value}>(in[0]));
+             });
+         }},
+        {"max_pool3d",
+         [](const operands& in, fields_of f) {
+             return padded_as(f, [&](auto by) {
+                 return outputs(max_pool<window{.size = {2, 3, 2}, .strides = {2, 1, 2}, .padding = by.value}>(in[0]));
+             });
+         }},
+        {"avg_pool3d",
+         [](const operands& in, fields_of f) {
+             return padded_as(f, [&](auto by) {
+                 return outputs(avg_pool<window{.size = {2, 3, 2}, .strides = {2, 1, 2}, .padding = by.value}>(in[0]));
+             });
+         }},
+        {"batch_normalization",
+         [](const operands& in, fields_of f) {
+             return outputs(batch_normalization(in[0], in[1], in[2], in[3], in[4], real(f, "epsilon")));
+         }},
+        {"segment_sum",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) { return segment_sum(x, of_type<int>::vector(in[1])); });
+         }},
+        {"segment_mean",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) { return segment_mean(x, of_type<int>::vector(in[1])); });
+         }},
+        {"segment_max",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) { return segment_max(x, of_type<int>::vector(in[1])); });
+         }},
+        {"segment_min",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) { return segment_min(x, of_type<int>::vector(in[1])); });
+         }},
+        {"segment_prod",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) { return segment_prod(x, of_type<int>::vector(in[1])); });
+         }},
+        {"sparse_segment_sum",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) {
+                 return sparse_segment_sum(x, of_type<int>::vector(in[1]), of_type<int>::vector(in[2]));
+             });
+         }},
+        {"sparse_segment_mean",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) {
+                 return sparse_segment_mean(x, of_type<int>::vector(in[1]), of_type<int>::vector(in[2]));
+             });
+         }},
+        {"sparse_segment_sqrt_n",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in, [&](const auto& x) {
+                 return sparse_segment_sqrt_n(x, of_type<int>::vector(in[1]), of_type<int>::vector(in[2]));
+             });
+         }},
+        {"unsorted_segment_mean",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(in,
+                               [&](const auto& x) { return unsorted_segment_mean<6>(x, of_type<int>::vector(in[1])); });
+         }},
+        {"unsorted_segment_sqrt_n",
+         [](const operands& in, fields_of) {
+             return in_rank<2>(
+                 in, [&](const auto& x) { return unsorted_segment_sqrt_n<6>(x, of_type<int>::vector(in[1])); });
+         }},
+        {"meshgrid",
+         [](const operands& in, fields_of f) {
+             return in_floats(in[0], [&]<class T>(std::type_identity<T>) {
+                 using V = typename of_type<T>::vector;
+                 const V x(in[0]), y(in[1]), z(in[2]);
+                 const auto [a, b, c] =
+                     f.text("indexing") == "xy" ? meshgrid(x, y, z) : meshgrid(matrix_indexing, x, y, z);
+                 return outputs(a, b, c);
+             });
+         }},
+        {"bincount_weights",
+         [](const operands& in, fields_of) {
+             return in_floats(in[1], [&]<class T>(std::type_identity<T>) {
+                 return outputs(bincount(of_type<int>::vector(in[0]), typename of_type<T>::vector(in[1])));
+             });
+         }},
+        {"bucketize", [](const operands& in, fields_of) { return outputs(bucketize(in[0], {-1.f, 0.f, 0.f, 1.5f})); }},
+        {"histogram_fixed_width",
+         [](const operands& in, fields_of) {
+             return in_rank<1>(in, [](const auto& x) { return histogram_fixed_width<5>(x, -2, 2); });
+         }},
+        {"tensordot", [](const operands& in, fields_of) { return outputs(tensordot(in[0], in[1], {1, 2}, {1, 0})); }},
+        {"tensordot_last", [](const operands& in, fields_of) { return outputs(tensordot<1>(in[0], in[1])); }},
+        {"trace", [](const operands& in, fields_of) { return outputs(trace(in[0])); }},
+        {"norm",
+         [](const operands& in, fields_of f) {
+             return in_rank<2>(in, [&](const auto& x) {
+                 return f.text("order") == "euclidean" ? norm<1>(x) : norm<1>(x, order_of(f));
+             });
+         }},
+        {"norm_of_matrices",
+         [](const operands& in, fields_of f) {
+             return in_rank<3>(in, [&](const auto& x) {
+                 return f.text("order") == "fro" ? norm<1, 2>(x) : norm<1, 2>(x, order_of(f));
+             });
+         }},
+        {"pinv", [](const operands& in, fields_of) { return in_rank<3>(in, [](const auto& x) { return pinv(x); }); }},
+        {"matrix_rank",
+         [](const operands& in, fields_of) { return in_rank<3>(in, [](const auto& x) { return matrix_rank(x); }); }},
+        {"matrix_solve_ls", [](const operands& in, fields_of) { return outputs(matrix_solve_ls(in[0], in[1])); }},
+        {"matrix_solve_ls_regularized",
+         [](const operands& in, fields_of) { return outputs(matrix_solve_ls(in[0], in[1], {.l2_regularizer = 0.5})); }},
+        {"cholesky_solve", [](const operands& in, fields_of) { return outputs(cholesky_solve(in[0], in[1])); }},
+        {"rnn",
+         [](const operands& in, fields_of) {
+             const first_of_shape given{{in[1], in[2]}};
+             return in_floats(in[0], [&]<class T>(std::type_identity<T>) {
+                 return outputs_of_cell<rnn_cell<4, 3, T>>(in, {given, given});
+             });
+         }},
+        {"sequence_loss",
+         [](const operands& in, fields_of f) {
+             return in_floats(in[0], [&]<class T>(std::type_identity<T>) {
+                 const tensor<T, dyn, dyn, dyn> logits(in[0]);
+                 const of_type<int>::matrix targets(in[1]);
+                 const typename of_type<T>::matrix weights(in[2]);
+                 if (f.text("by_example") == "1") return outputs(sequence_loss_by_example(logits, targets, weights));
+                 return outputs(sequence_loss(logits, targets, weights));
+             });
+         }},
+        {"lstm",
+         [](const operands& in, fields_of) {
+             const first_of_shape given{{in[1], in[2]}};
+             return outputs_of_cell<lstm_cell<4, 3>>(in, {.kernel_initializer = given, .bias_initializer = given});
+         }},
+        {"gru",
+         [](const operands& in, fields_of) {
+             const first_of_shape given{{in[1], in[2], in[3], in[4]}};
+             return outputs_of_cell<gru_cell<4, 3>>(in, {given, given});
+         }},
+        {"fake_quant_args",
+         [](const operands& in, fields_of f) {
+             return outputs(
+                 fake_quant_with_min_max_args(in[0], -2, 1.5, {.num_bits = number<int>(f.text("num_bits"))}));
+         }},
+        {"fake_quant_vars",
+         [](const operands& in, fields_of f) {
+             return outputs(
+                 fake_quant_with_min_max_vars(in[0], in[1], in[2], {.num_bits = number<int>(f.text("num_bits"))}));
+         }},
+        {"fake_quant_vars_per_channel",
+         [](const operands& in, fields_of f) {
+             return outputs(fake_quant_with_min_max_vars_per_channel(in[0], in[1], in[2],
+                                                                     {.num_bits = number<int>(f.text("num_bits"))}));
+         }},
+        {"quantize_dequantize",
+         [](const operands& in, fields_of f) {
+             const auto mode = f.text("mode") == "MIN_FIRST" ? quantize_mode::min_first : quantize_mode::min_combined;
+             if (f.text("to") == "qint8") return reals_of(quantize<qint8>(in[0], -2, 3, mode), mode);
+             return reals_of(quantize<quint8>(in[0], -2, 3, mode), mode);
+         }},
+        {"quantized_matmul",
+         [](const operands& in, fields_of) {
+             return reals_of(in_bytes(in, [](const auto&... xs) { return quantized_matmul(xs...); }));
+         }},
+        {"requantize",
+         [](const operands& in, fields_of) {
+             const auto sums = in_bytes(in, [](const auto&... xs) { return quantized_matmul(xs...); });
+             return reals_of(requantize<quint8>(std::get<0>(sums), std::get<1>(sums), std::get<2>(sums), -10, 20));
+         }},
+        {"quantized_conv2d",
+         [](const operands& in, fields_of) {
+             return reals_of(in_bytes(
+                 in, [](const auto&... xs) { return quantized_conv2d<window{.padding = padding::same}>(xs...); }));
+         }},
+        {"quantized_relu",
+         [](const operands& in, fields_of) {
+             const auto [q, low, high] = quantize<quint8>(in[0], -2, 3, quantize_mode::min_first);
+             return reals_of(quantized_relu(q, low, high));
          }},
         {"in_top_k",
          [](const operands& in, fields_of f) {

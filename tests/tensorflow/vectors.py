@@ -69,7 +69,7 @@ FEW = [0, 1, -1, 2, -3, 7, -8]
 
 # Of the catalogue, but not compared, and why.
 WITHOUT = {
-    "Dequantize": "the graphs here hold no quantised numbers; its test compares with plain C++",
+    "Dequantize": "the graphs here hold no quantised numbers; functions.py compares it between reals",
     "HistogramSummary": "TensorBoard reads it in make check",
     "ImageSummary": "TensorBoard reads it in make check",
     "Recv": "a part of a cut run: see Send",
@@ -210,7 +210,7 @@ WITHOUT = {
 }
 WITHOUT["MatrixTranspose"] = "in TensorFlow it is Transpose, which is compared"
 for name in ("QuantizeV2", "QuantizedConv2D", "QuantizedMatMul", "QuantizedRelu", "Requantize"):
-    WITHOUT[name] = "the graphs here hold no quantised numbers; its test compares with plain C++"
+    WITHOUT[name] = "the graphs here hold no quantised numbers; functions.py compares it between reals"
 WITHOUT["_Arg"] = "what a body is given: an input of it as Placeholder is of a graph"
 for name in ("Case", "While", "ScanSlices", "PartitionedCall"):
     WITHOUT[name] = "what its bodies compute is compared with plain C++ by tests/random_control_flow.cpp"

@@ -157,6 +157,53 @@ TEST_CASE("layers: batch_normalization by batch and by moving averages") {
     }
 }
 
+TEST_CASE("layers: batch_normalization of images keeps the unbiased variance, as TensorFlow's fused op does") {
+    for (const bool fed : {false, true}) {
+        const graph g;
+        const graph_scope here(g);
+        const placeholder<float, dyn, 1, 2, 1> x("x");
+        const placeholder<bool> training("training");
+        const batch_normalization_options options{.momentum = 0.5, .epsilon = 0};
+        const auto y =
+            fed ? batch_normalization(training, options)("bn", x) : batch_normalization(true, options)("bn", x);
+        tensor<float, dyn, 1, 2, 1> trained;
+        {
+            const control_dependencies after(g.collection(collections::update_ops));
+            trained = tensor(y * 1.f);
+        }
+        const session s(g);
+        s.run(global_variables_initializer());
+        const auto run = [&](const xt::xtensor<float, 4>& at) {
+            return fed ? s.run(trained, feed(x, at), feed(training, true)) : s.run(trained, feed(x, at));
+        };
+        const auto value = [&](const char* name) { return op_test::reals(s.run(fetch(name)))[0]; };
+        const auto v = run({{{{1.f}, {3.f}}}});
+        CHECK(v(0, 0, 0, 0) == Approx(-1)); // by the biased variance, 1
+        CHECK(value("bn/moving_mean:0") == 1);
+        CHECK(value("bn/moving_variance:0") == 1.5); // between 1 and 2
+        CHECK(run(xt::xtensor<float, 4>::from_shape({0, 1, 2, 1})).shape(0) == 0);
+        CHECK(value("bn/moving_mean:0") == 1); // an empty batch has no mean
+        CHECK(value("bn/moving_variance:0") == 1.5);
+    }
+}
+
+TEST_CASE("layers: batch_normalization of an empty batch leaves the averages") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, 2> x("x");
+    const auto y = batch_normalization(true)("bn", x);
+    tensor<float, dyn, 2> trained;
+    {
+        const control_dependencies after(g.collection(collections::update_ops));
+        trained = tensor(y * 1.f);
+    }
+    const session s(g);
+    s.run(global_variables_initializer());
+    CHECK(s.run(trained, feed(x, xt::xtensor<float, 2>::from_shape({0, 2}))).shape(0) == 0);
+    CHECK(op_test::reals(s.run(fetch("bn/moving_mean:0"))) == std::vector<double>{0, 0});
+    CHECK(op_test::reals(s.run(fetch("bn/moving_variance:0"))) == std::vector<double>{1, 1});
+}
+
 TEST_CASE("layers: what is refused") {
     const graph g;
     const graph_scope here(g);

@@ -90,6 +90,15 @@ TEST_CASE("losses: of rows, and their sum") {
     CHECK(s.run(sparse) == Approx((first + second) / 2));
     CHECK(s.run(smooth) == Approx((log_sum(2, 0) - 0.75 * 2 + log_sum(1, 0) - 0.25) / 2));
     CHECK(s.run(cosine) == Approx((1 - 2 + 1 - 0) / 2.));
+    {
+        const graph_scope apart{graph()}; // its losses are not added to those of g
+        const placeholder<float, 2, 2> a("a"), b("b");
+        const auto distance = losses::cosine_distance(a, b, -1, {.reduction = loss_reduction::sum});
+        const xt::xtensor<float, 2> labels_of{{1, 0}, {0, 1}}, predicted{{2, 0}, {1, 0}};
+        CHECK(session().run(distance, feed(a, labels_of), feed(b, predicted)) == 0);
+        const auto each = losses::cosine_distance<loss_reduction::none>(a, b, 1);
+        CHECK(op_test::list(session().run(each, feed(a, labels_of), feed(b, predicted))) == std::vector<float>{-1, 1});
+    }
     CHECK(s.run(pairs) == Approx((1 + 4) / 2.)); // errors 1, 0 and 1, -1
     g.add_to_collection(collections::regularization_losses, tensor(constant(10.f)).end());
     const float all = s.run(soft) + s.run(sparse) + s.run(smooth) + s.run(cosine) + s.run(pairs);
@@ -102,6 +111,36 @@ TEST_CASE("losses: of rows, and their sum") {
                           contains("[2]"));
     CHECK_THROWS_WITH(losses::mean_squared_error(t, x, {.weights = tensor(constant({{1.}, {2.}}))}),
                       contains("the dtype of the weights"));
+}
+
+TEST_CASE("losses: an empty batch has the loss 0, whatever the reduction") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, dyn, 3> t("t"), p("p"), weights("weights");
+    const placeholder<int, dyn> ids("ids");
+    const xt::xtensor<double, 2> none = xt::xtensor<double, 2>::from_shape({0, 3});
+    const auto run = [&](const auto& y) {
+        return s.run(y, feed(t, none), feed(p, none), feed(weights, none), feed(ids, std::vector<int>{}));
+    };
+    for (const auto reduction :
+         {loss_reduction::sum, loss_reduction::sum_over_batch_size, loss_reduction::sum_by_nonzero_weights}) {
+        const loss_options plain{.reduction = reduction}, weighted{.weights = weights, .reduction = reduction};
+        for (const loss_options& o : {plain, weighted}) {
+            CHECK(run(losses::mean_squared_error(t, p, o)) == 0);
+            CHECK(run(losses::absolute_difference(t, p, o)) == 0);
+            CHECK(run(losses::hinge_loss(t, p, o)) == 0);
+            CHECK(run(losses::log_loss(t, p, 1e-7, o)) == 0);
+            CHECK(run(losses::huber_loss(t, p, 1., o)) == 0);
+            CHECK(run(losses::sigmoid_cross_entropy(t, p, o)) == 0);
+        }
+        CHECK(run(losses::softmax_cross_entropy(t, p, plain)) == 0);
+        CHECK(run(losses::sparse_softmax_cross_entropy(ids, p, plain)) == 0);
+        CHECK(run(losses::cosine_distance<1>(t, p, plain)) == 0);
+    }
+    CHECK(run(losses::mean_squared_error<loss_reduction::none>(t, p)).shape(0) == 0);
+    const auto [d] = gradients(losses::mean_squared_error(t, p), p);
+    CHECK(run(d).shape(0) == 0);
 }
 
 TEST_CASE("losses: gradients") {

@@ -57,4 +57,19 @@ TEST_CASE("metrics: values after each batch") {
         "auc", {}, {{1, 0, 1, 0, 1}}, {{0.9f, 0.2f, 0.6f, 0.7f, 0.8f}}, {5. / 6});
 }
 
+TEST_CASE("metrics: an empty batch changes nothing") {
+    using list = std::vector<std::vector<int>>;
+    const list labels{{}, {1, 0, 1, 1}, {}}, said{{}, {1, 1, 0, 1}, {}};
+    const auto run = [&](const char* what, const auto& make, double wanted) {
+        follow<decltype(make), int>(what, make, labels, said, {0, wanted, wanted});
+    };
+    run("accuracy", [](auto t, auto p) { return metrics::accuracy(t, p); }, 0.5);
+    run("mean", [](auto t, auto) { return metrics::mean(t); }, 0.75);
+    run("precision", [](auto t, auto p) { return metrics::precision(t, p); }, 2. / 3);
+    run("recall", [](auto t, auto p) { return metrics::recall(t, p); }, 2. / 3);
+    run("mean_squared_error", [](auto t, auto p) { return metrics::mean_squared_error(t, p); }, 0.5);
+    run("mean_iou", [](auto t, auto p) { return metrics::mean_iou<3>(t, p); }, 0.25);
+    run("mean_per_class_accuracy", [](auto t, auto p) { return metrics::mean_per_class_accuracy<2>(t, p); }, 1. / 3);
+}
+
 } // namespace test_train_metrics

@@ -151,7 +151,7 @@ TEST_CASE("saver: what does not fit is refused in one message, and nothing is ch
     CHECK_THROWS_WITH(load(s, here / "m"), contains("missing in the file: 'd'") && contains("only in the file: 'c'") &&
                                                contains("'b (here float32 [3], there float32 [2])'"));
     CHECK(s.run(a)(0) == 10);
-    CHECK_THROWS_WITH(load(s, here / "m", {.rename = {{"x", "y"}}}), contains("renamed, but no variables: 'x'"));
+    CHECK_THROWS_WITH(load(s, here / "m", {.rename = {{"x", "y"}}}), contains("renamed, but not variables: 'x'"));
     saver some({.variables = {a, d}});
     some.restore(s, here / "m", {.rename = {{"d", "b"}}});
     CHECK(s.run(a)(0) == 1);
@@ -160,7 +160,7 @@ TEST_CASE("saver: what does not fit is refused in one message, and nothing is ch
     CHECK_THROWS_AS(some.restore(s, ""), not_found);
     CHECK_THROWS_AS(some.restore(s, here / "none"), not_found);
     CHECK_THROWS_WITH(saver({.variables = {any_tensor(constant(1.f))}}).save(s, here / "x", 1),
-                      contains("is no variable"));
+                      contains("is not a variable"));
 }
 
 TEST_CASE("saver: a queue, a table or a shared variable of another type is refused before anything is changed") {

@@ -113,7 +113,7 @@ constexpr const char* checked_window(const window& w, int axes) {
     if (!fits(w.size) || !fits(w.strides) || !fits(w.dilations) || (w.pads.count != 0 && w.pads.count != axes))
         return "the window has another number of axes than the image";
     if (w.padding != padding::valid && w.padding != padding::same && w.padding != padding::explicit_pads)
-        return "the padding is none of valid, same and explicit";
+        return "the padding is not valid, same or explicit";
     return nullptr;
 }
 

@@ -90,12 +90,12 @@ private:
 template <class Condition, class... Next> std::int64_t run_compiled_loop(const compiled_loop_args& a) {
     constexpr std::int64_t between = 1024; // iterations between checks for cancellation
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        const loop_evaluator<Condition> goes_on(a.expressions[0]);
+        const loop_evaluator<Condition> condition(a.expressions[0]);
         const plain_tuple<loop_evaluator<Next>...> next(loop_evaluator<Next>{a.expressions[I + 1]}...);
         plain_tuple<lane<typename Next::value_type>...> state(
             lane<typename Next::value_type>{*static_cast<const typename Next::value_type*>(a.state[I])}...);
         std::int64_t left = a.most;
-        while (left != 0 && goes_on(state)) {
+        while (left != 0 && condition(state)) {
             // Compute all next values from the old state before any of it changes.
             state = plain_tuple<lane<typename Next::value_type>...>(
                 lane<typename Next::value_type>{static_cast<typename Next::value_type>(at<I>(next)(state))}...);

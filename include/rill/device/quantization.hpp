@@ -76,7 +76,8 @@ struct quantized_range {
         }
         const double level = (static_cast<double>(high) - static_cast<double>(low)) / (I::steps - 1);
         if (level == 0) return low;
-        const double first = std::round(static_cast<double>(low) / level) * level;
+        // Ties go away from 0, as in zero_point. In the range of products, low / level is a tie but for rounding errors.
+        const double first = std::round(static_cast<double>(low) / level * (1 + 0x1p-50)) * level;
         return static_cast<float>(first + (static_cast<double>(q.value) - static_cast<double>(I::lowest)) * level);
     }
 };

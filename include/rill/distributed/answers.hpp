@@ -44,7 +44,7 @@ private:
         message_parts answer;
     };
     std::map<std::uint64_t, entry> open_;
-    std::map<std::uint64_t, std::uint64_t> over_; // first and last of ranges of requests that are over, above below_
+    std::map<std::uint64_t, std::uint64_t> ended_; // first and last of ranges of ended requests, above below_
     std::uint64_t below_ = 1;
     std::size_t running_ = 0;
 };

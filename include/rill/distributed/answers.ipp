@@ -11,8 +11,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD bool answer_table::is_over(std::uint64_t request) const {
     if (request < below_) return true;
-    const auto at = over_.upper_bound(request);
-    return at != over_.begin() && std::prev(at)->second >= request;
+    const auto at = ended_.upper_bound(request);
+    return at != ended_.begin() && std::prev(at)->second >= request;
 }
 
 RILL_COLD answer_table::state answer_table::begin(std::uint64_t request) {
@@ -43,13 +43,13 @@ RILL_COLD void answer_table::acknowledge(std::uint64_t request) {
     if (at == open_.end() || !at->second.is_done) return;
     open_.erase(at);
     std::uint64_t first = request, last = request;
-    auto next = over_.upper_bound(request);
-    if (next != over_.end() && next->first == request + 1) {
+    auto next = ended_.upper_bound(request);
+    if (next != ended_.end() && next->first == request + 1) {
         last = next->second;
-        next = over_.erase(next);
+        next = ended_.erase(next);
     }
-    if (next != over_.begin() && std::prev(next)->second + 1 == request) first = std::prev(next)->first;
-    over_[first] = last;
+    if (next != ended_.begin() && std::prev(next)->second + 1 == request) first = std::prev(next)->first;
+    ended_[first] = last;
 }
 
 RILL_COLD void answer_table::acknowledge_below(std::uint64_t request) {
@@ -57,10 +57,10 @@ RILL_COLD void answer_table::acknowledge_below(std::uint64_t request) {
     below_ = request;
     // a request that still runs was cancelled by its caller: it stays until it ends
     std::erase_if(open_, [&](const auto& e) { return e.first < request && e.second.is_done; });
-    while (!over_.empty() && over_.begin()->first < request) {
-        const auto last = over_.begin()->second;
-        over_.erase(over_.begin());
-        if (last >= request) over_[request] = last;
+    while (!ended_.empty() && ended_.begin()->first < request) {
+        const auto last = ended_.begin()->second;
+        ended_.erase(ended_.begin());
+        if (last >= request) ended_[request] = last;
     }
 }
 

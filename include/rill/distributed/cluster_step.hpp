@@ -38,6 +38,8 @@ private:
     void start_here(std::size_t k, std::vector<any_array> fed, std::uint64_t over_below,
                     environment::time_point deadline, environment::time_point began);
     void part_ended(std::size_t k, const std::exception_ptr& problem, std::vector<any_array> values);
+    void watch_ended_parts();
+    void ask_ended_parts();
     void tell();
     void join_traces();
 
@@ -60,6 +62,8 @@ private:
     std::exception_ptr problem_;
     bool is_derived_ = false;          // the error follows from another one
     environment::timer grace_period_; // for the answers of tasks after an error
+    environment::timer watch_;        // of the tasks whose parts have ended
+    bool is_watching_ = false;
     cancellation::registration cancels_;
 };
 

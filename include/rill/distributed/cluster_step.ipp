@@ -144,9 +144,45 @@ RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr&
         if (done_)
             for (std::size_t i = 0; i < values.size(); ++i)
                 values_[static_cast<std::size_t>(to[i])] = std::move(values[i]);
-        if (--left_ > 0) return;
+        if (--left_ > 0) {
+            if (!problem && run_->parts[k].to && done_ && !std::exchange(is_watching_, true)) watch_ended_parts();
+            return;
+        }
     }
     tell();
+}
+
+/// Asks the tasks whose parts have ended, after a while, whether they are still there. The lock is held.
+RILL_COLD void cluster_step::watch_ended_parts() {
+    auto& env = session_->runs_in();
+    watch_ = env.at(env.now_plus(session_->peers_->health().dead), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->ask_ended_parts();
+    });
+}
+
+/// A task answers its part before its last values have arrived elsewhere. If it dies then, no call to it is open, and the parts that wait
+/// for these values can't tell. So the master asks, and ends the step if a task is dead or has restarted.
+RILL_COLD void cluster_step::ask_ended_parts() {
+    std::vector<std::size_t> ended;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!done_ || problem_) return;
+        for (std::size_t k = 0; k < has_ended_.size(); ++k)
+            if (has_ended_[k] && run_->parts[k].to) ended.push_back(k);
+        watch_ended_parts();
+    }
+    for (const auto k : ended) {
+        const auto& p = run_->parts[k];
+        wire_request r{.method = wire_method::status, .incarnation = p.incarnation};
+        r.deadline = session_->runs_in().now_plus(session_->peers_->health().control);
+        p.to->call(std::move(r), [weak = weak_from_this(), k](const std::exception_ptr& problem, const wire_answer&) {
+            const auto self = problem ? weak.lock() : nullptr;
+            if (!self) return;
+            const auto code = described(problem).first;
+            if (code == error_code::unavailable || code == error_code::aborted)
+                self->fail(named(problem, *self->run_, k));
+        });
+    }
 }
 
 RILL_COLD void cluster_step::fail(const std::exception_ptr& problem, bool is_derived) {
@@ -198,6 +234,7 @@ RILL_COLD void cluster_step::tell() {
         values.swap(values_);
         cancels = std::move(cancels_);
         grace_period_ = {};
+        watch_ = {};
     }
     if (!done) return;
     if (trace_ && !problem) join_traces();

@@ -39,7 +39,7 @@ inline example_feature read_feature(std::string_view bytes) {
     for (wire_reader from(bytes); !from.empty();) {
         const auto f = from.next_field();
         if (f.number < 1 || f.number > 3) continue;
-        if (f.wire_type != 2) from.refuse("a feature is no list");
+        if (f.wire_type != 2) from.refuse("a feature is not a list");
         made = {}; // of a oneof, the last member counts
         read_feature_list(f.bytes, f.number, made);
     }
@@ -54,11 +54,11 @@ RILL_INLINE example_features parse_example_bytes(std::string_view bytes) {
     for (wire_reader example(bytes); !example.empty();) {
         const auto features = example.next_field();
         if (features.number != 1) continue;
-        if (features.wire_type != 2) example.refuse("it is no Example");
+        if (features.wire_type != 2) example.refuse("it is not an Example");
         for (wire_reader map(features.bytes); !map.empty();) {
             const auto entry = map.next_field();
             if (entry.number != 1) continue;
-            if (entry.wire_type != 2) map.refuse("it is no Example");
+            if (entry.wire_type != 2) map.refuse("it is not an Example");
             std::string_view name, value;
             for (wire_reader pair(entry.bytes); !pair.empty();) {
                 const auto f = pair.next_field();

@@ -35,7 +35,7 @@ inline std::vector<double> real_numbers(const char* who, const std::string& tag,
             }
         else
             throw invalid_argument(std::string(who) + " '" + tag + "': the elements are " +
-                                   std::string(to_string(values.dtype())) + ", which are no real numbers");
+                                   std::string(to_string(values.dtype())) + ", which are not real numbers");
     });
     return all;
 }

@@ -42,8 +42,8 @@ RILL_COLD void register_dynamic_runtime() {
                     std::make_unique<const staged_plan>(g, options, resources, where));
             },
         .close =
-            [](const dataflow_plan* frames, const staged_plan* stages) noexcept {
-                if (frames) frames->close();
+            [](const dataflow_plan* dataflow, const staged_plan* stages) noexcept {
+                if (dataflow) dataflow->close();
                 if (stages) stages->close();
             },
         .compile_bodies = &compile_bodies,

@@ -54,9 +54,7 @@ private:
     bool crosses(int from, int port, int to) const { return part_at(from, port) >= 0 && part_at(from, port) != to; }
 
     // ---- bodies (insert_exchanges_in_bodies.ipp) --------------------------------------------------------------------------------------------------
-    bool is_split(int i) const {
-        return cuts_[i] && (cuts_[i]->devices.size() > 1 || cuts_[i]->is_functionalized);
-    }
+    bool is_split(int i) const { return cuts_[i] && (cuts_[i]->devices.size() > 1 || cuts_[i]->is_functionalized); }
     /// Finds the parts of a node's bodies. `otherwise` is the node's device if no item of its bodies has a part.
     std::unique_ptr<region_cut> cut_of(const node& n, const device& otherwise);
     /// Returns the part of all nodes that run as primitives on the dataflow executor; null if they have several.
@@ -101,7 +99,7 @@ private:
     std::vector<std::vector<std::pair<int, int>>> eager_; // per old item: ports and parts that need it
     hash_map<const node*, bool> variables_written_;
     std::map<std::tuple<int, int, int, std::vector<int>>, int> pairs_; // receives
-    std::map<std::tuple<int, int, int>, int> stand_ins_;               // by old item, port and part
+    std::map<std::tuple<int, int, int>, int> shape_sources_;           // by old item, port and part
     std::map<int, int> repeated_;                                      // by old item
 };
 

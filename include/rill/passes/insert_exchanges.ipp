@@ -239,8 +239,8 @@ RILL_COLD int exchange_insertion::add(subgraph::item it) {
 /// value.
 RILL_COLD subgraph::value exchange_insertion::shape_of(const subgraph::value& v, int to) {
     if (!crosses(v.item, v.port, to)) return made_at(v.item, v.port);
-    const auto known = stand_ins_.find(std::tuple(v.item, v.port, to));
-    if (known != stand_ins_.end()) return {known->second, 0};
+    const auto known = shape_sources_.find(std::tuple(v.item, v.port, to));
+    if (known != shape_sources_.end()) return {known->second, 0};
     const auto type = type_at(v.item, v.port);
     subgraph::item stand_in;
     stand_in.op = ops_.stand_in(type);
@@ -258,7 +258,7 @@ RILL_COLD subgraph::value exchange_insertion::shape_of(const subgraph::value& v,
         stand_in.inputs.push_back({exchange(std::move(send), extents, to, wire_format::as_is), 0});
     }
     const int made = add(std::move(stand_in));
-    stand_ins_.try_emplace(std::tuple(v.item, v.port, to), made);
+    shape_sources_.try_emplace(std::tuple(v.item, v.port, to), made);
     return {made, 0};
 }
 

@@ -41,7 +41,8 @@ public:
     /// Returns the measured times of the session's nodes; null if the placer does not learn.
     const std::shared_ptr<cost_record>& costs() const noexcept { return costs_; }
     /// Returns true if a placer may choose the node's device. The node must not be placed or chosen for, and must request no device type.
-    /// The same holds for the node that it is colocated with.
+    /// The same holds for the node that it is colocated with. A node of a body follows the node that runs the body, so no placer cuts a
+    /// loop or branch.
     bool is_free(const node& n) const;
     /// Returns true if a placer may choose again for a node. It must have chosen before, and the node must be stateless and without bodies.
     bool may_move(const node& n) const;
@@ -105,6 +106,8 @@ private:
     void note_regions(const node& n, const device* decided);
     /// Returns the device of the node that runs the node's body; null if this is the default device.
     const device* enclosing_device(const node& n) const;
+    /// Returns true if the node that runs the node's body is placed.
+    bool is_in_placed_body(const node& n) const;
     /// Returns the default device of the single task that has all variables written in the bodies; null if this is the default task.
     const device* task_of_variables(const node& n);
 
@@ -130,6 +133,8 @@ private:
     };
     detail::hash_map<const graph_state*, colocations> colocations_;
     detail::hash_map<const memory_space*, double> room_; // free bytes when first read, less the variables placed since
+    /// Of a placer by cost, per node of a body built from primitives: the device decided for the node that runs it; null if none.
+    detail::hash_map<const node*, const device*> enclosing_of_functionalized_;
 };
 
 /// Gives every item the device of its node.

@@ -126,7 +126,12 @@ RILL_COLD bool placement::is_free(const node& n) const {
         if (known_.contains(first_variant(n)) || chosen_.contains(first_variant(n))) return false;
     }
     const node& beside = placed_with(n);
-    return !requested(n) && !enclosing_device(n) && (&beside == &n || is_free(beside));
+    return !is_in_placed_body(n) && !requested(n) && (&beside == &n || is_free(beside));
+}
+
+RILL_COLD bool placement::is_in_placed_body(const node& n) const {
+    const std::lock_guard lock(mutex_);
+    return (n.inside && inherited_.contains(n.inside)) || enclosing_of_functionalized_.contains(&n);
 }
 
 RILL_COLD bool placement::may_move(const node& n) const {
@@ -319,15 +324,21 @@ RILL_COLD void placement::note_regions(const node& n, const device* decided) {
     if (decided) request = merge({decided->full.job, decided->full.replica, decided->full.task, "", -1}, request);
     const std::lock_guard lock(mutex_);
     for (const auto& b : *n.bodies) {
-        if (b.functionalized) continue; // its nodes lie in the region around the node
+        if (b.functionalized) { // its nodes lie in the region around the node
+            for (const auto* inner : b.functionalized->nodes)
+                if (placer_ == placers::by_cost) enclosing_of_functionalized_.try_emplace(inner, decided);
+            continue;
+        }
         inherited_.try_emplace(b.of, request);
         if (decided) enclosing_device_.try_emplace(b.of, decided);
     }
 }
 
 RILL_COLD const device* placement::enclosing_device(const node& n) const {
-    if (!n.inside) return nullptr;
     const std::lock_guard lock(mutex_);
+    if (const auto at = enclosing_of_functionalized_.find(&n); at != enclosing_of_functionalized_.end() && at->second)
+        return at->second;
+    if (!n.inside) return nullptr;
     const auto at = enclosing_device_.find(n.inside);
     return at == enclosing_device_.end() ? nullptr : at->second;
 }

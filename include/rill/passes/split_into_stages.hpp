@@ -12,11 +12,11 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// extents, or if it may wait. Values that pass between stages have numbers; the first numbers are the feeds.
 struct stages {
     struct stage {
-        subgraph part;          // a static segment, whose feeds are `takes` and fetches `gives`
-        subgraph::item alone;   // a dynamic node; no origin: a static segment
-        std::vector<int> takes; // numbers of the values it reads
-        std::vector<int> gives; // numbers of the values it computes
-        std::vector<int> after; // stages that complete before it starts
+        subgraph part;            // a static segment, whose feeds are `inputs` and fetches `outputs`
+        subgraph::item alone;     // a dynamic node; no origin: a static segment
+        std::vector<int> inputs;  // numbers of the values it reads
+        std::vector<int> outputs; // numbers of the values it computes
+        std::vector<int> after;   // stages that complete before it starts
     };
     struct handle {
         subgraph::item of; // a resource node

@@ -209,7 +209,7 @@ private:
             const auto values = use ? static_cast<std::size_t>(use->operands + use->captures) : it.inputs.size();
             for (std::size_t k = 0; k < values; ++k) take(p, taken_alone(it.inputs[k], p));
             for (std::size_t port = 0; port < it.origin->outputs.size(); ++port)
-                stage.gives.push_back(stages_.values++);
+                stage.outputs.push_back(stages_.values++);
             return;
         }
         for (auto& v : it.inputs) v = inside(p, v);
@@ -224,8 +224,8 @@ private:
         if (!detail::contains(after, before)) after.push_back(before);
     }
     int take(int p, int value) {
-        stages_.all[p].takes.push_back(value);
-        return static_cast<int>(stages_.all[p].takes.size()) - 1;
+        stages_.all[p].inputs.push_back(value);
+        return static_cast<int>(stages_.all[p].inputs.size()) - 1;
     }
 
     /// Returns the value as the items of a static segment see it.
@@ -261,11 +261,11 @@ private:
         if (p < 0) p = stage_of_[v.item] = source_stage(v.item); // a source that is fetched, or read by a dynamic node
         if (taker >= 0 && taker != p) wait_for(taker, p);
         auto& stage = stages_.all[p];
-        if (stage.alone.origin) return stage.gives[v.port];
+        if (stage.alone.origin) return stage.outputs[v.port];
         const auto [at, fresh] = given_.try_emplace({v.item, v.port}, stages_.values);
         if (fresh) {
             ++stages_.values;
-            stage.gives.push_back(at->second);
+            stage.outputs.push_back(at->second);
             stage.part.fetches.push_back({local_.at({p, v.item}), v.port});
         }
         return at->second;
@@ -277,7 +277,7 @@ private:
         const auto after = stages_.all[p].after;
         const int reads = source_stage(v.item);
         stages_.all[reads].after = after;
-        stages_.all[reads].gives.push_back(stages_.values);
+        stages_.all[reads].outputs.push_back(stages_.values);
         stages_.all[reads].part.fetches.push_back({0, v.port});
         wait_for(p, reads);
         return stages_.values++;

@@ -345,7 +345,7 @@ RILL_COLD std::shared_ptr<rank_exchanges> rank_exchanges::of_plugin(const std::s
     if (!library)
         throw not_found("collectives: the library '" + file + "' can't be loaded; docs/clusters.md tells how to build it");
     void* const functions = library_function(library, "rill_rank_plugin_1");
-    if (!functions) throw not_found("collectives: '" + file + "' is no plug-in of this version of rill");
+    if (!functions) throw not_found("collectives: '" + file + "' is not a plug-in of this version of rill");
     const auto& by = *reinterpret_cast<const rill_rank_plugin* (*)()>(functions)();
     there = std::make_shared<rank_exchanges>([&by] { return std::make_unique<plugin_messages>(by); });
     return there;

@@ -47,7 +47,7 @@ struct dynamic_runtime {
     owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
                                                  const std::shared_ptr<resource_store>& resources,
                                                  const std::shared_ptr<placement>& where);
-    void (*close)(const dataflow_plan* frames, const staged_plan* stages) noexcept;
+    void (*close)(const dataflow_plan* dataflow, const staged_plan* stages) noexcept;
     void (*compile_bodies)(body_plans& into, const subgraph::item& it, const session_options& options,
                            const std::shared_ptr<resource_store>& resources, const std::shared_ptr<placement>& where);
     // steps

@@ -159,7 +159,7 @@ template <index_t Filters, window W, class A> struct conv_layer : detail::unname
         const index_t channels = detail::known_channels(label, detail::operand_type(image), where);
         const auto f = detail::filter_of_layer<value_type_of<X>, W, axes, detail::last_extent<X>, Filters>(
             "kernel", channels, Filters, options, where);
-        const auto y = detail::add_convolution<conv2d_op, false, axes, detail::without_size(W)>(image, f, where);
+        const auto y = detail::add_convolution<conv2d_op, false, axes, detail::without_size(W)>(label, image, f, where);
         return detail::finished_layer<Filters>(y, activation, options, where);
     }
 };
@@ -310,8 +310,8 @@ struct batch_normalization_options {
 
 /// A layer that normalises each channel, the last axis: batch_normalization(training). While training it uses the mean and variance of the
 /// batch, and its update ops add them to moving averages. Otherwise it uses these averages. The update ops are in collections::update_ops.
-/// A step runs them on request: control_dependencies after(g.collection("update_ops")). Variables: gamma, beta, moving_mean,
-/// moving_variance.
+/// A step runs them on request: control_dependencies after(g.collection("update_ops")). The moving variance of images (rank 4) is the
+/// unbiased one, as in TensorFlow. An empty batch leaves the averages as they are. Variables: gamma, beta, moving_mean, moving_variance.
 template <class Training>
 struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_layer<Training>> {
     using detail::unnamed_layer<batch_normalization_layer>::operator();
@@ -341,20 +341,23 @@ struct batch_normalization_layer : detail::unnamed_layer<batch_normalization_lay
         };
         const double share = 1 - options.momentum;
         const auto update = [&](const auto& moving, const auto& of_batch, const auto& by) {
-            const auto written = moving.assign_sub((moving - of_batch) * by, where);
+            const auto written =
+                moving.assign_sub((moving - detail::unless_empty(all, of_batch, moving, where)) * by, where);
             current_graph().add_to_collection(collections::update_ops, written.end());
+        };
+        const auto update_both = [&](const auto& mean, const auto& variance, const auto& by) {
+            update(moving_mean, mean, by);
+            update(moving_variance, detail::moving_variance_of(all, variance, where), by);
         };
         if constexpr (std::is_same_v<Training, bool>) {
             if (!training) return normalised(moving_mean, moving_variance);
             const auto [mean, variance] = detail::moments_over(all, axes, where);
-            update(moving_mean, mean, share);
-            update(moving_variance, variance, share);
+            update_both(mean, variance, share);
             return normalised(mean, variance);
         } else {
             const auto [mean, variance] = detail::moments_over(all, axes, where);
             const auto by = sealed(cast<T>(training) * share);
-            update(moving_mean, mean, by);
-            update(moving_variance, variance, by);
+            update_both(mean, variance, by);
             return normalised(sealed(select(training, mean, moving_mean)),
                               sealed(select(training, variance, moving_variance)));
         }

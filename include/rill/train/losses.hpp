@@ -210,6 +210,14 @@ auto cosine_distance(const A& labels, const B& predictions, const loss_options& 
     return detail::reduced_loss<R>("cosine_distance", 1 - reduce_sum<Axis>(labels * predictions, keep_dims, where), o,
                                    where);
 }
+/// Overload for an axis known only at run time: cosine_distance(labels, predictions, 1).
+template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
+auto cosine_distance(const A& labels, const B& predictions, int axis, const loss_options& o = {},
+                     const std::source_location& where = std::source_location::current()) {
+    detail::check_loss_operands<A, B>();
+    return detail::reduced_loss<R>("cosine_distance", 1 - reduce_sum(labels * predictions, axis, keep_dims, where), o,
+                                   where);
+}
 
 /// Returns the mean squared difference between the errors of pairs of elements. The value of a row of [batch, n] is
 /// the mean of (e_i - e_j)^2 over its n (n - 1) / 2 pairs i < j. The result is the mean of the rows.

@@ -96,8 +96,8 @@ auto scan_cell(const C& cell, const X& x, const S& initial, const sequence_lengt
     const tensor present = expand_dims<1>(steps_along<0>(x, where), where) < ends; // [time, batch]
     return outputs(result(scan(
         [&](const auto& state, const auto& step) {
-            const auto& [input, goes_on] = step;
-            return masked_step(cell, input, goes_on, state, where);
+            const auto& [input, is_active] = step;
+            return masked_step(cell, input, is_active, state, where);
         },
         initial, std::tuple(x, expand_dims<2>(present, where)), {reverse}, where)));
 }

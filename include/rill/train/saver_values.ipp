@@ -22,7 +22,7 @@ RILL_COLD std::vector<const node*> saved_variables(const graph& g, const std::ve
         const node* n = v ? variable_of(v.end()) : nullptr;
         if (!n)
             throw invalid_argument("saver: " +
-                                   (v ? "'" + v.name() + "' is no variable" : std::string("a null handle was given")));
+                                   (v ? "'" + v.name() + "' is not a variable" : std::string("a null handle was given")));
         all.push_back(n);
     }
     if (!given.empty()) return all;
@@ -177,7 +177,7 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
     if (!missing.empty() || !extra.empty() || !differing.empty() || !unknown.empty() || !unfit.empty())
         throw invalid_argument("restore: '" + source + "' is not of this graph's variables" +
                                listed("missing in the file", missing) + listed("only in the file", extra) +
-                               listed("of other types", differing) + listed("renamed, but no variables", unknown) +
+                               listed("of other types", differing) + listed("renamed, but not variables", unknown) +
                                unfit);
     for (const auto& [n, value] : found) core_of(s)->restore_variable(n, *value);
     for (const auto& r : resources) core_of(s)->restore_resource(r);

@@ -63,14 +63,14 @@ struct queue_filler : std::enable_shared_from_this<queue_filler> {
                  std::function<void(std::exception_ptr)> e)
         : all(c), put(std::move(p)), close(std::move(cl)), filling(std::move(f)), end(std::move(e)) {}
 
-    void go_on() {
+    void start_next() {
         if (all.should_stop()) return end(nullptr);
         try {
             put.start([self = shared_from_this()](std::exception_ptr problem, const auto&) {
                 if (problem)
                     self->fail(problem);
                 else
-                    self->go_on();
+                    self->start_next();
             });
         } catch (const error&) {
             fail(std::current_exception());
@@ -147,7 +147,7 @@ RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, 
             auto [thread, end] = c.start(note.name + "/" + n->name);
             threads.push_back(std::move(thread));
             const auto put = s.make_callable(operation(n)).with({.cancel = c.token()});
-            detail::make_shared<detail::queue_filler>(c, put, close, filling, std::move(end))->go_on();
+            detail::make_shared<detail::queue_filler>(c, put, close, filling, std::move(end))->start_next();
         }
         auto [thread, end] = c.start(note.name + "/cancel");
         threads.push_back(std::move(thread));

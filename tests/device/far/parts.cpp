@@ -21,7 +21,7 @@ TEST_CASE("far: parts on the CPU and two far devices give what the whole run giv
         const random_parts::program p(seed, drawn_devices({"/cpu:0", "/cpu:1", "/far:0", "/far:1"}, seed));
         const device_counts counts{{"cpu", 2}, {"far", 2}};
         const auto wanted = p.outcomes(session(g, on_threads(0, false, counts)), false);
-        const auto found = p.outcomes(session(g, on_threads(static_cast<int>(seed % 3), true, counts)), false);
+        const auto found = p.outcomes(session(g, on_threads(drawn_threads(seed), true, counts)), false);
         REQUIRE(found.size() == wanted.size());
         for (std::size_t i = 0; i < found.size(); ++i) CHECK(same_bits(found[i], wanted[i]));
     });

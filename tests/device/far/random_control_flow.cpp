@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "../../catch.hpp"
+#include "../../random_parts.hpp"
 #include "by_default.hpp"
 
 using namespace rill;
@@ -39,7 +40,7 @@ TEST_CASE("far: random control flow, its writes and its gradients of two orders"
         built b(t.p, drawn_devices(seed));
         const auto [dx, dw] = gradients(b.z, b.x, b.w);
         const auto [dxx, dxw] = gradients(dx, b.x, b.w);
-        const session s(on_threads(static_cast<int>(seed % 3)));
+        const session s(on_threads(random_parts::drawn_threads(seed)));
         s.run(global_variables_initializer());
         const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
         CHECK(t.is(z, t.value.v));
@@ -58,7 +59,7 @@ TEST_CASE("far: random control flow made of primitives, raised and by frames", "
         const test_far::by_default there(seed % 2 ? "far" : "cpu");
         const built b(t.p, drawn_devices(seed));
         for (const bool raised : {true, false}) {
-            const session s(on_threads(static_cast<int>(seed % 3), raised));
+            const session s(on_threads(random_parts::drawn_threads(seed), raised));
             s.run(global_variables_initializer());
             const auto [found] = b.run(s, std::tuple(b.z, b.writes), t.x);
             CHECK(t.is(found, t.value.v));
@@ -73,12 +74,16 @@ TEST_CASE("far: random control flow that is cut between three devices, its write
             if (!t.is_clear()) return;
             const test_far::by_default there(seed % 2 ? "far" : "cpu");
             built b(t.p, drawn_devices(seed));
-            const session s(on_threads(static_cast<int>(seed % 3), true, true));
-            s.run(global_variables_initializer());
+            const int threads = random_parts::drawn_threads(seed);
+            const session s(on_threads(threads, true, true)), whole(on_threads(threads));
+            for (const auto* each : {&s, &whole}) each->run(global_variables_initializer());
             try {
                 const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
                 CHECK(t.is(z, t.value.v));
-                CHECK(t.is(s.run(b.written), t.written));
+                const double written = s.run(b.written);
+                CHECK(t.is(written, t.written));
+                CHECK(std::get<0>(b.run(whole, std::tuple(b.z, b.writes), t.x)) == z);
+                CHECK(whole.run(b.written) == written);
             } catch (const unimplemented& problem) { // primitives that form no branch or loop
                 CHECK(kinds == drawn::with_primitives);
                 CHECK_THAT(problem.what(), contains("run in one part"));
@@ -88,6 +93,7 @@ TEST_CASE("far: random control flow that is cut between three devices, its write
             const auto slopes = b.run(s, std::tuple(dx, dw), t.x);
             CHECK(t.is(std::get<0>(slopes), t.value.d[0]));
             CHECK(t.is(std::get<1>(slopes), t.value.d[1]));
+            CHECK(b.run(whole, std::tuple(dx, dw), t.x) == slopes);
         });
 }
 

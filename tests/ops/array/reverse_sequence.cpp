@@ -36,6 +36,15 @@ TEST_CASE("reverse_sequence: values and gradient, along every pair of axes") {
                           [](const auto& x) { return turned(x, {2, 1, 0}, 2, 1); }, {{2, 3, 2}});
     op_test::node<float, 3>([&](const auto& x) { return reverse_sequence<0, 2>(x, two); },
                             [](const auto& x) { return turned(x, {3, 0}, 0, 2); }, {{3, 4, 2}});
+    op_test::node<double, 3>([&](const auto& x) { return reverse_sequence(x, three, -1, 1); },
+                             [](const auto& x) { return turned(x, {2, 1, 0}, 2, 1); }, {{2, 3, 2}});
+    op_test::node<float, 3>([&](const auto& x) { return reverse_sequence(x, two, 0, 2); },
+                            [](const auto& x) { return turned(x, {3, 0}, 0, 2); }, {{3, 4, 2}});
+    const graph_scope here{graph()};
+    const placeholder<float, 2, 3> x("x");
+    CHECK_THROWS_WITH(reverse_sequence(x, constant({1, 2}), 2, 0),
+                      contains("reverse_sequence: an axis is out of range: 2"));
+    CHECK_THROWS_WITH(reverse_sequence(x, constant({1, 2}), 1, -1), contains("an axis is named twice: -1"));
     static_assert(std::is_same_v<decltype(reverse_sequence(std::declval<tensor<float, dyn, 4, dyn>>(), two)),
                                  tensor<float, dyn, 4, dyn>>);
 }

@@ -2,9 +2,11 @@
 #include <rill/ops/array/slice.hpp>
 
 #include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
+#include <rill/ops/state/variable.hpp>
 
 #include "ops/array/slice_test.hpp"
 
@@ -110,6 +112,27 @@ TEST_CASE("slice: of a size that the shapes of a run say") {
     op_test::gradient_check{s, {x}, {at}}.check(tensor(half * half), 2);
     CHECK_THROWS_WITH(op_test::run(s, slice(x, shape(x) / 2, shape(x)), {x}, {at}),
                       contains("slice: the slice reaches beyond the tensor"));
+}
+
+TEST_CASE("slice: one of a variable sits beside it, so that no table travels") {
+    const graph g;
+    const graph_scope here(g);
+    const auto table = [] {
+        const device_scope server("/job:ps/task:1");
+        return variable<float, 3, 2>("table", {{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}});
+    }();
+    const device_scope worker("/job:worker/cpu:0");
+    const auto beside = [](const any_tensor& block) { return block.node()->colocated; };
+    const tensor block = slice<2, 2>(table, {1, 0});
+    CHECK(beside(block) == table.node());
+    CHECK(requested_device(*block.node()) == "/job:ps/task:1");
+    CHECK(beside(slice(table, constant({0, 0}), constant({1, 2}))) == table.node());
+    CHECK(beside(strided_slice<slice_range{0, -1, 2}>(table)) == table.node());
+    CHECK(beside(slice<2, 2>(tensor(table * 2.f), {1, 0})) == nullptr);
+    const auto [slope] = gradients(block * block, table);
+    CHECK(beside(slope) == nullptr); // the dense gradient is the worker's
+    const device_scope here_all_the_same("/job:worker/cpu:0", explicitly);
+    CHECK(beside(slice<1, 2>(table, {1, 0})) == nullptr);
 }
 
 TEST_CASE("slice: made by name, its fields read back") {

@@ -79,7 +79,7 @@ TEST_CASE("decode_raw: numbers of either byte order") {
     const auto l = s.run(little, feed(bytes, two)), b = s.run(big, feed(bytes, two));
     CHECK((l.shape(0) == 2 && l.shape(1) == 2 && l(0, 0) == 1 && l(0, 1) == 2 && b(1, 0) == 1 && b(1, 1) == 3));
     CHECK_THROWS_WITH(s.run(little, feed(bytes, std::vector<std::string>{"abc"})),
-                      contains("3 bytes are no whole number of int16"));
+                      contains("3 bytes are not a whole number of int16"));
     CHECK_THROWS_WITH(s.run(little, feed(bytes, std::vector<std::string>{"ab", "abcd"})), contains("2 and 4 bytes"));
     const auto truths = s.run(decode_raw<bool>(bytes), feed(bytes, std::vector<std::string>{std::string("\0\2\1", 3)}));
     CHECK((!truths(0, 0) && truths(0, 1) == true && truths(0, 2)));

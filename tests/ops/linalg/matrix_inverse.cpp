@@ -131,6 +131,12 @@ TEST_CASE("matrix_determinant: values, and of logarithms") {
     const auto definite = positive<double>({2, 3, 3}, 1);
     const auto wanted = op_test::reals(op_test::run(s, log(matrix_determinant(x)), {x}, {definite}));
     CHECK(op_test::far_apart(op_test::reals(op_test::run(s, logdet(x), {x}, {definite})), wanted, 1e-13) == "");
+    for (const any_tensor& y : {any_tensor(matrix_determinant(x)), size}) { // the gradients need the inverse
+        const any_tensor d = gradients(y, x)[0];
+        CHECK_THROWS_WITH(op_test::run(s, d, {x}, {singular}),
+                          contains("matrix_inverse: the matrix of float64 [2, 2] is singular") &&
+                              contains("node 'gradients"));
+    }
 }
 
 TEST_CASE("matrix_inverse and its kin: gradients, to second order") {
@@ -177,11 +183,42 @@ TEST_CASE("matrix_inverse: complex numbers, and gradients of them") {
     detail::require_gradient_kernels<C>();
     const auto at = op_test::make_array<C>({2, 2}, {C(2, 1), C(0, -1), C(1, 0), C(1, 3)});
     const auto by = op_test::make_array<C>({2, 1}, {C(1, 1), C(0, 2)});
-    for (const any_tensor& y : {any_tensor(matrix_inverse(a)), any_tensor(matrix_solve(a, b)),
-                                any_tensor(matrix_solve(a, b, true)), any_tensor(matrix_determinant(a))})
+    for (const any_tensor& y :
+         {any_tensor(matrix_solve(a, b)), any_tensor(matrix_solve(a, b, true)), any_tensor(matrix_determinant(a)),
+          any_tensor(matrix_triangular_solve(a, b)), any_tensor(matrix_triangular_solve(a, b, false)),
+          any_tensor(matrix_triangular_solve(a, b, true, true)),
+          any_tensor(matrix_triangular_solve(a, b, false, true))})
         op_test::gradient_check{s, {a, b}, {at, by}}.check(y, 1);
-    const any_array one = op_test::run(s, any_tensor(matmul(a, matrix_inverse(a))), {a}, {at});
-    CHECK(op_test::far_apart(op_test::reals(one), {1, 0, 0, 0, 0, 0, 1, 0}, 1e-15) == "");
+    for (const bool adjoint : {false, true}) op_test::gradient_check{s, {a}, {at}}.check(matrix_inverse(a, adjoint), 2);
+    const any_tensor flipped = conj(matrix_transpose(a));
+    for (const any_tensor& y :
+         {any_tensor(matmul(a, matrix_inverse(a))), any_tensor(matmul(flipped, any_tensor(matrix_inverse(a, true))))})
+        CHECK(op_test::far_apart(op_test::reals(op_test::run(s, y, {a}, {at})), {1, 0, 0, 0, 0, 0, 1, 0}, 1e-15) == "");
+}
+
+TEST_CASE("matrix_triangular_solve: complex numbers against substitution by hand") {
+    using C = std::complex<double>;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<C, 2, 2> a("a");
+    const placeholder<C, 2, 1> b("b");
+    const C m[2][2] = {{C(2, 1), C(3, -1)}, {C(1, 4), C(1, 3)}}, right[2] = {C(1, 1), C(0, 2)};
+    const auto at = op_test::make_array<C>({2, 2}, {m[0][0], m[0][1], m[1][0], m[1][1]});
+    const auto by = op_test::make_array<C>({2, 1}, {right[0], right[1]});
+    for (const bool lower : {true, false})
+        for (const bool adjoint : {false, true}) {
+            INFO("lower " << lower << ", adjoint " << adjoint);
+            const auto of = [&](const C& z) { return adjoint ? std::conj(z) : z; };
+            const std::size_t first = lower != adjoint ? 0 : 1, second = 1 - first; // in the order of substitution
+            const C other = of(lower ? m[1][0] : m[0][1]);
+            C x[2];
+            x[first] = right[first] / of(m[first][first]);
+            x[second] = (right[second] - other * x[first]) / of(m[second][second]);
+            const any_array got = op_test::run(s, matrix_triangular_solve(a, b, lower, adjoint), {a, b}, {at, by});
+            CHECK(op_test::far_apart(op_test::reals(got), {x[0].real(), x[0].imag(), x[1].real(), x[1].imag()},
+                                     1e-15) == "");
+        }
 }
 
 TEST_CASE("matrix_solve_ls: least squares of tall and wide systems, and with a regularizer") {

@@ -236,12 +236,79 @@ TEST_CASE("pinv, matrix_rank, norm: values") {
     CHECK(op_test::far_apart(run(norm<-1>(x), {3, 2}, v), {5, 0, std::sqrt(2.)}, 1e-15) == "");
     CHECK(run(norm<-1>(x, 1), {3, 2}, v) == std::vector<double>{7, 0, 2});
     CHECK(run(norm<-1>(x, infinite_order), {3, 2}, v) == std::vector<double>{4, 0, 1});
+    for (const norm_order order : {norm_order(1), norm_order(2), norm_order(3), infinite_order}) {
+        CHECK(run(norm<1>(x, order), {3, 2}, v) == run(norm<-1>(x, order), {3, 2}, v));
+        CHECK(run(norm<0>(x, order), {3, 2}, v) == run(norm<-2>(x, order), {3, 2}, v));
+    }
     CHECK(op_test::far_apart(run(norm<-1>(x, 3), {1, 2}, {3, -4}), {std::cbrt(91.)}, 1e-15) == "");
     CHECK(run(norm<-2, -1>(x, 1), {3, 2}, v) == std::vector<double>{5});
     CHECK(run(norm<-2, -1>(x, infinite_order), {3, 2}, v) == std::vector<double>{7});
     CHECK(op_test::far_apart(run(norm<-2, -1>(x, 2), {2, 2}, {0, 3, 1, 0}), {3}, 1e-15) == "");
     CHECK_THROWS_WITH(norm<-1>(x, 0), contains("the order is 0"));
     CHECK_THROWS_WITH((norm<-2, -1>(x, 3)), contains("accepted for matrices are 1, 2"));
+}
+
+TEST_CASE("norm: of other orders, along axes known at run time only") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, 3, 2> x("x");
+    const any_tensor untyped = x;
+    const auto run = [&](const any_tensor& y) {
+        return op_test::reals(s.run(y, feed(x, xt::xtensor<double, 2>{{3, -4}, {0, 0}, {1, 1}})));
+    };
+    for (const norm_order order : {norm_order(1), norm_order(2), norm_order(3), infinite_order}) {
+        INFO("order " << order.p);
+        const auto wanted = run(norm<-1>(x, order));
+        CHECK(run(norm(x, order, 1)) == wanted);
+        CHECK(run(norm(untyped, order, {-1})) == wanted);
+        CHECK(run(norm(x, order, std::vector<int>{1}, keep_dims)) == wanted);
+    }
+    static_assert(std::is_same_v<decltype(norm(x, 3, 1)), tensor<double, dyn>>);
+    static_assert(std::is_same_v<decltype(norm(x, 3, {1}, keep_dims)), tensor<double, dyn, dyn>>);
+    for (const norm_order order : {norm_order(1), norm_order(2), infinite_order}) {
+        INFO("order " << order.p);
+        const auto wanted = run(norm<0, 1>(x, order));
+        CHECK(run(norm(x, order, {0, 1})) == wanted);
+        CHECK(run(norm(untyped, order, std::vector<int>{-2, -1}, keep_dims)) == wanted);
+    }
+    CHECK(run(norm(x, 1, {0, 1})) == std::vector<double>{5});
+    CHECK(run(norm(reshape<6>(x), 1, 0)) == std::vector<double>{9}); // a vector has no matrix norm
+    CHECK(run(norm(x, 1, {1, 0})) == std::vector<double>{7}); // the second axis is that of the columns
+    CHECK_THROWS_WITH(norm(x, 3, {0, 1}), contains("accepted for matrices are 1, 2"));
+    CHECK_THROWS_WITH(norm(x, -1, 1), contains("the order is -1"));
+    CHECK_THROWS_WITH(norm(any_placeholder("cube", dtype::float32, {2, 3, 4}), 2, {0, 1}), contains("last two axes"));
+}
+
+TEST_CASE("norm: of order 3 where powers leave the range, and at zeros") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, dyn> x("x");
+    const auto y = norm(x, 3);
+    const auto [d] = gradients(y, x);
+    const auto [second] = gradients(d, x);
+    const auto value = [&](const std::vector<float>& at) { return s.run(y, feed(x, at)); };
+    const auto slopes = [&](const std::vector<float>& at) { return op_test::list(s.run(d, feed(x, at))); };
+    CHECK(value({1e20f, 1e20f}) == Approx(1e20 * std::cbrt(2.)));
+    CHECK(value({3e-30f, -4e-30f}) == Approx(1e-30 * std::cbrt(91.)));
+    CHECK(value({0, 0}) == 0);
+    const float inf = std::numeric_limits<float>::infinity();
+    CHECK(value({1, -inf}) == inf);
+    CHECK(std::isnan(value({1, std::nanf("")})));
+    CHECK(slopes({1e20f, 0})[0] == Approx(1));
+    CHECK(slopes({3e-30f, -4e-30f})[1] == Approx(-16 / std::pow(91., 2. / 3)));
+    CHECK(slopes({0, 0}) == std::vector<float>{0, 0});
+    CHECK(slopes({2, 0})[0] == Approx(1));
+    CHECK(op_test::list(s.run(second, feed(x, std::vector<float>{0, 0}))) == std::vector<float>{0, 0});
+    const auto [of_roots] = gradients(norm(x, 0.5), x); // powers below 1 have an infinite slope at 0
+    CHECK(op_test::list(s.run(of_roots, feed(x, std::vector<float>{4, 0}))) == std::vector<float>{1, 0});
+
+    const placeholder<half, 3> narrow("narrow");
+    const auto far = feed(narrow, std::vector<half>{half(200), half(200), half(200)});
+    for (const any_tensor& of : {any_tensor(norm(narrow, 3)), any_tensor(norm(any_tensor(narrow), 3, 0))})
+        CHECK(static_cast<float>(s.run(of, far).value<half>()) == 288.5f); // the nearest half to 288.45
+    CHECK(static_cast<float>(s.run(any_tensor(norm(narrow, 1)), far).value<half>()) == 600);
 }
 
 TEST_CASE("qr, svd, self_adjoint_eig: matrices and gradients that are refused") {

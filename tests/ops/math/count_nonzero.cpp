@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/count_nonzero.hpp>
 
+#include <cmath>
+#include <limits>
+
+#include <rill/core/array_text.hpp>
+#include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/polyval.hpp>
 #include <rill/ops/math/reduce_std.hpp>
 
@@ -25,6 +30,35 @@ TEST_CASE("count_nonzero, reduce_std, polyval: values and gradients") {
     op_test::node<double, 1>(
         [](const auto& u) { return sealed(polyval(u, 2, -1, 0, 3)); },
         [](const xt::xarray<double>& u) { return xt::xarray<double>(2. * u * u * u - u * u + 3.); }, {{4}});
+}
+
+TEST_CASE("reduce_std: along axes known at run time only, of equal elements, of narrow types") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, 2, 2> x("x");
+    const any_tensor untyped = x;
+    const auto at = feed(x, xt::xtensor<double, 2>{{1, 3}, {5, 5}});
+    CHECK(op_test::list(s.run(tensor(reduce_std(x, 1)), at)) == std::vector<double>{1, 0});
+    CHECK(to_string(s.run(any_tensor(reduce_std(untyped, {-1}, keep_dims)), at)) == "float64 [2, 1] {{1}, {0}}");
+    CHECK(to_string(s.run(any_tensor(reduce_std<0>(x, keep_dims)), at)) == "float64 [1, 2] {{2, 1}}");
+    CHECK_THROWS_WITH(reduce_std(any_placeholder("whole", dtype::int32)), contains("reduce_std"));
+
+    const auto [d] = gradients(reduce_std<1>(x), x); // equal elements have a slope of 0
+    CHECK(op_test::list(s.run(d, at)) == std::vector<double>{-0.5, 0.5, 0, 0});
+    const any_tensor of_untyped = gradients(reduce_std(untyped, 1), untyped)[0];
+    CHECK(op_test::reals(s.run(of_untyped, at)) == std::vector<double>{-0.5, 0.5, 0, 0});
+    const auto [second] = gradients(d, x);
+    CHECK(std::isfinite(s.run(second, at)(1, 0)));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(std::isnan(s.run(tensor(reduce_std(x)), feed(x, xt::xtensor<double, 2>{{1, nan}, {2, 3}}))));
+
+    const placeholder<half, 3> narrow("narrow"); // its variance is beyond half
+    const auto far = feed(narrow, std::vector<half>{half(0), half(600), half(-600)});
+    CHECK(static_cast<float>(s.run(tensor(reduce_std(narrow)), far)) == 490);
+    CHECK(static_cast<float>(s.run(any_tensor(reduce_std(any_tensor(narrow), 0)), far).value<half>()) == 490);
+    const auto [slope] = gradients(reduce_std(narrow), narrow);
+    CHECK(static_cast<float>(s.run(slope, far)(1)) == Approx(0.4082).epsilon(1e-3));
 }
 
 } // namespace test_ops_math_count_nonzero

@@ -145,8 +145,8 @@ TEST_CASE("segment_places: rows of slices, both ways, without those of negative 
     const graph_scope here(g);
     const session s(g);
     const auto places = [&](bool reverse) {
-        const any_tensor first = apply_node(segment_places_op{reverse}, std::source_location::current(),
-                                            constant({2, 0, -1, 2, 0, 7}));
+        const any_tensor first =
+            apply_node(segment_places_op{reverse}, std::source_location::current(), constant({2, 0, -1, 2, 0, 7}));
         std::vector<std::vector<int>> all;
         for (int i = 0; i < 3; ++i) {
             const any_array result = s.run(any_tensor(endpoint{first.node(), i}));
@@ -267,6 +267,8 @@ TEST_CASE("bincount, histogram_fixed_width, unique_with_counts, bucketize: count
     CHECK_THROWS_WITH(s.run(counted, feed(fed, ints{2, -5})), contains("id -5 at [1] is negative"));
     const tensor reals = constant({-1.f, 0.f, .9f, 2.5f, 9.f});
     CHECK(op_test::list(s.run(histogram_fixed_width<5>(reals, 0.f, 5.f))) == ints{3, 0, 1, 0, 1});
+    CHECK(op_test::list(s.run(histogram_fixed_width(reals, 0.f, 5.f, 5))) == ints{3, 0, 1, 0, 1});
+    CHECK_THROWS_WITH(histogram_fixed_width(reals, 0.f, 5.f, 0), contains("the number of parts is 0, not 1 or more"));
     CHECK_THROWS_WITH((histogram_fixed_width<5>(reals, 1.f, 1.f)), contains("the range is empty or reversed"));
     const auto [values, numbers, counts] = unique_with_counts(constant({7, 5, 7, 7}));
     CHECK(op_test::list(s.run(values)) == ints{7, 5});

@@ -59,7 +59,42 @@ TEST_CASE("in_top_k: counts the larger ones") {
     const auto in = [&](int a, int b, index_t k) { return op_test::list(s.run(in_top_k(x, constant({a, b}), k))); };
     CHECK(in(2, 1, 1) == std::vector<bool>{false, true});
     CHECK(in(2, 2, 2) == std::vector<bool>{true, false});
-    CHECK_THROWS_WITH(in(3, 0, 1), contains("is outside [0, 3)"));
+}
+
+TEST_CASE("in_top_k: false for targets out of range and predictions that are not finite, as in TensorFlow") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+    const placeholder<float, dyn, 3> x("x");
+    const placeholder<int, dyn> ids("ids");
+    const xt::xtensor<float, 2> rows{{1, 2, 3},   {1, 2, 3},    {nan, 2, 3}, {1, nan, 3},
+                                     {inf, 2, 3}, {1, 2, -inf}, {1, 2, 3}};
+    const std::vector<int> targets{3, -1, 0, 2, 0, 1, 2};
+    const std::vector<bool> wanted{false, false, false, false, false, false, true};
+    CHECK(op_test::list(s.run(in_top_k(x, ids, 3), feed(x, rows), feed(ids, targets))) == wanted);
+    const any_array untyped =
+        s.run(any_tensor(in_top_k(any_tensor(x), any_tensor(ids), 3)), feed(x, rows), feed(ids, targets));
+    CHECK(untyped.shape() == dims{7});
+    for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(untyped.elements<bool>()[i] == wanted[i]);
+    const tensor whole = constant({{1, 2}, {4, 3}});
+    CHECK(op_test::list(s.run(in_top_k(whole, constant({0, 0}), 1))) == std::vector<bool>{false, true});
+}
+
+TEST_CASE("top_k, in_top_k: no rows, and a k that is too large at run time") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<float, dyn, dyn> x("x");
+    const placeholder<int, dyn> ids("ids");
+    const auto [values, places] = top_k(x, 2);
+    const xt::xtensor<float, 2> none = xt::xtensor<float, 2>::from_shape({0, 3});
+    CHECK(s.run(values, feed(x, none)).shape() == dims{0, 2});
+    CHECK(s.run(places, feed(x, none)).shape() == dims{0, 2});
+    CHECK(s.run(in_top_k(x, ids, 1), feed(x, none), feed(ids, std::vector<int>{})).shape(0) == 0);
+    CHECK_THROWS_WITH(s.run(values, feed(x, xt::xtensor<float, 2>({2, 1}, 1.f))),
+                      contains("top_k: the last axis has fewer elements than k") && contains("[2, 1]") &&
+                          contains("node 'top_k") && contains("top_k.cpp"));
 }
 
 TEST_CASE("take_along: values and gradients, to second order") {

@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("quantized_matmul, quantized_conv2d: as products of reals", "
             op_test::run(s, dequantize(any_tensor(sums), low, high, quantize_mode::min_first), {a, b}, {at, by});
         const any_array exact = op_test::run(s, wanted, {x, y}, {reals_of<Q>(at, -1, 2), reals_of<Q>(by, -3, 1)});
         CHECK(got.shape() == exact.shape());
-        CHECK(op_test::far_apart(doubles(got), op_test::reals(exact), 4e-5, 10) == "");
+        CHECK(op_test::far_apart(doubles(got), op_test::reals(exact), 2e-6, 10) == ""); // a level is 2e-4
     };
     compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {5, 7}, {7, 19});
     compare(quantized_matmul(a, b, -1, 2, -3, 1), matmul(x, y), {2, 0}, {0, 3});
@@ -179,6 +179,43 @@ TEST_CASE("quantize and its kin: ranges and operands that are refused") {
                                    {op_test::make_array<quint8>({1}, {quint8{7}}), op_test::make_array<float>({}, {2}),
                                     op_test::make_array<float>({}, {std::numeric_limits<float>::quiet_NaN()})}),
                       contains("the range is empty"));
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const auto scalar = [](float v) { return op_test::make_array<float>({}, {v}); };
+    const auto refused = [&](const any_tensor& y, const std::vector<any_tensor>& fed, std::vector<any_array> at,
+                             const char* node, const char* range, const char* type) {
+        for (const auto& [from, to] : {std::pair{2.f, 1.f}, std::pair{nan, 1.f}, std::pair{0.f, nan}}) {
+            auto inputs = fed;
+            auto values = at;
+            for (const auto& end : {any_tensor(low), any_tensor(high)}) inputs.push_back(end);
+            for (const float v : {from, to}) values.push_back(scalar(v));
+            CHECK_THROWS_WITH(op_test::run(s, y, inputs, values),
+                              contains(node) && contains(range) &&
+                                  contains("is empty, or an end of it is not a finite number") && contains(type) &&
+                                  contains("quantize.cpp"));
+        }
+    };
+    const auto two = op_test::make_array<quint8>({2, 2}, {quint8{1}, quint8{2}, quint8{3}, quint8{4}});
+    const auto sums = any_placeholder("sums", dtype::qint32, {3});
+    const auto three = op_test::make_array<qint32>({3}, {qint32{1}, qint32{2}, qint32{3}});
+    const auto c = any_placeholder("c", dtype::quint8), d = any_placeholder("d", dtype::quint8);
+    const auto first = [](const auto& all) { return any_tensor(std::get<0>(all)); };
+    refused(any_tensor(q), {x}, {op_test::make_array<float>({1}, {1})}, "quantize: ", "the range", "float32 [1]");
+    refused(any_tensor(dequantize(c, low, high)), {c}, {two}, "dequantize: ", "the range", "quint8 [2, 2]");
+    refused(first(requantize<qint8>(sums, low, high, 0, 1)), {sums}, {three}, "requantize: ", "the range",
+            "qint32 [3]");
+    refused(first(requantize<qint8>(sums, 0, 1, low, high)), {sums}, {three}, "requantize: ", "the new range",
+            "qint8 [3]");
+    refused(first(quantized_matmul(c, d, low, high, 0, 1)), {c, d}, {two, two},
+            "quantized_matmul: ", "the range of the first operand", "quint8 [2, 2]");
+    refused(first(quantized_matmul(c, d, 0, 1, low, high)), {c, d}, {two, two},
+            "quantized_matmul: ", "the range of the second operand", "quint8 [2, 2]");
+    const auto image = op_test::make_array<quint8>({1, 2, 2, 1}, {quint8{1}, quint8{2}, quint8{3}, quint8{4}});
+    refused(first(quantized_conv2d(c, d, low, high, 0, 1)), {c, d},
+            {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})},
+            "quantized_conv2d: ", "the range of the first operand", "quint8 [1, 2, 2, 1]");
+    refused(first(quantized_conv2d(c, d, 0, 1, low, high)), {c, d},
+            {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})},
+            "quantized_conv2d: ", "the range of the second operand", "quint8 [1, 1, 1, 1]");
     CHECK(quantized_range{0, 1e-40f}.zero_point<quint8>() == 0); // without a scale
     const auto a = any_placeholder("a", dtype::quint8, {2, 3}), b = any_placeholder("b", dtype::qint8, {3, 2}),
                f = any_placeholder("f", dtype::float32, {2, 3});

@@ -48,7 +48,7 @@ TEST_CASE("bound_region: what changes its argument, once or again and again, may
         const auto& step = (*loop.item.origin->bodies)[1];
         const std::vector<tensor_type> arguments(loop.inputs.begin(), loop.inputs.begin() + 2);
         const auto b = *detail::bound_region::bind(step, plans.at(step), arguments, loop.inputs);
-        return b.updates(1) ? static_cast<int>(b.along(1).size()) : -1;
+        return b.updates(1) ? static_cast<int>(b.earlier_updates(1).size()) : -1;
     };
     CHECK(changes([](auto a, auto k) { return a.write(k, 1.f); }) == 0);
     CHECK(changes([](auto a, auto k) { return a.write(k, 1.f).write(0, 2.f).write(1, 3.f); }) == 2);

@@ -55,6 +55,23 @@ TEST_CASE("staged_plan: writes and reads of variables keep their order across st
     CHECK(s.run(std::tuple(next, alone)) == std::tuple(6.f, 3.f));
 }
 
+TEST_CASE("staged_plan: a view of what an earlier stage has written is kept from the next write") {
+    const graph_scope here{graph()};
+    placeholder<float, dyn> x("x");
+    const variable<float, 2> v("v", {1.f, 2.f});
+    const tensor first = v.assign_add(constant({1.f, 1.f}));
+    const auto view = [&] {
+        const control_dependencies after(boolean_mask(x, x > 0.f)); // behind the cut
+        return reshape<2>(expand_dims<0>(first));
+    }();
+    const tensor second = v.assign_add(constant({10.f, 10.f}));
+    const session s;
+    s.run(v.initializer());
+    const auto [seen, written] = s.run(std::tuple(view, second), feed(x, {1.f}));
+    CHECK((seen(0) == 2.f && seen(1) == 3.f));
+    CHECK((written(0) == 12.f && written(1) == 13.f));
+}
+
 TEST_CASE("staged_plan: a variable that the step only reads is the one it began with, in every stage") {
     const graph_scope here{graph()};
     const variable<float> v("v", 1.f);

@@ -83,7 +83,7 @@ RILL_COLD op_ptr make_op(std::string_view name, int version, std::string_view fi
     const auto& entry = detail::node_op_entry(name);
     if (version < 1 || version > entry.version)
         throw invalid_argument("op '" + std::string(name) + "': version " + std::to_string(version) +
-                               (version < 1 ? " is none; this program has " : " is newer than this program's, ") +
+                               (version < 1 ? " is not valid; this program has " : " is newer than this program's, ") +
                                std::to_string(entry.version));
     op_ptr made;
     load_fields(fields, [&](field_visitor& reader) { made = entry.make(&reader); });

@@ -110,4 +110,23 @@ auto reverse_sequence(const X& x, const L& lengths,
     }
 }
 
+/// Overload for axes known only at run time: reverse_sequence(x, lengths, 0, 1).
+template <typed_operand X, typed_operand L>
+auto reverse_sequence(const X& x, const L& lengths, int time, int batch,
+                      const std::source_location& where = std::source_location::current()) {
+    using E = extents_of<X>;
+    static_assert(E::rank >= 2, "reverse_sequence: an axis of time and an axis of the batch are expected");
+    if (const auto r = rules::reduce(E::value, {time, batch}, false); !r.ok())
+        throw invalid_argument("reverse_sequence: " + r.reason() + detail::at_place(where));
+    axis_list order{rules::normal_axis(batch, E::rank), rules::normal_axis(time, E::rank)};
+    for (int i = 0; i < E::rank; ++i)
+        if (i != order[0] && i != order[1]) order.push(i);
+    axis_list inverse = order;
+    for (int i = 0; i < E::rank; ++i) inverse.set(order[i], i);
+    const auto leading = sealed(transpose(x, order, where));
+    const auto known = detail::checked_lengths<1, 0>(lengths, leading, where);
+    return tensor_of<value_type_of<X>, E>(
+        detail::unchecked, any_tensor(transpose(detail::turned_sequences<1>(leading, known, where), inverse, where)));
+}
+
 }} // namespace rill::RILL_ABI

@@ -20,7 +20,8 @@ struct roll_op {
         visit("axis", op.axis);
     }
     constexpr shape_result shape(const dims& x) const {
-        return {x, x.known_rank() && rules::normal_axis(axis, x.rank) < 0 ? "the axis is out of range" : nullptr};
+        if (x.known_rank() && rules::normal_axis(axis, x.rank) < 0) return shape_result::wrong_axis(x, axis);
+        return {x};
     }
     std::vector<endpoint> gradient(const gradient_request& r) const {
         return {r.add<roll_op>(roll_op{-shift, axis}, {r.gradient()})};

@@ -33,10 +33,10 @@ struct slice_grad_op;
 struct strided_slice_grad_op;
 
 /// Slices a block of a tensor, given its begin and its size for each axis. The second input may hold the begin, the third the
-/// size. Gradient: g, padded with zeros to the shape of the tensor.
+/// size. Gradient: g, padded with zeros to the shape of the tensor. A block of a variable is colocated with the variable.
 struct slice_op {
     static constexpr auto name = "Slice";
-    static constexpr int least_inputs = 1;
+    static constexpr int least_inputs = 1, colocated_input = 0; // sends the block, not the tensor, between devices
     using domain_type = domains::every;
     using compiled_types = types::moved;
     using brings = op_list<strided_slice_grad_op, slice_grad_op>;

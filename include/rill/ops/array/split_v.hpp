@@ -53,7 +53,7 @@ RILL_INLINE std::vector<tensor_type> split_v_op::outputs(std::span<const tensor_
     index_t named = 0, rest = 0;
     for (const index_t n : sizes.elements<index_t>()) {
         if (n < dyn || n > std::numeric_limits<index_t>::max() / detail::most_parts)
-            throw invalid_argument("a size is negative, or no size");
+            throw invalid_argument("a size is negative, or not a size");
         n == dyn ? ++rest : named += n;
     }
     if (rest > 1) throw invalid_argument("at most one size may be dyn");

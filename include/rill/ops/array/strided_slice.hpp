@@ -11,6 +11,7 @@ struct strided_slice_grad_op;
 /// zeros.
 struct strided_slice_op {
     static constexpr auto name = "StridedSlice";
+    static constexpr int colocated_input = 0; // sends the slice, not the tensor, between devices
     using domain_type = domains::every;
     using compiled_types = types::moved;
     using brings = op_list<strided_slice_grad_op>;

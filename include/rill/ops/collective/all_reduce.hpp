@@ -74,7 +74,7 @@ auto all_reduce(const X& x, const collective_group& group,
                 const std::source_location& where = std::source_location::current()) {
     const auto value = sealed(x);
     if constexpr (typed_operand<X>) {
-        static_assert(op_takes<all_reduce_op, value_type_of<X>>, "all_reduce: the element type is no real number");
+        static_assert(op_takes<all_reduce_op, value_type_of<X>>, "all_reduce: the element type is not a real number");
         using result = std::remove_cvref_t<decltype(value)>;
         return result(detail::unchecked, detail::all_reduced<value_type_of<X>>(value, group, where));
     } else {

@@ -65,14 +65,14 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
     const auto ends = detail::add_while(
         g, first, detail::state_types<states>(first),
         [&](const std::vector<endpoint>& arguments) {
-            const auto go_on = std::apply([&](const auto&... state) { return condition(state...); },
-                                          detail::handles<parts>(arguments));
-            using C = std::remove_cvref_t<decltype(go_on)>;
+            const auto result = std::apply([&](const auto&... state) { return condition(state...); },
+                                           detail::handles<parts>(arguments));
+            using C = std::remove_cvref_t<decltype(result)>;
             if constexpr (typed_operand<C>) {
                 static_assert(same_dtype<value_type_of<C>, bool>, "while_loop: the condition must give a bool");
                 static_assert(extents_of<C>::rank == 0, "while_loop: the condition must have rank 0");
             }
-            return detail::results_of(go_on, g);
+            return detail::results_of(result, g);
         },
         [&](const std::vector<endpoint>& arguments) { return detail::next_state<states, parts>(body, arguments, g); },
         options, where);
@@ -126,10 +126,11 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) const {
     const auto parts = static_cast<std::size_t>(use.operands);
-    const auto& go_on = in.bodies[0];
-    if (go_on.size() != 1 || go_on[0].type != dtype::boolean ||
-        (go_on[0].shape.known_rank() && go_on[0].shape.rank != 0))
-        throw invalid_argument("the condition gives " + (go_on.size() == 1 ? to_string(go_on[0]) : "several values") +
+    const auto& condition = in.bodies[0];
+    if (condition.size() != 1 || condition[0].type != dtype::boolean ||
+        (condition[0].shape.known_rank() && condition[0].shape.rank != 0))
+        throw invalid_argument("the condition gives " +
+                               (condition.size() == 1 ? to_string(condition[0]) : "several values") +
                                ", not a bool of rank 0");
     const auto& next = in.bodies[1];
     if (next.size() < parts)

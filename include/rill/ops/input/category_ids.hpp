@@ -71,7 +71,7 @@ public:
         if (array_.dtype() == dtype::int64) return array_.elements<std::int64_t>()[at_];
         const double value = number();
         if (!(std::abs(value) < 9e15) || value != std::floor(value))
-            throw invalid_argument(std::to_string(value) + " is no whole number");
+            throw invalid_argument(std::to_string(value) + " is not a whole number");
         return static_cast<std::int64_t>(value);
     }
     std::string text() const {
@@ -140,7 +140,7 @@ RILL_INLINE kernel category_ids_op::bound(const kernel_request& r) const {
                 to = at == known.end() ? -1 : at->second;
                 if (to < 0 && op.rule == "classes")
                     throw invalid_argument(detail::quoted(value.text()) + " at " + std::to_string(i) +
-                                           " is none of the " + std::to_string(known.size()) + " classes");
+                                           " is not one of the " + std::to_string(known.size()) + " classes");
             } else if (op.rule == "hash") {
                 std::uint64_t hash = detail::fingerprint::of(value.text()); // as in TensorFlow
                 for (std::size_t k = 1; k < in.size(); ++k)
@@ -150,7 +150,7 @@ RILL_INLINE kernel category_ids_op::bound(const kernel_request& r) const {
                 to = value.whole();
                 if (to < 0 || to >= op.categories)
                     throw invalid_argument("category " + std::to_string(to) + " at " + std::to_string(i) +
-                                           " is none of " + std::to_string(op.categories));
+                                           " is not one of the " + std::to_string(op.categories) + " categories");
             }
         }
     });

@@ -78,7 +78,7 @@ RILL_INLINE kernel decode_raw_op::bound(const kernel_request& r) const {
         const index_t count = shape.size();
         const auto size = size_of(type), bytes = count > 0 ? texts[0].size() : 0;
         if (bytes % size != 0)
-            throw invalid_argument(std::to_string(bytes) + " bytes are no whole number of " +
+            throw invalid_argument(std::to_string(bytes) + " bytes are not a whole number of " +
                                    std::string(to_string(type)));
         // The bytes of the real and the imaginary part are swapped separately.
         const auto part = type == dtype::complex64 || type == dtype::complex128 ? size / 2 : size;

@@ -146,9 +146,9 @@ RILL_INLINE index_t products_together(const dims& a, const dims& b, const dims& 
     index_t together = 1;
     for (int back = 3; back <= product.rank; ++back) { // from the innermost axis on
         const index_t extent = rules::extent_along(product, -back);
-        const bool stays = back > b.rank || rules::extent_along(b, -back) == 1;
-        const bool goes_on = back <= a.rank && rules::extent_along(a, -back) == extent;
-        if (!stays || !goes_on) break;
+        const bool is_shared_in_b = back > b.rank || rules::extent_along(b, -back) == 1;
+        const bool varies_in_a = back <= a.rank && rules::extent_along(a, -back) == extent;
+        if (!is_shared_in_b || !varies_in_a) break;
         together *= extent;
     }
     return std::max<index_t>(together, 1);

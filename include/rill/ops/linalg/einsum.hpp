@@ -132,6 +132,7 @@ any_tensor add_einsum(einsum_equation equation, const std::source_location& wher
 
 /// Throws invalid_argument because an equation does not parse or does not fit the operands.
 [[noreturn]] void refuse_einsum(std::string_view equation, const char* why, const std::source_location& where);
+[[noreturn]] void refuse_tensordot(const shape_result& why, const std::source_location& where);
 
 } // namespace detail
 
@@ -189,10 +190,10 @@ any_tensor tensordot(const A& a, const B& b, const axis_list& of_a, const axis_l
                      const std::source_location& where = std::source_location::current()) {
     if (detail::is_null(a) || detail::is_null(b)) detail::refuse_null("tensordot", where);
     const auto text = tensordot_equation(detail::rank_of(a), detail::rank_of(b), of_a, of_b);
-    if (text.broken) detail::refuse_einsum("tensordot", text.broken, where);
+    if (text.broken) detail::refuse_tensordot({{}, text.broken, text.axis}, where);
     if (const auto r = rules::einsum(text, std::array{detail::operand_type(a).shape, detail::operand_type(b).shape});
         !r.ok())
-        detail::refuse_einsum("tensordot", r.broken, where);
+        detail::refuse_tensordot(r, where);
     return detail::add_einsum(text, where, a, b);
 }
 
@@ -231,6 +232,9 @@ namespace detail {
 
 RILL_COLD void refuse_einsum(std::string_view equation, const char* why, const std::source_location& where) {
     throw invalid_argument("einsum: \"" + std::string(equation) + "\": " + why + at_place(where));
+}
+RILL_COLD void refuse_tensordot(const shape_result& why, const std::source_location& where) {
+    throw invalid_argument("tensordot: " + why.reason() + at_place(where));
 }
 
 /// Returns the positions of labels in a term.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ struct einsum_equation {
     std::array<std::array<char, max_rank>, most + 1> terms{};
     std::array<int, most + 1> ranks{};
     const char* broken = nullptr; // the reason for which it does not parse, or null
+    std::optional<int> axis = {}; // the axis that the reason refers to
 
     constexpr int rank(int term) const { return ranks[static_cast<std::size_t>(term)]; }
     constexpr std::string_view term(int i) const {
@@ -150,8 +152,9 @@ constexpr axis_list last_axes(int rank, int count) {
 constexpr einsum_equation tensordot_equation(int rank_a, int rank_b, const axis_list& of_a, const axis_list& of_b) {
     einsum_equation e;
     e.operands = 2;
-    const auto broken = [&](const char* why) {
+    const auto broken = [&](const char* why, std::optional<int> axis = {}) {
         e.broken = why;
+        e.axis = axis;
         return e;
     };
     if (rank_a < 0 || rank_b < 0) return broken("the ranks must be known");
@@ -161,10 +164,10 @@ constexpr einsum_equation tensordot_equation(int rank_a, int rank_b, const axis_
     for (int i = 0; i < rank_b; ++i) e.terms[1][static_cast<std::size_t>(i)] = static_cast<char>('A' + i);
     for (int i = 0; i < of_a.count; ++i) {
         const int a = rules::normal_axis(of_a[i], rank_a), b = rules::normal_axis(of_b[i], rank_b);
-        if (a < 0 || b < 0) return broken("an axis is out of range");
+        if (a < 0 || b < 0) return broken("an axis is out of range", a < 0 ? of_a[i] : of_b[i]);
         const char label = e.terms[0][static_cast<std::size_t>(a)];
         const bool taken = e.terms[1][static_cast<std::size_t>(b)] >= 'a';
-        if (taken || e.has(1, label)) return broken("an axis is named twice");
+        if (taken || e.has(1, label)) return broken("an axis is named twice", taken ? of_b[i] : of_a[i]);
         e.terms[1][static_cast<std::size_t>(b)] = label;
     }
     for (int t = 0; t < 2; ++t)

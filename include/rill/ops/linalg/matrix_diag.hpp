@@ -15,7 +15,7 @@ namespace rules {
 
 constexpr shape_result matrix_diag(const dims& x) {
     if (!x.known_rank()) return {dims::unknown()};
-    if (x.rank == 0) return {x, "a scalar is no diagonal"};
+    if (x.rank == 0) return {x, "a scalar is not a diagonal"};
     if (x.rank == max_rank) return {x, "the result would have more than 8 dimensions"};
     dims r = x;
     r.push(x[x.rank - 1]);

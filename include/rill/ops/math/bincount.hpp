@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include <rill/ops/array/ones_like.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/size.hpp>
@@ -47,19 +49,40 @@ auto bincount(const X& x, const bincount_options& how = {},
     return bincount(all, cast<int>(ones_like(all)), how, where);
 }
 
+namespace detail {
+
+/// Returns the number [n] of the part of [low, high) that each element is in.
+template <typed_operand X>
+auto parts_of_range(const X& x, const value_type_of<X>& low, const value_type_of<X>& high, index_t bins,
+                    const std::source_location& where) {
+    using T = value_type_of<X>;
+    static_assert(is_real_floating<T>, "histogram_fixed_width: the elements must be floating");
+    if (!(low < high))
+        throw invalid_argument("histogram_fixed_width: the range is empty or reversed" + at_place(where));
+    const auto part = floor((x - low) / static_cast<T>(high - low) * static_cast<T>(bins));
+    return tensor(reshape<dyn>(cast<int>(clip(part, T(0), static_cast<T>(bins - 1))), where));
+}
+
+} // namespace detail
+
 /// Counts the elements in each of `Bins` equal parts of [low, high), as int: histogram_fixed_width<10>(x, low, high). Elements outside
 /// count for the first or the last part.
 template <index_t Bins, typed_operand X>
 auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_type_of<X>& high,
                            const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<Bins - 1>, "histogram_fixed_width: there is one part at least");
-    static_assert(is_real_floating<value_type_of<X>>, "histogram_fixed_width: the elements must be floating");
-    using T = value_type_of<X>;
-    if (!(low < high))
-        throw invalid_argument("histogram_fixed_width: the range is empty or reversed" + detail::at_place(where));
-    const auto part = floor((x - low) / static_cast<T>(high - low) * static_cast<T>(Bins));
-    const tensor ids = reshape<dyn>(cast<int>(clip(part, T(0), static_cast<T>(Bins - 1))), where);
+    const auto ids = detail::parts_of_range(x, low, high, Bins, where);
     return unsorted_segment_sum<Bins>(cast<int>(ones_like(ids)), ids, where);
+}
+/// Overload for a number of parts known only at run time: histogram_fixed_width(x, low, high, 10).
+template <typed_operand X, host_integer N>
+auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_type_of<X>& high, N bins,
+                           const std::source_location& where = std::source_location::current()) {
+    if (bins < 1)
+        throw invalid_argument("histogram_fixed_width: the number of parts is " + std::to_string(bins) +
+                               ", not 1 or more" + detail::at_place(where));
+    const auto ids = detail::parts_of_range(x, low, high, static_cast<index_t>(bins), where);
+    return unsorted_segment_sum(cast<int>(ones_like(ids)), ids, bins, where);
 }
 
 /// Returns the results of unique and the count of each value as int: auto [values, numbers, counts] = unique_with_counts(x).

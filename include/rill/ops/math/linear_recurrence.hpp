@@ -25,8 +25,9 @@ struct linear_recurrence_op {
     constexpr shape_result shape(const dims& factors, const dims& terms) const {
         if (!rules::compatible(factors, terms)) return {factors, "the shapes of factors and terms differ"};
         const dims& known = factors.known_rank() ? factors : terms;
-        return {known,
-                known.known_rank() && rules::normal_axis(axis, known.rank) < 0 ? "the axis is out of range" : nullptr};
+        if (known.known_rank() && rules::normal_axis(axis, known.rank) < 0)
+            return shape_result::wrong_axis(known, axis);
+        return {known};
     }
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {

@@ -108,7 +108,7 @@ template <index_t Known = dyn, class Op, class X, class Ids, class N>
 auto add_segments(const Op& op, const X& x, const Ids& ids, const N& count, const std::source_location& where) {
     static_assert(are_ids<Ids>, "unsorted_segment: the segment ids must be int or std::int64_t");
     if constexpr (typed_operand<X>) {
-        static_assert(op_takes<Op, value_type_of<X>>, "unsorted_segment: the element type is none that it takes");
+        static_assert(op_takes<Op, value_type_of<X>>, "unsorted_segment: the element type is not supported");
         if constexpr (typed_operand<Ids>)
             static_assert(ids_of_segments<extents_of<X>, extents_of<Ids>>,
                           "unsorted_segment: the ids must have the extents of the tensor's first axes");

@@ -4,11 +4,20 @@
 #include <tuple>
 
 #include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/size.hpp>
 #include <rill/ops/array/take_along.hpp>
 #include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/floordiv.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/greater_equal.hpp>
+#include <rill/ops/math/is_finite.hpp>
 #include <rill/ops/math/less.hpp>
+#include <rill/ops/math/logical_and.hpp>
+#include <rill/ops/math/maximum.hpp>
+#include <rill/ops/math/reduce_all.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -75,14 +84,34 @@ std::tuple<any_tensor, any_tensor> top_k(const X& x, index_t k,
     return {values, any_tensor(endpoint{values.node(), 1})};
 }
 
-/// Returns whether fewer than k predictions of a row exceed that of its target: in_top_k(predictions [n, classes], targets [n], k). A
-/// target out of range is an invalid_argument.
+namespace detail {
+
+/// Returns true where a number of any real type is finite.
+template <class P> auto finite_numbers(const P& x) {
+    if constexpr (!typed_operand<P>)
+        return is_finite(cast<double>(x)); // which holds the largest number of each real type
+    else if constexpr (is_real_floating<value_type_of<P>>)
+        return is_finite(x);
+    else
+        return equal(x, x);
+}
+
+} // namespace detail
+
+/// Returns whether fewer than k predictions of a row exceed that of its target: in_top_k(predictions [n, classes], targets [n], k). False,
+/// as in TensorFlow, if the target is out of range, or a prediction of the row is infinite or NaN.
 template <graph_operand P, graph_operand L>
 auto in_top_k(const P& predictions, const L& targets, index_t k,
               const std::source_location& where = std::source_location::current()) {
-    const auto all = sealed(predictions); // read twice
-    const auto of_target = take_along(all, expand_dims<-1>(targets, where), where);
-    return reduce_sum<-1>(cast<int>(greater(all, of_target)), where) < static_cast<int>(k);
+    const auto all = sealed(predictions); // read several times
+    const auto ids = sealed(cast<std::int64_t>(targets));
+    const auto rows = maximum(size<std::int64_t>(ids, where), std::int64_t(1));
+    const auto exists =
+        sealed(logical_and(ids >= std::int64_t(0), ids < floordiv(size<std::int64_t>(all, where), rows)));
+    const auto safe = sealed(select(exists, ids, std::int64_t(0)));
+    const auto of_target = take_along(all, expand_dims<-1>(safe, where), where);
+    const auto few = reduce_sum<-1>(cast<int>(greater(all, of_target)), where) < static_cast<int>(k);
+    return logical_and(few, logical_and(exists, reduce_all<-1>(detail::finite_numbers(all), where)));
 }
 
 }} // namespace rill::RILL_ABI

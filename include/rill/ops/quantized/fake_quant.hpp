@@ -51,7 +51,7 @@ auto fake_quant_with_min_max_args(const X& x, double low = -6, double high = 6, 
                                   const std::source_location& where = std::source_location::current()) {
     if (!(low < high) || !(high - low < 1e38))
         throw invalid_argument("fake_quant_with_min_max_args: the range [" + std::to_string(low) + ", " +
-                               std::to_string(high) + "] is empty, or an end of it is no number" +
+                               std::to_string(high) + "] is empty, or an end of it is not a finite number" +
                                detail::at_place(where));
     return detail::fake_quant(x, constant(static_cast<float>(low), where), constant(static_cast<float>(high), where),
                               options, where);

@@ -45,8 +45,9 @@ template <class Q, bool High> struct product_end {
     }
 };
 
-/// Returns the site of the error "the range [2, 1] is empty, or an end of it is not a number". `what` names the range.
-error_site_ptr range_site(const char* what);
+/// Returns the site of the error "the range is empty, or an end of it is not a finite number". `what` names the range, and `of` is the
+/// type of its tensor.
+error_site_ptr range_site(const char* what, const tensor_type& of);
 /// Fails the run if a range is empty or an end is not finite. Needs one float of scratch memory.
 template <class D>
 void check_range(const execution_context& on, const float* low, const float* high, const error_site& where) {
@@ -110,7 +111,7 @@ struct quantize_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         request.scratch_bytes = detail::range_scratch;
         return kernel([n = request.inputs[0].shape.size(), by = detail::to_quantized{static_cast<quantize_mode>(mode)},
-                       where = detail::range_site("the range")](const kernel_args& a) {
+                       where = detail::range_site("the range", request.inputs[0])](const kernel_args& a) {
             const std::array given{a.in<float>(1), a.in<float>(2)};
             detail::check_range<D>(a.on, given[0], given[1], *where);
             D::compute_scalars(a.on, detail::usable_end<false>{}, given, a.out<float>(1));
@@ -135,7 +136,7 @@ struct dequantize_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         request.scratch_bytes = detail::range_scratch;
         return kernel([n = request.inputs[0].shape.size(), by = detail::to_real{static_cast<quantize_mode>(mode)},
-                       where = detail::range_site("the range")](const kernel_args& a) {
+                       where = detail::range_site("the range", request.inputs[0])](const kernel_args& a) {
             const std::array range{a.in<float>(1), a.in<float>(2)};
             detail::check_range<D>(a.on, range[0], range[1], *where);
             D::transform(a.on, n, by, a.in<T>(0), range, a.out<float>(0));
@@ -158,8 +159,8 @@ struct requantize_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         request.scratch_bytes = detail::range_scratch;
-        return kernel([n = request.inputs[0].shape.size(), where = detail::range_site("the range"),
-                       new_range = detail::range_site("the new range")](const kernel_args& a) {
+        return kernel([n = request.inputs[0].shape.size(), where = detail::range_site("the range", request.inputs[0]),
+                       new_range = detail::range_site("the new range", request.outputs[0])](const kernel_args& a) {
             const std::array all{a.in<float>(1), a.in<float>(2), a.in<float>(3), a.in<float>(4)};
             detail::check_range<D>(a.on, all[0], all[1], *where);
             detail::check_range<D>(a.on, all[2], all[3], *new_range);
@@ -180,13 +181,13 @@ struct quantized_relu_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         request.scratch_bytes = detail::range_scratch;
-        return kernel(
-            [n = request.inputs[0].shape.size(), where = detail::range_site("the range")](const kernel_args& a) {
-                const std::array range{a.in<float>(1), a.in<float>(2)};
-                detail::check_range<D>(a.on, range[0], range[1], *where);
-                D::transform(a.on, n, detail::quantized_positive_part{}, a.in<T>(0), range, a.out<T>(0));
-                for (const int i : {1, 2}) D::copy(a.on, dtype::float32, a.in<float>(i), a.out<float>(i), 1);
-            });
+        return kernel([n = request.inputs[0].shape.size(),
+                       where = detail::range_site("the range", request.inputs[0])](const kernel_args& a) {
+            const std::array range{a.in<float>(1), a.in<float>(2)};
+            detail::check_range<D>(a.on, range[0], range[1], *where);
+            D::transform(a.on, n, detail::quantized_positive_part{}, a.in<T>(0), range, a.out<T>(0));
+            for (const int i : {1, 2}) D::copy(a.on, dtype::float32, a.in<float>(i), a.out<float>(i), 1);
+        });
     }
 };
 
@@ -261,17 +262,21 @@ namespace detail {
 
 class refused_range_site final : public error_site {
 public:
-    explicit refused_range_site(const char* what) : what_(what) {}
+    refused_range_site(const char* what, const tensor_type& of) : what_(what), of_(of) {}
     RILL_COLD error describe(const refused_element& width) const override {
-        return invalid_argument(std::string(what_) + " is empty, or an end of it is no number: its width is " +
-                                std::to_string(width.real()));
+        return invalid_argument(std::string(what_) +
+                                " is empty, or an end of it is not a finite number: its width is " +
+                                std::to_string(width.real()) + ", its tensor " + to_string(of_));
     }
 
 private:
     const char* what_;
+    const tensor_type of_;
 };
 
-RILL_COLD error_site_ptr range_site(const char* what) { return detail::make_shared<const refused_range_site>(what); }
+RILL_COLD error_site_ptr range_site(const char* what, const tensor_type& of) {
+    return detail::make_shared<const refused_range_site>(what, of);
+}
 
 RILL_COLD void check_range_inputs(std::span<const tensor_type> in, std::size_t first) {
     for (std::size_t i = first; i < in.size(); ++i)

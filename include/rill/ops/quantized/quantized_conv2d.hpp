@@ -13,8 +13,8 @@ namespace detail {
 template <class D, class T> kernel quantized_convolution(kernel_request& request, const convolution_shape& s) {
     request.scratch_bytes = D::quantized_scratch(s);
     const bool empty = request.outputs[0].shape.size() == 0;
-    return kernel([=, of_a = range_site("the range of the first operand"),
-                   of_b = range_site("the range of the second operand")](const kernel_args& a) {
+    return kernel([=, of_a = range_site("the range of the first operand", request.inputs[0]),
+                   of_b = range_site("the range of the second operand", request.inputs[1])](const kernel_args& a) {
         const std::array ranges{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
         check_range<D>(a.on, ranges[0], ranges[1], *of_a);
         check_range<D>(a.on, ranges[2], ranges[3], *of_b);

@@ -263,7 +263,7 @@ RILL_COLD std::vector<double> detail::distorted_unigrams(const std::vector<doubl
     for (const double w : unigrams) {
         if (!(w >= 0) || !std::isfinite(w))
             throw invalid_argument("candidate sampler: the weight " + std::to_string(w) +
-                                   " is negative, or no finite number" + at_place(where));
+                                   " is negative, or not a finite number" + at_place(where));
         all.push_back(w > 0 ? std::pow(w, distortion) : 0);
     }
     return all;

@@ -41,7 +41,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_COLD std::vector<tensor_type> histogram_summary_op::outputs(std::span<const tensor_type> in) const {
     if (in[0].type == dtype::string || in[0].type == dtype::complex64 || in[0].type == dtype::complex128)
         throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) +
-                               ", which are no real numbers");
+                               ", which are not real numbers");
     return {{dtype::string, dims{}}};
 }
 

@@ -41,7 +41,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_COLD std::vector<tensor_type> scalar_summary_op::outputs(std::span<const tensor_type> in) const {
     if (in[0].type == dtype::string || in[0].type == dtype::complex64 || in[0].type == dtype::complex128)
         throw invalid_argument("the elements are " + std::string(to_string(in[0].type)) +
-                               ", which are no real numbers");
+                               ", which are not real numbers");
     if (in[0].shape.known_rank() && in[0].shape.complete() && in[0].shape.size() != 1)
         throw invalid_argument("a scalar has one element, the shape is " + to_string(in[0].shape));
     return {{dtype::string, dims{}}};

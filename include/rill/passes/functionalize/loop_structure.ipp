@@ -89,14 +89,14 @@ private:
     bool draws_before(const region_builder& body) const {
         hash_set<const node*> later;
         for (const auto* n : g_.nodes()) {
-            const bool goes_on =
+            const bool is_after_switch =
                 detail::any_of(n->inputs,
                                [&](const endpoint& i) {
                                    const auto e = g_.of(i);
                                    return later.contains(e.from) || (e.port == 1 && switches_.contains(e.from));
                                }) ||
                 detail::any_of(g_.control_inputs_of(n), [&](const node* c) { return later.contains(c); });
-            if (goes_on)
+            if (is_after_switch)
                 later.insert(n);
             else if (is_stateful(n) && body.nodes().contains(n))
                 return true;

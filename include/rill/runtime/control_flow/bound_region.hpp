@@ -34,15 +34,15 @@ public:
     /// Returns true if result r is a modified copy of argument r. It may then be computed in the argument's memory.
     bool updates(std::size_t r) const { return updates_[r] != 0; }
     /// Returns the node's input that result r equals, or is a modified copy of and may overwrite; else -1. Used for branches and calls.
-    int over(std::size_t r) const { return over_[r]; }
+    int overwritten_input(std::size_t r) const { return overwritten_inputs_[r]; }
     /// Returns the slots of the earlier updates, which share the memory of result r.
-    const std::vector<int>& along(std::size_t r) const { return along_[r]; }
+    const std::vector<int>& earlier_updates(std::size_t r) const { return earlier_updates_[r]; }
     /// Returns the slots that redirected results change.
     const std::vector<std::size_t>& redirected() const { return redirected_; }
 
 private:
     bound_region(const body& b, std::shared_ptr<plan> made, std::shared_ptr<segment> steps, const memory_space* space);
-    void find_over(std::size_t r);
+    void find_overwritten_input(std::size_t r);
     void find_redirected();
 
     const body& of_;
@@ -53,8 +53,8 @@ private:
     std::vector<tensor_type> types_;
     std::vector<char> direct_; // per result: computed in the caller's memory
     std::vector<char> is_loop_invariant_, updates_;
-    std::vector<std::vector<int>> along_;
-    std::vector<int> over_;
+    std::vector<std::vector<int>> earlier_updates_;
+    std::vector<int> overwritten_inputs_;
     std::vector<std::size_t> redirected_;
 };
 
@@ -85,7 +85,7 @@ public:
     void want(std::size_t result, void* to) {
         if (!body_.direct(result)) return;
         body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
-        for (const int slot : body_.along(result)) frame_->slots[static_cast<std::size_t>(slot)] = to;
+        for (const int slot : body_.earlier_updates(result)) frame_->slots[static_cast<std::size_t>(slot)] = to;
     }
     void run() { body_.steps().run(*frame_, *frame_->context); }
     const void* result(std::size_t r) const {

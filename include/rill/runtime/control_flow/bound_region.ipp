@@ -36,10 +36,10 @@ RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, 
                                      r == b.arguments[is_loop_invariant_.size()]);
         direct_.push_back(r && steps_->can_redirect(fetch_.back()));
         const std::size_t at = updates_.size();
-        auto& along = along_.emplace_back();
-        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at, along));
-        if (!updates_.back()) along.clear();
-        find_over(at);
+        auto& earlier = earlier_updates_.emplace_back();
+        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at, earlier));
+        if (!updates_.back()) earlier.clear();
+        find_overwritten_input(at);
     }
     find_redirected();
 }
@@ -48,21 +48,21 @@ RILL_COLD void bound_region::find_redirected() {
     for (std::size_t r = 0; r < direct_.size(); ++r) {
         if (!direct_[r]) continue;
         redirected_.push_back(steps_->slot_of_fetch(static_cast<std::size_t>(fetch_[r])));
-        for (const int slot : along_[r]) redirected_.push_back(static_cast<std::size_t>(slot));
+        for (const int slot : earlier_updates_[r]) redirected_.push_back(static_cast<std::size_t>(slot));
     }
 }
 
-RILL_COLD void bound_region::find_over(std::size_t r) {
+RILL_COLD void bound_region::find_overwritten_input(std::size_t r) {
     const auto& result = of_.results[r];
-    int& over = over_.emplace_back(-1);
+    int& input = overwritten_inputs_.emplace_back(-1);
     if (!result) return;
     const std::size_t arguments = of_.arguments.size();
-    for (std::size_t f = 0; f < arguments + of_.captured.size() && over < 0; ++f) {
+    for (std::size_t f = 0; f < arguments + of_.captured.size() && input < 0; ++f) {
         const auto& fed = f < arguments ? of_.arguments[f] : of_.captures[f - arguments];
-        std::vector<int> along;
-        if (result != fed && !steps_->can_update(fetch_[r], f, along)) continue;
-        over = f < arguments ? static_cast<int>(f) : of_.captured[f - arguments];
-        if (!updates_[r]) along_[r] = std::move(along);
+        std::vector<int> earlier;
+        if (result != fed && !steps_->can_update(fetch_[r], f, earlier)) continue;
+        input = f < arguments ? static_cast<int>(f) : of_.captured[f - arguments];
+        if (!updates_[r]) earlier_updates_[r] = std::move(earlier);
     }
 }
 

@@ -40,8 +40,9 @@ public:
     std::vector<int> changes() const {
         std::vector<int> all;
         for (std::size_t r = 0; r < bodies_[0].types().size(); ++r) {
-            const int over = bodies_[0].over(r);
-            all.push_back(detail::all_of(bodies_, [&](const auto& b) { return b.over(r) == over; }) ? over : -1);
+            const int input = bodies_[0].overwritten_input(r);
+            all.push_back(
+                detail::all_of(bodies_, [&](const auto& b) { return b.overwritten_input(r) == input; }) ? input : -1);
         }
         return all;
     }

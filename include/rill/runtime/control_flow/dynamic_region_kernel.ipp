@@ -152,7 +152,7 @@ private:
         ++k_;
     }
 
-    plan* over(std::vector<any_array>& given, bool reverse) {
+    plan* finish(std::vector<any_array>& given, bool reverse) {
         const std::size_t parts = state_.size();
         running_ = nullptr; // errors from here on belong to no iteration
         given = std::move(state_);
@@ -165,9 +165,9 @@ private:
         const auto& condition = of_.bodies_[0];
         const auto& round = *of_.bodies_[1].of;
         if (!running_) kept_.resize(round.results.size() - state_.size());
-        if (running_ == &condition) return given[0].value<bool>() ? run(1, state_, feeds) : over(given, false);
+        if (running_ == &condition) return given[0].value<bool>() ? run(1, state_, feeds) : finish(given, false);
         if (running_) take_state(std::move(given), round);
-        return use_.most < 0 || k_ < use_.most ? run(0, state_, feeds) : over(given, false);
+        return use_.most < 0 || k_ < use_.most ? run(0, state_, feeds) : finish(given, false);
     }
 
     plan* scan(std::vector<any_array>& given, std::vector<any_array>& feeds) {
@@ -182,7 +182,7 @@ private:
                     throw invalid_argument("one operand has " + std::to_string(length_) + " slices, another " +
                                            std::to_string(s.shape()[0]));
         }
-        if (k_ == length_) return over(given, use_.reverse);
+        if (k_ == length_) return finish(given, use_.reverse);
         auto arguments = state_;
         for (const auto& s : sliced_) arguments.push_back(slice(s, use_.reverse ? length_ - 1 - k_ : k_));
         return run(0, arguments, feeds);

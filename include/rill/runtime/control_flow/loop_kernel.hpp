@@ -77,8 +77,8 @@ private:
             }
             try {
                 for (; most_ < 0 || k < most_; ++k) {
-                    look(args);
-                    if (m.condition && !goes_on(m)) break;
+                    check_cancellation(args);
+                    if (m.condition && !evaluate_condition(m)) break;
                     run_body(m, args, stacked, k);
                 }
             } catch (...) {
@@ -90,7 +90,7 @@ private:
         return k;
     }
 
-    bool goes_on(memory& m) const {
+    bool evaluate_condition(memory& m) const {
         if (m.counter) return m.counter->next();
         for (std::size_t i = 0; i < parts_; ++i) m.condition->feed(i, m.state.at(i));
         m.condition->run();

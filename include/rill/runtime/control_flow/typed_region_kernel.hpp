@@ -49,7 +49,7 @@ public:
     void set_outputs(std::vector<tensor_type> outputs) { outputs_ = std::move(outputs); }
 
 protected:
-    static void look(const kernel_args& args) {
+    static void check_cancellation(const kernel_args& args) {
         if (args.step) args.step->check();
     }
 

@@ -26,7 +26,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class dataflow_executor final : public nested_run, parent_run {
 public:
     dataflow_executor(const dataflow_plan& p, std::span<const any_array> feeds)
-        : plan_(p), feeds_(feeds.begin(), feeds.end()), results_(p.results().size()), here_(results_.size(), unknown) {}
+        : plan_(p), feeds_(feeds.begin(), feeds.end()), results_(p.results().size()),
+          result_states_(results_.size(), unknown) {}
 
     std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
                                                 const step_context& context) override {
@@ -59,10 +60,10 @@ private:
         }
         if (!waiting_.empty()) return {};
         for (std::size_t r = 0; r < results_.size(); ++r)
-            if (here_[r] != live) {
+            if (result_states_[r] != live) {
                 const auto& e = plan_.results()[r];
                 const auto what = "fetch: '" + name_of(e) + "' ";
-                if (here_[r] == dead)
+                if (result_states_[r] == dead)
                     throw invalid_argument(what +
                                            "is dead: it lies in a branch that was not taken, or comes from a loop "
                                            "that never began; a merge of both ways is live (" +
@@ -120,7 +121,7 @@ private:
         const auto& s = step_of(from);
         if (!f.parent && port < static_cast<int>(s.fetched.size()) && s.fetched[port] >= 0) {
             results_[s.fetched[port]] = t.value;
-            here_[s.fetched[port]] = t.is_live ? live : dead;
+            result_states_[s.fetched[port]] = t.is_live ? live : dead;
         }
         for (const auto& e : s.next[port]) arrive(e, t, f, at);
     }
@@ -163,7 +164,7 @@ private:
             switch (step_of(t.step).flow.what) {
             case form::enters: enter(t); break;
             case form::leaves: leave(t); break;
-            case form::next_iteration: go_on(t); break;
+            case form::next_iteration: pass_to_next_iteration(t); break;
             default:
                 if (t.is_dead)
                     send_all(t.step, {}, false, *t.in, t.at);
@@ -176,9 +177,9 @@ private:
             rethrow_from(t);
         }
         if (entry >= 0) context_->trace->to.end(entry, 1);
-        over(t);
+        finish(t);
     }
-    void over(const task& t) {
+    void finish(const task& t) {
         --t.in->in(t.at).running;
         tidy(*t.in);
     }
@@ -195,7 +196,7 @@ private:
         std::optional<std::vector<any_array>> all;
         try {
             send_all(t.step, tokens(given), true, *t.in, t.at);
-            over(t);
+            finish(t);
             all = run_ready();
         } catch (...) {
             parent_->rethrow_nested(parent_number_);
@@ -278,7 +279,7 @@ private:
 
     void enter(const task& t) {
         const auto& s = step_of(t.step);
-        auto& f = entered(s.gives, *t.in, t.at);
+        auto& f = entered(s.output_frame, *t.in, t.at);
         ++f.entered;
         const auto v = passed(t);
         if (s.flow.constant) {
@@ -313,7 +314,7 @@ private:
         f.left.push_back(t.step);
         send_all(t.step, {passed(t)}, true, *f.parent, f.at);
     }
-    void go_on(const task& t) {
+    void pass_to_next_iteration(const task& t) {
         auto& f = *t.in;
         if (t.is_dead && t.at == f.last()) return f.dead_next.push_back(t.step); // if another iteration begins
         const auto v = passed(t);
@@ -368,7 +369,7 @@ private:
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     std::vector<any_array> results_;
-    std::vector<state> here_;
+    std::vector<state> result_states_;
     frame root_;
     std::deque<task> ready_;
     std::size_t last_ = 0;

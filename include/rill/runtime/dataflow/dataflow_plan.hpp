@@ -39,7 +39,7 @@ public:
         const node* origin = nullptr; // null: a step for a feed, or one that passes a value into a loop
         control_flow_kind flow;
         int frame = 0;                       // the loop it runs in
-        int gives = 0;                       // the loop its outputs are in
+        int output_frame = 0;                // the loop its outputs are in
         int place = 0;                       // its index among the steps of its frame
         int data = 0, controls = 0;          // numbers of its data and control inputs
         bool begins = false;                 // a merge with a back edge

@@ -65,10 +65,10 @@ RILL_COLD void dataflow_plan::add_step(const flow_graph& g, const node* n) {
     step s;
     s.origin = n;
     s.flow = n->op->flow();
-    s.frame = s.gives = g.frame_of(n);
+    s.frame = s.output_frame = g.frame_of(n);
     if (s.flow.what == control_flow_kind::form::enters) {
-        s.frame = loops_[s.gives].parent;
-        ++loops_[s.gives].enters;
+        s.frame = loops_[s.output_frame].parent;
+        ++loops_[s.output_frame].enters;
     }
     if (s.flow.what == control_flow_kind::form::leaves) {
         s.frame = g.frame_of(g.of(n->inputs[0]).from);
@@ -113,7 +113,7 @@ RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const sessio
 
 RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {
     std::vector<int> way; // the loops between them, innermost first
-    for (int f = steps_[to].frame; f != steps_[from].gives; f = loops_[f].parent) way.push_back(f);
+    for (int f = steps_[to].frame; f != steps_[from].output_frame; f = loops_[f].parent) way.push_back(f);
     for (; !way.empty(); way.pop_back()) {
         from = brought(from, port, way.back());
         port = input == none ? 1 : 0;
@@ -126,12 +126,12 @@ RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {
 RILL_COLD int dataflow_plan::brought(int from, int port, int into) {
     const bool waits = port + 1 == static_cast<int>(steps_[from].next.size());
     for (const auto& e : steps_[from].next[port])
-        if (!steps_[e.to].origin && steps_[e.to].gives == into) return e.to;
+        if (!steps_[e.to].origin && steps_[e.to].output_frame == into) return e.to;
     step s;
     s.flow.what = control_flow_kind::form::enters;
     s.flow.constant = true;
-    s.frame = steps_[from].gives;
-    s.gives = into;
+    s.frame = steps_[from].output_frame;
+    s.output_frame = into;
     s.place = loops_[s.frame].steps++;
     s.next.resize(2);
     s.fetched.assign(1, none);

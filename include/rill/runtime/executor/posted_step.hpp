@@ -38,7 +38,7 @@ private:
     /// Releases everything that the step holds, including `resume`, which keeps the step alive.
     virtual void end() noexcept = 0;
 
-    void go_on() noexcept;
+    void begin_or_resume() noexcept;
 
     request asked_;
     const std::shared_ptr<cancellation> token_;

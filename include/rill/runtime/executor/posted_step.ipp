@@ -9,10 +9,10 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void posted_step::post() {
-    asked_.context.env().post([self = shared_from_this()] { self->go_on(); });
+    asked_.context.env().post([self = shared_from_this()] { self->begin_or_resume(); });
 }
 
-RILL_COLD void posted_step::go_on() noexcept {
+RILL_COLD void posted_step::begin_or_resume() noexcept {
     std::exception_ptr problem;
     std::vector<any_array> values;
     try {

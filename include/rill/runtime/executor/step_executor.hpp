@@ -62,7 +62,7 @@ private:
     void run_segment(std::size_t p);
     /// Returns true if the node has completed; false if it waits, or if its bodies run.
     bool run_dynamic(std::size_t p);
-    bool go_on(std::size_t p, std::vector<any_array> given);
+    bool run_bodies(std::size_t p, std::vector<any_array> given);
     void begin_wait(std::size_t p);
     step_trace::entry entry_of(std::size_t p) const;
     std::vector<any_array> all_fetched() const;

@@ -164,7 +164,7 @@ RILL_COLD void step_executor::run_beside(std::span<const completion_queue::stage
 }
 
 RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
-    const int v = plan_.all_stages().all[p].takes[k];
+    const int v = plan_.all_stages().all[p].inputs[k];
     if (!values_[v].empty()) return values_[v];
     const auto [at, fresh] = absent_values_.try_emplace(v, any_array());
     if (!fresh) return at->second;
@@ -176,7 +176,7 @@ RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
 RILL_COLD const segment& step_executor::hold(std::size_t p) {
     if (!held_[p]) {
         vector<any_array> in;
-        for (std::size_t k = 0; k < plan_.all_stages().all[p].takes.size(); ++k) {
+        for (std::size_t k = 0; k < plan_.all_stages().all[p].inputs.size(); ++k) {
             in.push_back(taken(p, k));
             refuse_tensor_lists({&in.back().type(), 1});
         }
@@ -216,32 +216,32 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
         auto& to = *static_cast<kept_place*>(place);
         return (to.made = any_array(type.type, type.shape, *to.memory)).mutable_data();
     };
-    for (std::size_t k = 0; k < stage.gives.size(); ++k)
-        if (auto* memory = plan_.kept_in(stage.gives[k]); memory && step.of->fetched_alone(k)) {
+    for (std::size_t k = 0; k < stage.outputs.size(); ++k)
+        if (auto* memory = plan_.kept_in(stage.outputs[k]); memory && step.of->fetched_alone(k)) {
             kept_place to{memory};
             step.of->place(*step.memory, k, {&to, make_kept});
-            values_[stage.gives[k]] = std::move(to.made);
+            values_[stage.outputs[k]] = std::move(to.made);
         }
     if (!step.of->bound().write_list.empty()) // earlier segments with these variables have ended
         for (const auto& other : held_)
             if (other && other.get() != &step) other->of->release_written(*other->memory, *step.of);
     step.of->run(*step.memory, traced ? *traced : *context_);
     step.memory->pinned = nullptr;
-    for (std::size_t k = 0; k < stage.gives.size(); ++k)
-        if (auto& given = values_[stage.gives[k]]; !step.of->placed(*step.memory, k))
+    for (std::size_t k = 0; k < stage.outputs.size(); ++k)
+        if (auto& given = values_[stage.outputs[k]]; !step.of->placed(*step.memory, k))
             given = step.of->fetched(*step.memory, k);
 }
 
 RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
     const auto& alone = *plan_.alone(p);
-    const auto& takes = plan_.all_stages().all[p].takes;
+    const auto& inputs = plan_.all_stages().all[p].inputs;
     const bool has_bodies = alone.item().origin->bodies;
     vector<any_array> in;
-    for (std::size_t k = 0; k < takes.size(); ++k)
-        if (plan_.kept_in(takes[k]))
-            in.push_back(std::move(values_[takes[k]]));
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+        if (plan_.kept_in(inputs[k]))
+            in.push_back(std::move(values_[inputs[k]]));
         else // a body that does not run may have absent inputs
-            in.push_back(has_bodies ? values_[takes[k]] : taken(p, k));
+            in.push_back(has_bodies ? values_[inputs[k]] : taken(p, k));
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
         auto& begun = *bodies_.emplace_back(std::make_unique<body_run>(p, std::move(bodies), std::move(keep)));
@@ -251,7 +251,7 @@ RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
             begun.traced.emplace(*context_, scope->within(scope->to.begin(std::move(e)), *alone.item().op->regions()));
             begun.traced->scope.counts = false; // the driver knows the iteration
         }
-        return go_on(p, {});
+        return run_bodies(p, {});
     }
     place_to_wait here(*this, p);
     std::vector<any_array> outputs;
@@ -283,7 +283,7 @@ RILL_COLD void step_executor::begin_wait(std::size_t p) {
 }
 
 /// Runs a node's bodies until one waits; its completion calls this again. Returns true at the end.
-RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given) {
+RILL_COLD bool step_executor::run_bodies(std::size_t p, std::vector<any_array> given) {
     const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->stage == p; });
     auto& running = **at;
     running.now = nullptr;
@@ -349,7 +349,7 @@ RILL_COLD void step_executor::rethrow_nested(std::size_t p) const {
 RILL_COLD void step_executor::nested_done(std::size_t p, std::vector<any_array> results) {
     bool done = false;
     try {
-        done = go_on(p, std::move(results));
+        done = run_bodies(p, std::move(results));
     } catch (...) {
         rethrow_outwards();
     }
@@ -383,10 +383,10 @@ RILL_COLD std::string step_executor::place_of_stage(std::size_t p) const {
 
 RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs) {
     plan_.alone(p)->check(outputs);
-    const auto& gives = plan_.all_stages().all[p].gives;
+    const auto& numbers = plan_.all_stages().all[p].outputs;
     // a loop without iterations returns its operands: one may be a variable that a later stage writes in place
-    for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k)
-        values_[gives[k]] = outputs[k].is_borrowed() ? kept_copy(outputs[k]) : std::move(outputs[k]);
+    for (std::size_t k = 0; k < numbers.size() && k < outputs.size(); ++k)
+        values_[numbers[k]] = outputs[k].is_borrowed() ? kept_copy(outputs[k]) : std::move(outputs[k]);
 }
 
 /// Completes a stage. May destroy *this: completing the last stage resumes the parent run, which owns this object.

@@ -33,7 +33,7 @@ struct graph_pass {
     std::string_view name;
     subgraph (*run)(subgraph g, placement& where);
     bool sorted = true; // the result is in topological order
-    partition_phase turn = partition_phase::before;
+    partition_phase phase = partition_phase::before;
 };
 
 /// The passes in execution order. Before them, control-flow primitives are functionalized (if the graph has any), and the graph is pruned

@@ -67,7 +67,8 @@ RILL_COLD void refuse_primitives(const subgraph::item& it, const part_function& 
                 throw unimplemented(error_at(
                     *inner, inner->op->label(),
                     "control-flow primitives that form no branch or loop, and what follows from them, run in one part: "
-                    "'" + inner->name + "' is on " + to_string(here.full) + ", but '" + first->name + "' (made at " +
+                    "'" +
+                        inner->name + "' is on " + to_string(here.full) + ", but '" + first->name + "' (made at " +
                         to_string(first->where) + ") on " + to_string(there.full) +
                         "; use while_loop and cond, or one device for all of these nodes"));
         }
@@ -97,9 +98,9 @@ RILL_COLD void refuse_other_parts(const node& n, const node& runs, const device&
 RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runtime* control,
                                          const session_options& options, placement& where,
                                          const part_function& part_of) {
-    const auto run_passes = [&](partition_phase turn, subgraph g) {
+    const auto run_passes = [&](partition_phase phase, subgraph g) {
         for (const auto& pass : graph_passes)
-            if (pass.turn == turn) g = checked_pass(pass.run(std::move(g), where), pass.sorted);
+            if (pass.phase == phase) g = checked_pass(pass.run(std::move(g), where), pass.sorted);
         return g;
     };
     std::vector<std::shared_ptr<const functionalized_graph>> flows; // these own nodes of the items
@@ -109,9 +110,9 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
         return run_passes(partition_phase::before, std::move(made.items));
     };
     const part_function whose = part_of ? part_of : [](const device& d) -> const device& { return d; };
-    exchange_inserter cut(whose, where.devices(), options.wire,
-                          [&](const body& b) { return items_of(plan_key_of(b)); },
-                          [&](const node& n) -> const device& { return where.device_of(n); });
+    exchange_inserter cut(
+        whose, where.devices(), options.wire, [&](const body& b) { return items_of(plan_key_of(b)); },
+        [&](const node& n) -> const device& { return where.device_of(n); });
     auto g = checked_pass(cut.run(items_of(key)), true);
     const auto& host = where.devices().cpu().full;
     const bool one_task = detail::none_of(where.devices().all(), [&](const device* d) {

@@ -47,7 +47,7 @@ public:
     /// Returns the staged plan; null if the run is one static segment.
     const staged_plan* is_staged() const noexcept { return staged_.load(std::memory_order_acquire); }
     /// Returns the dataflow plan; null if the run does not use the dataflow executor.
-    const dataflow_plan* is_dataflow() const noexcept { return frames_.get(); }
+    const dataflow_plan* is_dataflow() const noexcept { return dataflow_.get(); }
     /// Returns the runtime of dynamic nodes.
     const dynamic_runtime& control() const noexcept { return *bodies_.control; }
 
@@ -99,7 +99,7 @@ private:
     std::unique_ptr<const session_options> splits_with_; // set if the plan may be split into stages later
     owned<const staged_plan> stages_ = owns_none<const staged_plan>();
     std::atomic<const staged_plan*> staged_{nullptr}; // the same, for readers without a lock
-    owned<const dataflow_plan> frames_ = owns_none<const dataflow_plan>();
+    owned<const dataflow_plan> dataflow_ = owns_none<const dataflow_plan>();
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
     std::atomic<execution_state*> ready_{nullptr}; // the last released one

@@ -27,7 +27,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     const auto* in = graph_of(key);
     const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr;
     if (key.functionalized && key.functionalized->is_dataflow) {
-        frames_ = control->make_dataflow_plan(key, options, resources_, where_);
+        dataflow_ = control->make_dataflow_plan(key, options, resources_, where_);
         return;
     }
     auto made = compile_graph(key, control, options.raise_primitives, *where_, edges);
@@ -149,7 +149,7 @@ RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
     const std::lock_guard lock(mutex_);
-    if (stages_ || frames_) control().close(frames_.get(), stages_.get());
+    if (stages_ || dataflow_) control().close(dataflow_.get(), stages_.get());
     bodies_.each([](plan& p) { p.close(); });
     segments_.clear();
 }

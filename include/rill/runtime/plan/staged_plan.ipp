@@ -67,10 +67,10 @@ RILL_COLD void staged_plan::find_order() {
     std::vector<int> giver(static_cast<std::size_t>(stages_.values), -1);
     next_.resize(all.size());
     for (std::size_t k = 0; k < all.size(); ++k)
-        for (const int v : all[k].gives) giver[v] = static_cast<int>(k);
+        for (const int v : all[k].outputs) giver[v] = static_cast<int>(k);
     for (std::size_t k = 0; k < all.size(); ++k) {
         std::vector<int> before(all[k].after);
-        for (const int v : all[k].takes)
+        for (const int v : all[k].inputs)
             if (giver[v] >= 0) before.push_back(giver[v]);
         detail::sort(before);
         before.erase(std::unique(before.begin(), before.end()), before.end());
@@ -84,16 +84,16 @@ RILL_COLD void staged_plan::find_kept() {
     kept_in_.resize(first_values_.size());
     std::vector<int> takers(first_values_.size()), made(first_values_.size());
     for (const auto& p : stages_.all) {
-        for (const int v : p.takes) ++takers[v];
-        for (const int v : p.gives) made[v] = 1;
+        for (const int v : p.inputs) ++takers[v];
+        for (const int v : p.outputs) made[v] = 1;
     }
     for (const int v : stages_.fetches) ++takers[v];
     for (const auto& p : stages_.all) {
         if (!p.alone.origin || !p.alone.op->takes_ownership()) continue;
-        const auto& handle = first_values_[p.takes[0]];
+        const auto& handle = first_values_[p.inputs[0]];
         if (handle.empty()) continue;
         const auto keeper = find_resource(handle.value<std::int64_t>());
-        for (const int v : p.takes)
+        for (const int v : p.inputs)
             if (keeper && takers[v] == 1 && made[v]) kept_in_[v] = keeper->memory();
     }
 }

@@ -38,6 +38,8 @@ private:
 
     /// Returns the slot whose memory output `port` shares: that of the aliased input, or of a written variable; else -1.
     int aliased_slot(std::size_t i, std::size_t port) const;
+    /// Returns true if a value is the memory of a variable that an earlier stage has read or written.
+    bool is_fed_variable(const subgraph::value& v) const;
 
     bool is_step(std::size_t i) const;
 

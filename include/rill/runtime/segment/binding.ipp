@@ -203,9 +203,17 @@ RILL_COLD int binder::aliased_slot(std::size_t i, std::size_t port) const {
     if (port != 0 || it.op->alias() < 0) return -1;
     if (it.gives_written(0)) return slot_of(it.inputs[it.op->alias()]);
     const int source = slot_of(it.inputs[it.op->alias()]);
-    const auto where = slots[source].where;
-    // a variable may be written while the alias is in use, so the value is copied
-    return where == slot_value::home::variable || folded[i] ? -1 : source;
+    // a variable may be written while the alias is in use, so the value is copied; an earlier stage gives its memory as a feed
+    return slots[source].where == slot_value::home::variable || is_fed_variable(it.inputs[it.op->alias()]) || folded[i]
+               ? -1
+               : source;
+}
+
+RILL_COLD bool binder::is_fed_variable(const subgraph::value& v) const {
+    const int feed = graph.items[v.item].feed;
+    if (feed < 0) return false;
+    const auto& from = graph.feeds[static_cast<std::size_t>(feed)];
+    return from.from && variable_of(from);
 }
 
 RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
@@ -398,14 +406,16 @@ RILL_COLD void binder::find_spaces() {
     for (auto& s : steps) {
         const auto& it = graph.items[s.item];
         if (it.is_copy() && !it.memory()) copied[indices[s.outputs]] = 1;
-        for (auto k = s.inputs; k < s.outputs; ++k) s.looks = s.looks || copied[indices[k]] != 0;
+        for (auto k = s.inputs; k < s.outputs; ++k)
+            s.reads_error_records = s.reads_error_records || copied[indices[k]] != 0;
         if (s.region >= 0) // the host runs the bodies, in whatever memory their values lie
-            s.looks = true;
+            s.reads_error_records = true;
         else if (!it.memory())
-            s.looks = s.looks || (it.origin && (it.is_write() || it.op->stateful() || types[s.item].empty()));
+            s.reads_error_records =
+                s.reads_error_records || (it.origin && (it.is_write() || it.op->stateful() || types[s.item].empty()));
         else // a device knows only its own record
-            s.looks = s.looks || (spaces.size() > 1 && it.is_write());
-        if (s.looks) s.plain = false;
+            s.reads_error_records = s.reads_error_records || (spaces.size() > 1 && it.is_write());
+        if (s.reads_error_records) s.plain = false;
     }
 }
 

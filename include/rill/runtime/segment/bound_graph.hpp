@@ -36,7 +36,7 @@ struct bound_graph {
         variable_write how = variable_write::elements; // kind of the write
         // True if the host must first read the error records, which waits for the devices. The step must not run after a failure that it
         // can't see, or it reads a copy to the host.
-        bool looks = false;
+        bool reads_error_records = false;
         bool plain = true; // runs its kernel and does nothing else
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs exists only in a block per thread.

@@ -110,8 +110,8 @@ public:
     /// a feed nor a variable.
     bool can_redirect(std::size_t i) const;
     /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and the old value is
-    /// otherwise unused. Appends to `along` the slots of all updates but the last: they need the same redirection.
-    bool can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const;
+    /// otherwise unused. Appends to `earlier` the slots of all updates but the last: they need the same redirection.
+    bool can_update(std::size_t i, std::size_t feed, std::vector<int>& earlier) const;
     /// Redirects a fetch of the frame's next runs to `to`.
     void redirect(frame& f, std::size_t i, void* to) const { f.slots[slot_of_fetch(i)] = to; }
     std::size_t slot_of_fetch(std::size_t i) const { return static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i])); }
@@ -180,7 +180,7 @@ private:
 
     static error_record first_error(const frame& f);
     /// Leaves the run if a device has recorded an error of step s or an earlier one. `rethrow_from` then throws that error.
-    static void look(const frame& f, const step& s);
+    static void check_error_records(const frame& f, const step& s);
     [[noreturn]] void throw_recorded(const error_record& e, const step& s) const;
 
     allocator& memory_;

@@ -84,8 +84,8 @@ RILL_COLD bool segment::can_redirect(std::size_t i) const {
     return value.where == home::arena || value.where == home::string;
 }
 
-RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const {
-    along.clear();
+RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& earlier) const {
+    earlier.clear();
     const auto& result = b_.graph.fetches[i];
     const int slot = b_.feed_slots[feed];
     const auto& was = b_.slots[slot];
@@ -103,7 +103,7 @@ RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<
         const bool same_place = changed.in_place_of >= 0 &&
                                 (changed.in_place_of == before || changed.in_place_of == b_.slots[before].in_place_of);
         if (!same_place) return false;
-        along.push_back(before);
+        earlier.push_back(before);
         at = from;
     }
     return was.last >= 0 && !was.many_lanes && was.last < static_cast<int>(b_.steps.size()) &&
@@ -247,7 +247,7 @@ RILL_COLD void segment::fold_constants() {
         const std::int32_t* const numbers = b_.indices.data();
         try {
             s.run({f->slots.data(), numbers + s.inputs, numbers + s.outputs, on, f->context});
-            look(*f, s);
+            check_error_records(*f, s);
         } catch (...) {
             rethrow_from(*f, s);
         }
@@ -313,20 +313,20 @@ RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     const kernel_args args = args_of(f, s);
     if (s.plain) return s.run(args);
     if (s.region >= 0 || s.writes == 0) return run_special(f, s, args);
-    if (s.looks) look(f, s);
+    if (s.reads_error_records) check_error_records(f, s);
     write(f, s, args);
 }
 
 RILL_NO_INLINE RILL_INLINE void segment::run_special(frame& f, const step& s, const kernel_args& args) const {
     if (s.region >= 0) return void(run_bodies(f, s, args));
-    if (s.looks) look(f, s);
+    if (s.reads_error_records) check_error_records(f, s);
     if (s.slices_of >= 0) return read_slices(f, s, args);
     s.run(args);
     for (std::int32_t r = 0; r < s.releases; ++r) f.variables[b_.release_list[s.first_release + r]].reset();
 }
 
 RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
-    if (s.looks) look(f, s);
+    if (s.reads_error_records) check_error_records(f, s);
     // the bodies write the variables: their first writes should find no holder
     const auto number = static_cast<std::size_t>(s.region);
     const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
@@ -352,7 +352,7 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     f.slots[v.slot] = writer.data();
     write(f, s, args, w + 1);
     if (!f.on_device.empty() && writer.is_new())
-        look(f, s); // after a failure, the device has not written the new version
+        check_error_records(f, s); // after a failure, the device has not written the new version
     writer.commit();
 }
 

@@ -90,7 +90,7 @@ RILL_COLD error_record segment::first_error(const frame& f) {
 /// Thrown to leave a run whose error a device has recorded.
 struct error_is_recorded {};
 
-RILL_COLD void segment::look(const frame& f, const step& s) {
+RILL_COLD void segment::check_error_records(const frame& f, const step& s) {
     if (first_error(f).step <= s.number) throw error_is_recorded{};
 }
 

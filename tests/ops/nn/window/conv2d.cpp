@@ -291,7 +291,12 @@ TEST_CASE("conv2d: shapes by types, and what is refused with the op, the shapes 
     CHECK_THROWS_WITH(conv2d(nhwc, f, {.strides = {1, 1, 1}}), contains("another number of axes"));
     CHECK_THROWS_WITH(conv2d(nhwc, f, {.pads = {{-1, 0}, {0, 0}}}), contains("a padding must not be negative"));
     CHECK_THROWS_WITH(conv2d(nhwc, f, {.size = {2, 2}}), contains("the window's size is the filter's"));
-    CHECK_THROWS_WITH(conv2d(any_placeholder("v", dtype::float32, {8, 8, 3}), f), contains("rank 4 is expected"));
+    CHECK_THROWS_WITH(conv2d(any_placeholder("v", dtype::float32, {8, 8, 3}), f),
+                      contains("conv2d: ") && contains("rank 4 is expected"));
+    CHECK_THROWS_WITH(conv1d(nhwc, f), contains("conv1d: ") && contains("rank 3 is expected"));
+    CHECK_THROWS_WITH(conv3d(nhwc, f), contains("conv3d: ") && contains("rank 5 is expected"));
+    CHECK_THROWS_WITH(depthwise_conv2d(any_placeholder("v", dtype::float32, {8, 8, 3}), f),
+                      contains("depthwise_conv2d: ") && contains("rank 4 is expected"));
     const auto open = any_placeholder("o", dtype::float32, {dyn, dyn, dyn, 3});
     const session s(g);
     CHECK_THROWS_WITH(

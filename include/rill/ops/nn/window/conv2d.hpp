@@ -76,7 +76,7 @@ struct conv2d_row_op : detail::window_op {
 /// [height, width, channels, outputs]. A bias and a relu around it are fused with it.
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
-    return detail::add_convolution<conv2d_op, false, 2, W>(x, f, where);
+    return detail::add_convolution<conv2d_op, false, 2, W>("conv2d", x, f, where);
 }
 /// Convolves with a window known only at run time.
 template <graph_operand X, graph_operand F>
@@ -107,12 +107,12 @@ auto atrous_conv2d(const X& x, const F& f, const std::source_location& where = s
 /// Convolves volumes x [batch, depth, height, width, channels] with f [depth, height, width, channels, outputs].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv3d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
-    return detail::add_convolution<conv2d_op, false, 3, W>(x, f, where);
+    return detail::add_convolution<conv2d_op, false, 3, W>("conv3d", x, f, where);
 }
 /// Convolves sequences x [batch, width, channels] with f [width, channels, outputs].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv1d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
-    return detail::add_convolution<conv2d_op, false, 1, W>(x, f, where);
+    return detail::add_convolution<conv2d_op, false, 1, W>("conv1d", x, f, where);
 }
 
 }} // namespace rill::RILL_ABI

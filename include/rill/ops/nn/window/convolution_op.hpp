@@ -113,32 +113,32 @@ inline constexpr bool channels_agree = rules::extents_compatible(Channels, Filte
 template <class X, class F, rill::window W>
 inline constexpr bool window_fits = rules::convolution(X::value, F::value, W).ok();
 
-/// Adds a convolution over images of `Axes` axes.
+/// Adds a convolution over images of `Axes` axes. `label` names the function in the error of a wrong rank.
 template <class Op, bool Depthwise, int Axes, rill::window W, class X, class F>
-auto add_convolution(const X& x, const F& f, const std::source_location& where) {
+auto add_convolution(const char* label, const X& x, const F& f, const std::source_location& where) {
     if constexpr (typed_operand<X> && typed_operand<F>) {
         using E = extents_of<X>;
         using G = extents_of<F>;
-        static_assert(is_image<E::rank, Axes>, "conv2d: the image must have the dimensions [batch, .., channels]");
+        static_assert(is_image<E::rank, Axes>, "convolution: the image must have the dimensions [batch, .., channels]");
         static_assert(is_image<G::rank, Axes>,
-                      "conv2d: the filter must have the dimensions [size.., channels, outputs]");
+                      "convolution: the filter must have the dimensions [size.., channels, outputs]");
         static_assert(dtypes_agree<rill::dtype_tag<X>, rill::dtype_tag<F>>,
-                      "conv2d: the dtypes differ; convert with cast<T>()");
-        static_assert(is_real_floating<value_type_of<X>>, "conv2d: the element type is not floating");
+                      "convolution: the dtypes differ; convert with cast<T>()");
+        static_assert(is_real_floating<value_type_of<X>>, "convolution: the element type is not floating");
         if constexpr (is_image<E::rank, Axes> && is_image<G::rank, Axes>) {
             static_assert(channels_agree<E::value[Axes + 1], G::value[Axes]>,
-                          "conv2d: the channels of image and filter differ; images are [batch, .., channels]");
+                          "convolution: the channels of image and filter differ; images are [batch, .., channels]");
             if constexpr (channels_agree<E::value[Axes + 1], G::value[Axes]>)
                 static_assert(window_fits<E, G, W>,
-                              "conv2d: the window is larger than the image, or a number of the window is wrong");
+                              "convolution: the window is larger than the image, or a number of the window is wrong");
         }
         constexpr auto rule = [](const dims& image, const dims& filter) {
             return rules::convolution(image, filter, W, Depthwise);
         };
         return apply_node(Op(W), rule, where, x, f);
     } else {
-        require_rank(Op::label, x, Axes + 2, where);
-        require_rank(Op::label, f, Axes + 2, where);
+        require_rank(label, x, Axes + 2, where);
+        require_rank(label, f, Axes + 2, where);
         return apply_node(Op(W), where, x, f);
     }
 }

@@ -44,7 +44,7 @@ struct depthwise_conv2d_backprop_filter_op
 /// [height, width, channels, multiples].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto depthwise_conv2d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
-    return detail::add_convolution<depthwise_conv2d_op, true, 2, W>(x, f, where);
+    return detail::add_convolution<depthwise_conv2d_op, true, 2, W>("depthwise_conv2d", x, f, where);
 }
 /// Convolves each channel with a window known only at run time.
 template <graph_operand X, graph_operand F>

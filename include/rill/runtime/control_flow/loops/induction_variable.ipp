@@ -51,16 +51,16 @@ RILL_COLD std::shared_ptr<const induction_variable> induction_variable::find(con
                    b.captures[static_cast<std::size_t>(at - b.captured.begin())].from->op->role() == op_role::variable;
         });
     };
-    auto goes_on = scalar_expression_of(condition, condition.results[0]);
-    const int part = goes_on ? induction_variable_of(*goes_on) : -1;
-    if (part < 0 || reads_variable(*goes_on, condition)) return {};
+    auto test = scalar_expression_of(condition, condition.results[0]);
+    const int part = test ? induction_variable_of(*test) : -1;
+    if (part < 0 || reads_variable(*test, condition)) return {};
     const auto at = static_cast<std::size_t>(part);
     const auto &argument = type_of(step.arguments[at]), &result = type_of(step.results[at]);
     if (argument.shape.rank != 0 || argument != result || argument.type == dtype::string) return {};
     auto next = scalar_expression_of(step, step.results[at]);
     if (!next || induction_variable_of(*next) != part || reads_variable(*next, step)) return {};
     vector<scalar_expression_at> both;
-    both.push_back(std::move(*goes_on)), both.push_back(std::move(*next));
+    both.push_back(std::move(*test)), both.push_back(std::move(*next));
     for (auto& e : both)
         for (auto& l : e.leaves)
             if (l.state >= 0) l.state = 0;

@@ -218,10 +218,10 @@ bind_scalar_loop(const region_attributes& use, std::span<const bound_region> bod
     scalar_loop_maker maker(use.operands, inputs);
     auto& loop = maker.made();
     if (repeats) {
-        const auto goes_on = maker.add(bodies[0]);
-        if (!goes_on) return {};
+        const auto condition = maker.add(bodies[0]);
+        if (!condition) return {};
         loop.conditional = true;
-        loop.condition = goes_on->front();
+        loop.condition = condition->front();
     }
     const auto given = maker.add(bodies.back());
     if (!given) return {};
