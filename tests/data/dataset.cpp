@@ -291,6 +291,22 @@ TEST_CASE("dataset: a token cancels a step in the middle of an epoch, and nothin
     other.join();
 }
 
+TEST_CASE("dataset: a step that waits for the source of a parallel map can be cancelled") {
+    const auto gate = std::make_shared<std::atomic<bool>>(false);
+    const auto slow = dataset::generator([gate, i = 0]() mutable {
+        if (i == 2) gate->wait(false);
+        return i < 5 ? std::optional(i++) : std::nullopt;
+    });
+    const graph_scope here{graph()};
+    const auto next = slow.map([](int x) { return x; }, {.parallel = 2}).make_one_shot_iterator().get_next();
+    const session s;
+    CHECK(s.run(next) == 0);
+    CHECK_THROWS_AS(s.run(next, {.timeout = 10ms}), deadline_exceeded); // 1 is made, and a third element is asked for
+    *gate = true;
+    gate->notify_all();
+    for (const int i : {1, 2, 3, 4}) CHECK(s.run(next) == i);
+}
+
 TEST_CASE("dataset: several steps at once take one element each") {
     const graph_scope here{graph()};
     const auto next = dataset::range(200)

@@ -134,7 +134,8 @@ public:
         while (state_->running > 0) state_->changed->wait(lock, environment::time_point::max());
         state_->memory->clear(); // a posted task may keep the state for a while
     }
-    bool is_ready() override {
+    bool is_ready() override { // next() pulls first where the window has room
+        if (window_.size() < parallel_ && !is_over_ && !from_->is_ready()) return false;
         const std::lock_guard lock(state_->mutex);
         return !window_.empty() && window_.front()->stage == mapped_element::done;
     }

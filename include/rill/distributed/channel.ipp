@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include <rill/core/log.hpp>
@@ -156,7 +157,9 @@ RILL_COLD void channel::drain() {
             (m.head.flags & wire_header::carries_data) || (data_.state == link::open && is_of_chunks(m.head.type));
         const auto to = by_data ? data_.at : connection_;
         lock.unlock();
-        net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
+        try {
+            net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
+        } catch (const std::bad_alloc&) {} // the message counts as lost on its way: what needs an answer is sent again
         lock.lock();
     }
     drains_ = false;

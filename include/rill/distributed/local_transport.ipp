@@ -42,9 +42,16 @@ struct local_network::state : std::enable_shared_from_this<state> {
         const std::lock_guard lock(mutex);
         const auto at = lanes.find(by);
         if (at == lanes.end() || at->second.ends || (!at->second.to && !resolve(by, at->second))) return;
-        at->second.waiting.push_back(std::move(m));
-        if (!std::exchange(at->second.delivers, true))
+        auto& l = at->second;
+        l.waiting.push_back(std::move(m));
+        if (l.delivers) return;
+        try {
             runs_in.post([self = shared_from_this(), by] { self->deliver(by); });
+        } catch (...) { // nobody delivers the message, and the next one is to ask again
+            l.waiting.pop_back();
+            throw;
+        }
+        l.delivers = true;
     }
 
     /// Delivers all waiting messages of a lane, in order.
@@ -53,7 +60,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
             receiver receive;
             message_parts m;
             transport::connection as = 0;
-            lane gone; // destroyed after the lock is released
+            std::map<transport::connection, lane>::node_type gone; // destroyed after the lock is released
             {
                 const std::lock_guard lock(mutex);
                 const auto at = lanes.find(by);
@@ -61,7 +68,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
                 auto& l = at->second;
                 if (l.waiting.empty()) {
                     l.delivers = false;
-                    if (l.ends) gone = std::move(lanes.extract(at).mapped());
+                    if (l.ends) gone = lanes.extract(at);
                     return;
                 }
                 m = std::move(l.waiting.front());
@@ -77,15 +84,15 @@ struct local_network::state : std::enable_shared_from_this<state> {
     bool resolve(transport::connection by, lane& l) {
         const auto at = listeners.find(l.address);
         if (at == listeners.end()) return false;
-        l.to = at->second.by;
-        l.receive = at->second.receive;
-        l.arrives_as = ++last;
         lane back;
-        back.from = l.to;
+        back.from = at->second.by;
         back.to = l.from;
         back.receive = answers.at(by);
         back.arrives_as = by;
-        lanes.emplace(l.arrives_as, std::move(back));
+        lanes.emplace(++last, std::move(back)); // first: it may fail
+        l.to = at->second.by;
+        l.receive = at->second.receive;
+        l.arrives_as = last;
         return true;
     }
 

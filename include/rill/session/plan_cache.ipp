@@ -18,16 +18,18 @@ RILL_INLINE std::shared_ptr<prepared_run> plan_cache::find(const plan_key& key) 
 RILL_COLD std::shared_ptr<prepared_run> plan_cache::add(const plan_key& key, std::shared_ptr<prepared_run> made,
                                                         std::shared_ptr<prepared_run>& gone) {
     if (auto known = find(key)) return known;
+    std::list<const plan_key*> place(1); // made first: a failed allocation must not leave an entry without a place
     if (runs_.size() == most) {
         const auto oldest = runs_.find(*latest_.back());
+        erase_if(given_up_, [](const auto& r) { return r.expired(); });
+        given_up_.push_back(oldest->second.run);
         gone = std::move(oldest->second.run);
         latest_.pop_back();
         runs_.erase(oldest);
-        erase_if(given_up_, [](const auto& r) { return r.expired(); });
-        given_up_.push_back(gone);
     }
     const auto at = runs_.try_emplace(key).first;
-    latest_.push_front(&at->first);
+    place.front() = &at->first;
+    latest_.splice(latest_.begin(), place);
     at->second = {std::move(made), latest_.begin()};
     return at->second.run;
 }

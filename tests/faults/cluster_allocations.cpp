@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs over a cluster of this process, where an allocation of the client fails.
+#if RILL_TEST_CLUSTERS
+#include "faults/allocations.hpp"
+
+#include <chrono>
+#include <memory>
+
+#include <rill/distributed.hpp>
+#include <rill/distributed/local_cluster.hpp>
+#include <rill/ops/catalogue.hpp>
+#include <rill/session/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_cluster_allocations {
+
+constexpr run_options at_most{.timeout = std::chrono::seconds(60)};
+
+/// A variable of one task, and a loop over two tasks.
+struct model {
+    graph g;
+    graph_scope here{g};
+    placeholder<float> x{"x"};
+    variable<float> total = [] {
+        const device_scope on("/job:ps");
+        return variable<float>("total", 0.f);
+    }();
+    tensor<float> last = while_loop([](auto v) { return v < 100.f; },
+                                    [](auto v) {
+                                        const auto twice = [&] {
+                                            const device_scope on("/job:worker/task:0");
+                                            return tensor<float>(v * 2.f);
+                                        }();
+                                        const device_scope on("/job:ps");
+                                        return tensor<float>(twice + 1.f);
+                                    },
+                                    tensor<float>(x * 1.f));
+    tensor<float> sum = total.assign_add(last);
+
+    /// Returns the sum of one step, 127, after the variable was set to 0.
+    float run(const session& s) const {
+        s.run(total.initializer(), at_most);
+        return s.run(sum, feed(x, 3.f), at_most);
+    }
+};
+
+} // namespace test_cluster_allocations
+
+TEST_CASE("allocations: G24: each of the client fails in turn in a run over a cluster, then the session goes on") {
+    using test_cluster_allocations::model;
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const auto target = all.at("worker", 0).target();
+    const model m;
+    std::unique_ptr<session> s;
+    const auto attempt = [&] {
+        s = std::make_unique<session>(session_options{.target = target});
+        if (m.run(*s) != 127) throw internal("another result");
+    };
+    attempt(); // what is made once in a program is made here
+    s.reset();
+    const auto check = [&](bool succeeded) {
+        REQUIRE((s || !succeeded));
+        if (!s) s = std::make_unique<session>(session_options{.target = target});
+        CHECK(m.run(*s) == 127);
+        s.reset();
+    };
+    CHECK(faults::fail_each(attempt, check, faults::of_threads::own) > 100);
+}
+#endif
