@@ -153,8 +153,8 @@ TEST_CASE("callable::start: a thousand dequeues and a thousand take_grads that w
     most = std::max(most, threads());
     all_dequeued.get_future().wait();
     CHECK(failed == 0);
-    // the environment has one thread less than there are processors, at least one; one of them existed before
-    CHECK(most < before + std::max(detail::usable_processors() - 1, 1));
+    // the environment has one thread less than there are processors, at least one, and a thread for its timers; both may begin late
+    CHECK(most <= before + detail::usable_processors() + 1);
 }
 #endif
 
