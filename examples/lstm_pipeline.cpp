@@ -135,8 +135,9 @@ std::vector<float> run(const char* what, const stages& where, const session_opti
     const auto [value, trace] = s.run_traced(m.loss, feed(m.x, make_batch(0)));
     seen.push_back(value);
     int overlaps = where.is_cluster() ? count_overlaps(trace) : 0;
-    for (int tries = 0; !where.is_cluster() && overlaps == 0 && tries < 20; ++tries) // a busy machine may need several
-        overlaps = count_overlaps(trace_at_once(step));
+    for (int tries = 0; overlaps == 0 && tries < 20; ++tries) // a busy machine may need several
+        overlaps = where.is_cluster() ? count_overlaps(s.run_traced(m.loss, feed(m.x, make_batch(0))).second)
+                                      : count_overlaps(trace_at_once(step));
     std::printf("%s: loss %.5f to %.5f; %d batches at once %.1f ms; %d pairs of nodes of two layers overlapped in %s\n", what,
                 static_cast<double>(seen[0]), static_cast<double>(seen[4]), at_once, together.count(), overlaps,
                 where.is_cluster() ? "a batch" : "these batches");

@@ -174,7 +174,8 @@ RILL_COLD void cluster_step::ask_ended_parts() {
     for (const auto k : ended) {
         const auto& p = run_->parts[k];
         wire_request r{.method = wire_method::status, .incarnation = p.incarnation};
-        r.deadline = session_->runs_in().now_plus(session_->peers_->health().control);
+        const auto& times = session_->peers_->health();
+        r.deadline = session_->runs_in().now_plus(times.first_control() + times.dead); // the channel finds it dead before
         p.to->call(std::move(r), [weak = weak_from_this(), k](const std::exception_ptr& problem, const wire_answer&) {
             const auto self = problem ? weak.lock() : nullptr;
             if (!self) return;

@@ -77,6 +77,18 @@ TEST_CASE("gradients: several ys, and their gradients given") {
     CHECK(test_gradients::list(p.s.run(twice, feed(x, v))) == test_gradients::doubles{2, -4});
 }
 
+TEST_CASE("gradients: one y and a list of xs, with options") {
+    const graph_scope here{graph()};
+    placeholder<float> x("x"), w("w");
+    const tensor loss = x * w * w;
+    const session s;
+    const auto d = gradients(loss, {w, x}, {.colocate = true});
+    REQUIRE(d.size() == 2);
+    CHECK(s.run(d[0], feed(x, 2.f), feed(w, 3.f)).value<float>() == 12.f);
+    CHECK(s.run(d[1], feed(w, 3.f)).value<float>() == 9.f);
+    CHECK(gradients(loss, {x}).size() == 1);
+}
+
 TEST_CASE("gradients: stop nodes are taken as constants") {
     const test_gradients::place p;
     placeholder<double> x("x");

@@ -190,7 +190,7 @@ any_tensor tensordot(const A& a, const B& b, const axis_list& of_a, const axis_l
                      const std::source_location& where = std::source_location::current()) {
     if (detail::is_null(a) || detail::is_null(b)) detail::refuse_null("tensordot", where);
     const auto text = tensordot_equation(detail::rank_of(a), detail::rank_of(b), of_a, of_b);
-    if (text.broken) detail::refuse_tensordot({{}, text.broken, text.axis}, where);
+    if (text.broken) detail::refuse_tensordot(shape_result{dims{}, text.broken, text.axis}, where); // the types are for nvcc
     if (const auto r = rules::einsum(text, std::array{detail::operand_type(a).shape, detail::operand_type(b).shape});
         !r.ok())
         detail::refuse_tensordot(r, where);

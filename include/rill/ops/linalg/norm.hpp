@@ -136,10 +136,11 @@ auto norm(const X& x, norm_order order, const std::source_location& where = std:
         return detail::vector_norm(x, order, over);
     } else {
         constexpr std::array<int, 2> given{Axes...};
+        constexpr int rows = given[0], columns = given[1]; // named, as nvcc reads no subscripts among template arguments
         detail::check_matrix_norm(order, axis_list{Axes...}, detail::operand_type(x).shape, where);
         return detail::matrix_norm(x, order, over, [&](const auto& magnitudes, bool second) {
-            return second ? any_tensor(reduce_sum<given[1]>(magnitudes, keep_dims, where))
-                          : any_tensor(reduce_sum<given[0]>(magnitudes, keep_dims, where));
+            return second ? any_tensor(rill::reduce_sum<columns>(magnitudes, keep_dims, where))
+                          : any_tensor(rill::reduce_sum<rows>(magnitudes, keep_dims, where));
         });
     }
 }

@@ -71,6 +71,12 @@ std::vector<any_tensor> gradients(const std::vector<any_tensor>& ys, const std::
     detail::require_gradient_kernels<double>();
     return detail::gradient_tensors(ys, xs, options, where);
 }
+/// Overload for one y and a list: gradients(loss, {w, b}, {.colocate = true}).
+template <graph_operand Y>
+std::vector<any_tensor> gradients(const Y& y, const std::vector<any_tensor>& xs, const gradient_options& options = {},
+                                  const std::source_location& where = std::source_location::current()) {
+    return gradients(std::vector<any_tensor>{any_tensor(y)}, xs, options, where);
+}
 /// Overload for operands of which some have a type known only at run time. It calls the vector form.
 template <graph_operand Y, graph_operand... X>
     requires(sizeof...(X) > 0 && (untyped_operand<Y> || ... || untyped_operand<X>))

@@ -213,7 +213,18 @@ RILL_COLD bool binder::is_fed_variable(const subgraph::value& v) const {
     const int feed = graph.items[v.item].feed;
     if (feed < 0) return false;
     const auto& from = graph.feeds[static_cast<std::size_t>(feed)];
-    return from.from && variable_of(from);
+    const node* const variable = from.from ? variable_of(from) : nullptr;
+    if (!variable) return false;
+    // of a stage: a later one may write it. A body reads what it captures, and only itself can write it meanwhile
+    const auto is_in_body = [&](const subgraph::item& it) {
+        return it.origin && it.origin->inside && it.origin->inside != from.from->inside;
+    };
+    const auto writes = [&](const subgraph::item& it) {
+        return it.origin && detail::any_of(it.op->writes(), [&](int k) {
+            return rill::written_variable(it.origin->inputs[static_cast<std::size_t>(k)]) == variable;
+        });
+    };
+    return detail::none_of(graph.items, is_in_body) || detail::any_of(graph.items, writes);
 }
 
 RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
