@@ -85,7 +85,7 @@ TEST_CASE("gradients: one y and a list of xs, with options") {
     const auto d = gradients(loss, {w, x}, {.colocate = true});
     REQUIRE(d.size() == 2);
     CHECK(s.run(d[0], feed(x, 2.f), feed(w, 3.f)).value<float>() == 12.f);
-    CHECK(s.run(d[1], feed(w, 3.f)).value<float>() == 9.f);
+    CHECK(s.run(d[1], feed(x, 2.f), feed(w, 3.f)).value<float>() == 9.f);
     CHECK(gradients(loss, {x}).size() == 1);
 }
 
