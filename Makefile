@@ -125,8 +125,8 @@ fuzz:
 	RILL_SOAK_SECONDS=$$(($(FUZZ_SECONDS) / 6)) RILL_FIRST_SEED=$(or $(FUZZ_SEED),$$(date +%s)) \
 	    build/asan-ubsan/tests/rill_tests_distributed "hostile bytes:*[random],wire header:*[random]" --durations yes
 
-# Every op and random graphs beside TensorFlow 2, values and gradients; then files of weights and of Examples, both ways: make check-tensorflow GRAPHS=10000 SEED=7. The environment
-# is that of make bench-peers; where there is none, it is made, with TensorFlow alone.
+# Every op and random graphs beside TensorFlow 2, values and gradients; then files of weights and of Examples, both ways:
+# make check-tensorflow GRAPHS=10000 SEED=7. The environment is that of make bench-peers; where there is none, it is made, with TensorFlow alone.
 GRAPHS ?= 2000
 SEED ?= 20261122
 PEERS_PYTHON := build/peers/venv/bin/python

@@ -142,13 +142,12 @@ BENCHMARK(lstm_unrolled)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
 constexpr index_t table_rows = 1'000'000, table_columns = 8;
 
-/// A momentum step of two look-ups in a table: it moves the rows of both, and no others.
-void two_lookups(benchmark::State& state) {
-    time(state, 1, [] {
+/// Times a momentum step. `loss_of(table, a, b)` gives the loss from look-ups of the ids a and b in a table.
+template <class Loss> void time_lookups(benchmark::State& state, const Loss& loss_of) {
+    time(state, 1, [&] {
         const variable<float, table_rows, table_columns> table("table", 0.5f);
         const placeholder<int, 2> a("a"), b("b");
-        const auto loss = reduce_sum(square(gather(table, a))) + reduce_sum(square(gather(table, b)));
-        const auto train = momentum({.learning_rate = 0.01}).minimize(loss);
+        const auto train = momentum({.learning_rate = 0.01}).minimize(loss_of(table, a, b));
         const auto s = models::ready();
         return [s, step = s->make_callable(train, a, b), of_a = std::vector<int>{3, 70'000},
                 of_b = std::vector<int>{3, 900'000}] {
@@ -157,26 +156,25 @@ void two_lookups(benchmark::State& state) {
         };
     });
 }
+
+/// Two look-ups in a table: the step moves the rows of both, and no others.
+void two_lookups(benchmark::State& state) {
+    time_lookups(state, [](const auto& table, const auto& a, const auto& b) {
+        return reduce_sum(square(gather(table, a))) + reduce_sum(square(gather(table, b)));
+    });
+}
 BENCHMARK(two_lookups)->Unit(benchmark::kMicrosecond);
 
 /// The same with the look-ups in the body of a scan.
 void two_lookups_in_scan(benchmark::State& state) {
-    time(state, 1, [] {
-        const variable<float, table_rows, table_columns> table("table", 0.5f);
-        const placeholder<int, 2> a("a"), b("b");
+    time_lookups(state, [](const auto& table, const auto& a, const auto& b) {
         const auto sums = scan(
             [&](const auto& sum, const auto& ids) {
                 const auto& [id, other] = ids;
                 return sum + reduce_sum(square(gather(table, id))) + reduce_sum(square(gather(table, other)));
             },
             constant(0.f), std::tuple(a, b));
-        const auto train = momentum({.learning_rate = 0.01}).minimize(gather(sums, 1));
-        const auto s = models::ready();
-        return [s, step = s->make_callable(train, a, b), of_a = std::vector<int>{3, 70'000},
-                of_b = std::vector<int>{3, 900'000}] {
-            step(of_a, of_b);
-            return 0;
-        };
+        return gather(sums, 1);
     });
 }
 BENCHMARK(two_lookups_in_scan)->Unit(benchmark::kMicrosecond);

@@ -68,8 +68,8 @@ def header_graph(root):
 def of_gpu_programs(change):
     """Returns true if programs for a GPU bring a changed header that others do not bring."""
     graph = header_graph(change.root)
-    brought = graph.of("rill/gpu.hpp", HEADER_ONLY) | {"rill/gpu.hpp"}
-    return any(f"rill/{name}" in brought - graph.of("rill/rill.hpp", HEADER_ONLY) for name in change.headers())
+    only = (graph.of("rill/gpu.hpp", HEADER_ONLY) | {"rill/gpu.hpp"}) - graph.of("rill/rill.hpp", HEADER_ONLY)
+    return any(f"rill/{name}" in only for name in change.headers())
 
 
 ENGINE = [f"include/rill/{folder}" for folder in ("runtime", "session", "eager", "resources", "link")]

@@ -325,8 +325,9 @@ RILL_COLD void placement::note_regions(const node& n, const device* decided) {
     const std::lock_guard lock(mutex_);
     for (const auto& b : *n.bodies) {
         if (b.functionalized) { // its nodes lie in the region around the node
-            for (const auto* inner : b.functionalized->nodes)
-                if (placer_ == placers::by_cost) enclosing_of_functionalized_.try_emplace(inner, decided);
+            if (placer_ == placers::by_cost)
+                for (const auto* inner : b.functionalized->nodes)
+                    enclosing_of_functionalized_.try_emplace(inner, decided);
             continue;
         }
         inherited_.try_emplace(b.of, request);
