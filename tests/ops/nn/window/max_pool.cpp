@@ -146,7 +146,7 @@ TEST_CASE("max_pool and avg_pool: the same on any number of threads") {
 }
 
 TEST_CASE("extract_image_patches: values and gradients, to second order") {
-    constexpr window w{.size = {2, 3}, .strides = {2, 1}, .dilations = {1, 2}, .padding = padding::same};
+    static constexpr window w{.size = {2, 3}, .strides = {2, 1}, .dilations = {1, 2}, .padding = padding::same};
     const auto reference = [&](const array<double>& x) {
         window_shape s;
         array<double> out = zeros_of<double>(rules::image_patches(shape_of(x), w, &s).shape);
