@@ -85,15 +85,15 @@ TEST_CASE("indexing: segments are combined, and gathered back") {
         combine_slices<C>(x.data(), ids.data(), to.data(), 5, 4, inner, empty, seen.data());
         return to;
     };
-    using floats = std::vector<float>;
-    CHECK(combined(std::type_identity<sum_combine>{}, 1, 0.f) == floats{0, 10, 0, 4});
-    CHECK(combined(std::type_identity<prod_combine>{}, 1, 1.f) == floats{1, 30, 1, 4});
-    CHECK(combined(std::type_identity<max_combine>{}, 1, -8.f) == floats{-8, 5, -8, 4});
-    CHECK(combined(std::type_identity<min_combine>{}, 1, 8.f) == floats{8, 2, 8, 4});
-    CHECK(combined(std::type_identity<sum_combine>{}, 2, 0.f) == floats{0, 0, 54, 36, 0, 0, 20, 90});
-    floats back(10, 7);
-    gather_segment_slices(floats{1, 2, 3, 4, 5, 6, 7, 8}.data(), ids.data(), back.data(), 2, 5);
-    CHECK(back == floats{3, 4, 3, 4, 0, 0, 7, 8, 3, 4});
+    using slices = std::vector<float>;
+    CHECK(combined(std::type_identity<sum_combine>{}, 1, 0.f) == slices{0, 10, 0, 4});
+    CHECK(combined(std::type_identity<prod_combine>{}, 1, 1.f) == slices{1, 30, 1, 4});
+    CHECK(combined(std::type_identity<max_combine>{}, 1, -8.f) == slices{-8, 5, -8, 4});
+    CHECK(combined(std::type_identity<min_combine>{}, 1, 8.f) == slices{8, 2, 8, 4});
+    CHECK(combined(std::type_identity<sum_combine>{}, 2, 0.f) == slices{0, 0, 54, 36, 0, 0, 20, 90});
+    slices back(10, 7);
+    gather_segment_slices(slices{1, 2, 3, 4, 5, 6, 7, 8}.data(), ids.data(), back.data(), 2, 5);
+    CHECK(back == slices{3, 4, 3, 4, 0, 0, 7, 8, 3, 4});
 }
 
 TEST_CASE("indexing: where extremes are") {
