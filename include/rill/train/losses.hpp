@@ -230,7 +230,8 @@ auto mean_pairwise_squared_error(const A& labels, const B& predictions, const lo
     const auto error = sealed(predictions - labels);
     const auto n = sealed(cast<T>(size<std::int64_t>(error, where)) /
                           maximum(cast<T>(size<std::int64_t>(reduce_sum<1>(error, where), where)), 1));
-    const auto squares = reduce_sum<1>(square(error), where), sums = square(reduce_sum<1>(error, where));
+    const auto squares = reduce_sum<1>(square(error), where);
+    const auto sums = square(reduce_sum<1>(error, where));
     // the squared differences of all pairs are n * (sum of squares) - (sum)^2
     const auto of_row = 2 * (n * squares - sums) / maximum(n * (n - 1), 1);
     return detail::reduced_loss<loss_reduction::sum_by_nonzero_weights>("mean_pairwise_squared_error", of_row, o,
