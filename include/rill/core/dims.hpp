@@ -114,6 +114,10 @@ template <index_t... D> struct extents {
     static constexpr dims value{D...};
 };
 
+/// The shape E::value of extents. Initializers of variable templates pass it to rules in place of E::value: for each such argument,
+/// cudafe++ of CUDA 13.0 takes 65 MB.
+template <class E> inline constexpr dims static_dims = E::value;
+
 namespace detail {
 
 template <class Rule, class> struct extents_from;

@@ -52,7 +52,7 @@ concept nothing_more = sizeof...(None) == 0;
 
 // ---- names of the functions' checks: both compilers print their arguments -----------------------------------------------
 
-template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(A::value, B::value).ok();
+template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(static_dims<A>, static_dims<B>).ok();
 template <class T, class U> inline constexpr bool same_dtype = std::is_same_v<T, U>;
 
 /// True if a literal may be an operand beside tensors of type T. Floating literals go with floating and complex tensors, integers with

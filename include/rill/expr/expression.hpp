@@ -64,7 +64,7 @@ template <class... Extents> struct broadcast_rule {
         for (const auto& s : shapes) r = rules::broadcast(r, s).shape;
         return r;
     }
-    static constexpr dims value = broadcast({Extents::value...});
+    static constexpr dims value = broadcast({static_dims<Extents>...});
 };
 
 template <class A> struct operand_value {

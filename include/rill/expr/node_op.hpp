@@ -200,8 +200,8 @@ template <class Op, class X> constexpr std::uint32_t taken_untyped() {
 
 /// The shape that a rule gives for static extents. After a failed check it is merely well-formed.
 template <class Rule, class... E> struct ruled_shape {
-    static constexpr dims told = Rule()(E::value...).shape;
-    static constexpr bool typed = told.known_rank() || !Rule()(E::value...).ok();
+    static constexpr dims told = Rule()(static_dims<E>...).shape;
+    static constexpr bool typed = told.known_rank() || !Rule()(static_dims<E>...).ok();
     static constexpr dims value = told.known_rank() ? told : dims{};
 };
 

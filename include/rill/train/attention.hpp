@@ -25,7 +25,7 @@ struct attention_options {
 };
 
 /// True for the memory of an attention: [batch, time, width], with a known width.
-template <class E> inline constexpr bool is_attention_memory = E::rank == 3 && rules::extent_along(E::value, 2) != dyn;
+template <class E> inline constexpr bool is_attention_memory = E::rank == 3 && rules::extent_along(static_dims<E>, 2) != dyn;
 
 namespace detail {
 

@@ -33,7 +33,7 @@ struct lstm_options {
 
 /// True if E is an input of a cell: [batch, Inputs].
 template <class E, index_t In>
-inline constexpr bool is_cell_input = E::rank == 2 && rules::extents_compatible(rules::extent_along(E::value, 1), In);
+inline constexpr bool is_cell_input = E::rank == 2 && rules::extents_compatible(rules::extent_along(static_dims<E>, 1), In);
 
 namespace detail {
 

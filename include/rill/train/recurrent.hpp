@@ -53,7 +53,7 @@ struct rnn_options {
 /// True if X holds sequences for a cell: [batch, time, inputs], or time before batch.
 template <class E, index_t In>
 inline constexpr bool are_cell_sequences =
-    E::rank == 3 && rules::extents_compatible(rules::extent_along(E::value, 2), In);
+    E::rank == 3 && rules::extents_compatible(rules::extent_along(static_dims<E>, 2), In);
 
 namespace detail {
 

@@ -49,7 +49,7 @@ struct bitcast_op {
 /// True if the bytes of shape E can be read as the other type. Both types must be numbers.
 template <class T> inline constexpr bool has_bits = is_numeric<T>;
 template <class E, class From, class To>
-inline constexpr bool bits_fit = rules::bitcast(E::value, sizeof(From), sizeof(To)).ok();
+inline constexpr bool bits_fit = rules::bitcast(static_dims<E>, sizeof(From), sizeof(To)).ok();
 
 /// Reinterprets the bits of x: bitcast<int>(x) of floats. bitcast<std::uint8_t>(x) of float32 [n] is [n, 4].
 template <element To, graph_operand X>

@@ -69,7 +69,7 @@ struct broadcast_to_op {
 };
 
 /// True if a tensor of extents E broadcasts to the shape.
-template <class E, index_t... To> inline constexpr bool stretches_to = rules::broadcast_to(E::value, dims{To...}).ok();
+template <class E, index_t... To> inline constexpr bool stretches_to = rules::broadcast_to(static_dims<E>, dims{To...}).ok();
 
 /// Broadcasts x: broadcast_to<4, 3>(x) of [3] or [1, 3] is four equal rows.
 template <index_t... To, graph_operand X>

@@ -49,7 +49,7 @@ struct concat_op {
 template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max({E::rank...})) && ...);
 /// True if all extents except those along the axis agree.
 template <int Axis, class... E>
-inline constexpr bool extents_beside_agree = rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).ok();
+inline constexpr bool extents_beside_agree = rules::concat(std::array<dims, sizeof...(E)>{static_dims<E>...}, Axis).ok();
 
 namespace detail {
 

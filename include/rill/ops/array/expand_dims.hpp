@@ -18,7 +18,7 @@ struct expand_dims_op : detail::rank_change {
 template <class E> inline constexpr bool rank_may_grow = E::rank < max_rank;
 /// True if the axis exists in the result.
 template <class E, int Axis>
-inline constexpr bool axis_fits = !rank_may_grow<E> || rules::insert_axis(E::value, Axis, 1).ok();
+inline constexpr bool axis_fits = !rank_may_grow<E> || rules::insert_axis(static_dims<E>, Axis, 1).ok();
 
 /// Inserts an axis of extent 1: expand_dims<1>(x) of [a, b] is [a, 1, b].
 template <int Axis, graph_operand X>

@@ -10,7 +10,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// True if all extents are known, as a constant needs.
-template <index_t... D> inline constexpr bool static_extents = extents<D...>::value.complete();
+template <index_t... D> inline constexpr bool static_extents = static_dims<extents<D...>>.complete();
 /// True if the element type has a zero and a one.
 template <class T> inline constexpr bool has_zero_and_one = is_numeric<T> || std::is_same_v<T, bool>;
 

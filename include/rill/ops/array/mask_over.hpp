@@ -34,7 +34,7 @@ struct mask_over_op {
 
 /// True if the mask's extents equal those of the first axes of X.
 template <class X, class Mask>
-inline constexpr bool masks_first_axes = Mask::rank >= 1 && rules::masks_first_axes(X::value, Mask::value);
+inline constexpr bool masks_first_axes = Mask::rank >= 1 && rules::masks_first_axes(static_dims<X>, static_dims<Mask>);
 
 /// Returns the mask: mask_over(mask, x). The run throws if the extents differ.
 template <graph_operand M, graph_operand X>

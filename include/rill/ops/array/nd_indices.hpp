@@ -26,11 +26,11 @@ constexpr shape_result gather_nd(const dims& x, const dims& ids) {
 } // namespace rules
 
 /// True if rows of ids can select slices of X.
-template <class X, class Ids> inline constexpr bool ids_choose_slices = rules::gather_nd(X::value, Ids::value).ok();
+template <class X, class Ids> inline constexpr bool ids_choose_slices = rules::gather_nd(static_dims<X>, static_dims<Ids>).ok();
 /// True if the updates have the shape of the selected slices.
 template <class X, class Ids, class Updates>
 inline constexpr bool updates_fit_nd =
-    !ids_choose_slices<X, Ids> || rules::compatible(rules::gather_nd(X::value, Ids::value).shape, Updates::value);
+    !ids_choose_slices<X, Ids> || rules::compatible(rules::gather_nd(static_dims<X>, static_dims<Ids>).shape, static_dims<Updates>);
 
 namespace detail {
 

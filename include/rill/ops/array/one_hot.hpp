@@ -55,7 +55,7 @@ template <typed_operand X> inline constexpr bool are_classes<X> = is_index_type<
 } // namespace detail
 
 /// True if the axis exists in the result.
-template <class E, int Axis> inline constexpr bool axis_of_result = rules::insert_axis(E::value, Axis, 1).ok();
+template <class E, int Axis> inline constexpr bool axis_of_result = rules::insert_axis(static_dims<E>, Axis, 1).ok();
 
 /// Returns one-hot vectors: one_hot<10>(ids) in float, or one_hot<10, T>(ids, on, off). one_hot<10, float, 0>(ids) puts
 /// the new axis first.

@@ -124,7 +124,7 @@ template <class X> void require_mirror() {
 } // namespace detail
 
 template <class E, padding... P>
-inline constexpr bool paddings_fit = detail::padded(E::value, std::array<padding, sizeof...(P)>{P...}).ok();
+inline constexpr bool paddings_fit = detail::padded(static_dims<E>, std::array<padding, sizeof...(P)>{P...}).ok();
 
 /// Pads with zeros: pad<padding{1, 1}, padding{0, 2}>(x). pad<…>(x, -1) pads with another constant.
 template <padding... P, graph_operand X>

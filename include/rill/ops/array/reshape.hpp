@@ -58,7 +58,7 @@ struct rank_change {
 
 } // namespace detail
 
-template <index_t... D> inline constexpr bool one_dynamic_extent = extents<D...>::value.dynamic_extents() <= 1;
+template <index_t... D> inline constexpr bool one_dynamic_extent = static_dims<extents<D...>>.dynamic_extents() <= 1;
 
 /// Reshapes x: reshape<dyn, 4>(x). At most one extent is dyn; it is inferred.
 template <index_t... D, graph_operand X>

@@ -36,7 +36,7 @@ struct reshape_like_op {
 };
 
 /// True if shapes From and To can have the same size.
-template <class From, class To> inline constexpr bool sizes_agree = rules::sizes_compatible(From::value, To::value);
+template <class From, class To> inline constexpr bool sizes_agree = rules::sizes_compatible(static_dims<From>, static_dims<To>);
 
 /// Reshapes x to the shape of y: reshape_like(x, y). It supports shapes with several dynamic extents.
 template <graph_operand X, graph_operand Y>

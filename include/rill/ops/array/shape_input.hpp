@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 /// True if the tensor can hold a shape: integers of rank 1, at most max_rank of them.
 template <class E, class T>
 inline constexpr bool is_shape_tensor =
-    E::rank == 1 && is_index_type<T> && rules::extent_along(E::value, 0) <= max_rank;
+    E::rank == 1 && is_index_type<T> && rules::extent_along(static_dims<E>, 0) <= max_rank;
 
 namespace detail {
 

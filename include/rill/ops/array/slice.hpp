@@ -81,7 +81,7 @@ private:
 
 /// True if there is one size for each axis, and none is larger than its axis.
 template <class E, index_t... Size>
-inline constexpr bool slice_fits = rules::slice_of_size(E::value, dims{Size...}, nullptr).ok();
+inline constexpr bool slice_fits = rules::slice_of_size(static_dims<E>, dims{Size...}, nullptr).ok();
 
 /// Slices a block, given sizes and the begin: slice<2, 3>(x, {1, 0}). A size of dyn takes the rest of the axis.
 template <index_t... Size, graph_operand X>

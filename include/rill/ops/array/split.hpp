@@ -65,7 +65,7 @@ struct split_op {
 
 /// True if the extent along the axis is a multiple of the number of parts.
 template <class E, int Axis, index_t Count>
-inline constexpr bool parts_are_equal = rules::split(E::value, Axis, Count).ok();
+inline constexpr bool parts_are_equal = rules::split(static_dims<E>, Axis, Count).ok();
 
 namespace detail {
 

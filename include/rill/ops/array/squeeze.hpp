@@ -38,9 +38,9 @@ struct squeeze_op : detail::rank_change {
 
 /// True if the extents of the axes are 1, as far as they are known.
 template <class E, int... Axes>
-inline constexpr bool extents_are_one = !axes_exist<E, Axes...> || rules::squeeze(E::value, axis_list{Axes...}).ok();
+inline constexpr bool extents_are_one = !axes_exist<E, Axes...> || rules::squeeze(static_dims<E>, axis_list{Axes...}).ok();
 /// True if the type tells which extents are 1.
-template <class E> inline constexpr bool extents_known = E::value.complete();
+template <class E> inline constexpr bool extents_known = static_dims<E>.complete();
 
 /// Drops axes of extent 1: squeeze<0, 2>(x) of [1, n, 1] is [n]. Negative axes count from the end. squeeze(x) drops
 /// every extent of 1.

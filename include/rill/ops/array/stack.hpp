@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 /// True if the tensors have the same shape, as far as it is known.
 template <class First, class... E>
-inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
+inline constexpr bool all_shapes_agree = (rules::compatible(static_dims<First>, static_dims<E>) && ...);
 
 namespace detail {
 

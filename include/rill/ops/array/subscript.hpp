@@ -66,7 +66,7 @@ template <class... I> constexpr shape_result subscript(const dims& x) {
 } // namespace rules
 
 /// True if the tensor has an axis for each index.
-template <class E, class... I> inline constexpr bool an_axis_for_each_index = rules::subscript<I...>(E::value).ok();
+template <class E, class... I> inline constexpr bool an_axis_for_each_index = rules::subscript<I...>(static_dims<E>).ok();
 
 namespace detail {
 

@@ -80,7 +80,7 @@ struct take_along_grad_op {
 };
 
 /// True if ids of type Ids can select from the rows of X.
-template <class X, class Ids> inline constexpr bool takes_along = rules::take_along(X::value, Ids::value).ok();
+template <class X, class Ids> inline constexpr bool takes_along = rules::take_along(static_dims<X>, static_dims<Ids>).ok();
 
 /// Gathers within each row: take_along(x, ids) of x [.., n] and ids [.., k] is x(.., ids(.., j)). Ids are int or std::int64_t. An id
 /// outside [0, n) is an invalid_argument.

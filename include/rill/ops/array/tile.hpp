@@ -81,10 +81,10 @@ struct tile_op {
 };
 
 template <class E, index_t... Multiples>
-inline constexpr bool a_multiple_for_each_axis = rules::tile(E::value, dims{Multiples...}).ok();
+inline constexpr bool a_multiple_for_each_axis = rules::tile(static_dims<E>, dims{Multiples...}).ok();
 
 /// True if multiples of extents M have one number for each axis of E, as far as is known.
-template <class E, class M> inline constexpr bool as_many_as_axes = rules::tile_later(E::value, M::value).ok();
+template <class E, class M> inline constexpr bool as_many_as_axes = rules::tile_later(static_dims<E>, static_dims<M>).ok();
 
 /// Repeats x: tile<2, 1>(x) repeats it twice along the first axis.
 template <index_t... Multiples, graph_operand X>

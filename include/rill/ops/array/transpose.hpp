@@ -36,7 +36,7 @@ struct transpose_op {
 
 /// True if the order contains every axis once.
 template <class E, int... Order>
-inline constexpr bool is_permutation = rules::transpose(E::value, axis_list{Order...}).ok();
+inline constexpr bool is_permutation = rules::transpose(static_dims<E>, axis_list{Order...}).ok();
 
 /// Permutes the axes: transpose<1, 0>(x). transpose(m) reverses them.
 template <int... Order, graph_operand X>

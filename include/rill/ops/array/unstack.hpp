@@ -7,7 +7,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// True if the number of slices along an axis is known, and not 0.
-template <class E, int Axis> inline constexpr bool slices_are_counted = rules::extent_along(E::value, Axis) > 0;
+template <class E, int Axis> inline constexpr bool slices_are_counted = rules::extent_along(static_dims<E>, Axis) > 0;
 
 /// Splits x into a tuple of slices without the axis: unstack<0>(x). Gradient: the slices' gradients, stacked.
 template <int Axis, typed_operand X>

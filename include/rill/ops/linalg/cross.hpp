@@ -8,7 +8,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// True if the last axis of E holds vectors of three numbers.
-template <class E> inline constexpr bool has_vectors_of_three = E::rank >= 1 && rules::extent_along(E::value, -1) == 3;
+template <class E> inline constexpr bool has_vectors_of_three = E::rank >= 1 && rules::extent_along(static_dims<E>, -1) == 3;
 
 /// Returns the cross products of the vectors of a and b, [.., 3] each. Gradients: for a cross(b, g), for b cross(g, a).
 template <typed_operand A, typed_operand B>

@@ -70,8 +70,8 @@ struct diag_part_op {
     }
 };
 
-template <class E> inline constexpr bool has_diag = rules::diag(E::value).ok();
-template <class E> inline constexpr bool has_diag_part = rules::diag_part(E::value).ok();
+template <class E> inline constexpr bool has_diag = rules::diag(static_dims<E>).ok();
+template <class E> inline constexpr bool has_diag_part = rules::diag_part(static_dims<E>).ok();
 
 /// Returns the diagonal matrix of a vector, and the like for higher ranks: diag(x).
 template <graph_operand X> auto diag(const X& x, const std::source_location& where = std::source_location::current()) {

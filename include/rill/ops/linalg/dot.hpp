@@ -10,7 +10,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 template <class A, class B>
-inline constexpr bool are_vectors_of_one_size = A::rank == 1 && B::rank == 1 && rules::compatible(A::value, B::value);
+inline constexpr bool are_vectors_of_one_size = A::rank == 1 && B::rank == 1 && rules::compatible(static_dims<A>, static_dims<B>);
 
 namespace detail {
 

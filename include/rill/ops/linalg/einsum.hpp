@@ -142,7 +142,7 @@ inline constexpr bool einsum_parses = parse_einsum(Equation.view(), std::array{R
 /// True if the operands have the ranks and extents that the equation requires.
 template <einsum_text Equation, class... E>
 inline constexpr bool einsum_fits =
-    rules::einsum(parse_einsum(Equation.view(), std::array{E::rank...}), std::array{E::value...}).ok();
+    rules::einsum(parse_einsum(Equation.view(), std::array{E::rank...}), std::array{static_dims<E>...}).ok();
 
 /// Returns sums of products over the labels that the result does not have: einsum<"bij,bjk->bik">(a, b). "..." stands for any axes. Without
 /// "->" the result has the labels that occur once, in alphabetical order. Operands are contracted from left to right.
@@ -202,7 +202,7 @@ template <class E, class F, int N>
 inline constexpr bool tensordot_fits =
     N >= 0 && N <= E::rank && N <= F::rank &&
     rules::einsum(tensordot_equation(E::rank, F::rank, last_axes(E::rank, N), last_axes(N, N)),
-                  std::array{E::value, F::value})
+                  std::array{static_dims<E>, static_dims<F>})
         .ok();
 
 /// Returns the tensordot over the last N axes of a and the first N of b: tensordot<1>(a, b).

@@ -49,10 +49,10 @@ struct matmul_op {
 /// True if the inner extents of [.., m, k] and [.., k, n] agree.
 template <class A, class B>
 inline constexpr bool inner_extents_agree =
-    rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -2));
+    rules::extents_compatible(rules::extent_along(static_dims<A>, -1), rules::extent_along(static_dims<B>, -2));
 template <class A, class B> inline constexpr bool are_matrices = A::rank >= 2 && B::rank >= 2;
 /// True if the axes before the matrices broadcast.
-template <class A, class B> inline constexpr bool batches_broadcast = rules::batch_matmul(A::value, B::value).ok();
+template <class A, class B> inline constexpr bool batches_broadcast = rules::batch_matmul(static_dims<A>, static_dims<B>).ok();
 
 /// Returns the matrix product, or products of batches of matrices, whose leading extents broadcast. Expressions are
 /// sealed first. For matrices, `matmul(transpose(a), b)` makes no transposed copy.

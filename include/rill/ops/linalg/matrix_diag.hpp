@@ -108,8 +108,8 @@ struct matrix_set_diag_op {
 };
 
 /// True if vectors of shape F fit as diagonals of matrices of shape E.
-template <class E, class F> inline constexpr bool diagonal_fits = rules::matrix_set_diag(E::value, F::value).ok();
-template <class E> inline constexpr bool may_be_diagonal = rules::matrix_diag(E::value).ok();
+template <class E, class F> inline constexpr bool diagonal_fits = rules::matrix_set_diag(static_dims<E>, static_dims<F>).ok();
+template <class E> inline constexpr bool may_be_diagonal = rules::matrix_diag(static_dims<E>).ok();
 
 /// Returns matrices with the given diagonals: matrix_diag(x). [.., n] becomes [.., n, n].
 template <graph_operand X>

@@ -68,10 +68,10 @@ constexpr shape_result solution(const dims& a, const dims& b) {
 } // namespace rules
 
 /// True if the last two extents of E are those of square matrices.
-template <class E> inline constexpr bool are_square = rules::square_matrices(E::value).ok();
-template <class E> inline constexpr bool have_matrices = rules::matrices(E::value).ok();
+template <class E> inline constexpr bool are_square = rules::square_matrices(static_dims<E>).ok();
+template <class E> inline constexpr bool have_matrices = rules::matrices(static_dims<E>).ok();
 /// True if B has a valid shape for the right-hand sides of A x = B.
-template <class A, class B> inline constexpr bool has_solution = rules::solution(A::value, B::value).ok();
+template <class A, class B> inline constexpr bool has_solution = rules::solution(static_dims<A>, static_dims<B>).ok();
 
 /// The element types of matrices with decompositions.
 using matrix_reals = type_set<float, double>;

@@ -11,7 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 template <class A, class B>
 inline constexpr bool is_matrix_and_vector =
     A::rank >= 2 && B::rank >= 1 &&
-    rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -1));
+    rules::extents_compatible(rules::extent_along(static_dims<A>, -1), rules::extent_along(static_dims<B>, -1));
 
 namespace detail {
 void check_matvec(const tensor_type& matrix, const tensor_type& vector, const std::source_location& where);

@@ -16,7 +16,7 @@ concept dims_option = std::same_as<K, keep_dims_t> || std::same_as<K, drop_dims_
 
 /// True if the axes exist, and none is named twice.
 template <class E, int... Axes>
-inline constexpr bool axes_exist = rules::reduce(E::value, axis_list{Axes...}, false).ok();
+inline constexpr bool axes_exist = rules::reduce(static_dims<E>, axis_list{Axes...}, false).ok();
 
 /// True if the elements are of a kind, or if the operand's type does not tell.
 template <class X> inline constexpr bool are_numbers = true;
@@ -29,7 +29,7 @@ template <typed_operand X> inline constexpr bool are_bool<X> = std::is_same_v<va
 namespace detail {
 
 template <class E, bool Keep, int... Axes> struct reduce_rule {
-    static constexpr dims value = rules::reduce(E::value, axis_list{Axes...}, Keep).shape;
+    static constexpr dims value = rules::reduce(static_dims<E>, axis_list{Axes...}, Keep).shape;
 };
 
 /// Reduces a tensor of unknown type.

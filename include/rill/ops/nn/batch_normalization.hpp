@@ -47,7 +47,7 @@ auto moving_variance_of(const X& x, const V& variance, const std::source_locatio
 }
 
 /// True if all extents are known and none is 0.
-template <class E> inline constexpr bool has_elements = E::value.complete() && E::value.size() > 0;
+template <class E> inline constexpr bool has_elements = static_dims<E>.complete() && static_dims<E>.size() > 0;
 
 /// Returns a moment of x, or `otherwise` if x is empty: the moments of no numbers are NaN.
 template <typed_operand X, typed_operand M, typed_operand O>

@@ -35,10 +35,10 @@ struct bias_for_op {
 };
 
 /// True if a bias with extents B fits a tensor with extents X.
-template <class X, class B> inline constexpr bool bias_fits = rules::bias(B::value, X::value).ok();
+template <class X, class B> inline constexpr bool bias_fits = rules::bias(static_dims<B>, static_dims<X>).ok();
 /// True if the types suffice, so that the run needs no check.
 template <class X, class B>
-inline constexpr bool bias_is_known = X::rank > 1 && B::value.complete() && X::value[X::rank - 1] != dyn;
+inline constexpr bool bias_is_known = X::rank > 1 && static_dims<B>.complete() && static_dims<X>[X::rank - 1] != dyn;
 
 namespace detail {
 

@@ -13,7 +13,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// True if labels and predictions have the same shape, as far as both are known. They do not broadcast.
-template <class A, class B> inline constexpr bool error_shapes_agree = rules::compatible(A::value, B::value);
+template <class A, class B> inline constexpr bool error_shapes_agree = rules::compatible(static_dims<A>, static_dims<B>);
 
 namespace detail {
 /// Returns delta, at most the largest number of the element type. No finite error exceeds that number.

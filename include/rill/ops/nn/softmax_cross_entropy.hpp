@@ -56,7 +56,7 @@ struct softmax_cross_entropy_op {
 };
 
 /// True if logits and labels have the same shape.
-template <class A, class B> inline constexpr bool shapes_agree = rules::compatible(A::value, B::value);
+template <class A, class B> inline constexpr bool shapes_agree = rules::compatible(static_dims<A>, static_dims<B>);
 
 namespace rules {
 

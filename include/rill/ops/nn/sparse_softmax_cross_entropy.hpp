@@ -77,7 +77,7 @@ struct sparse_softmax_cross_entropy_op {
 /// True if logits [..., classes] and labels [...] agree.
 template <class A, class B> inline constexpr bool is_one_rank_less = B::rank == A::rank - 1;
 template <class A, class B>
-inline constexpr bool rows_agree = !is_one_rank_less<A, B> || rules::sparse_cross_entropy(A::value, B::value).ok();
+inline constexpr bool rows_agree = !is_one_rank_less<A, B> || rules::sparse_cross_entropy(static_dims<A>, static_dims<B>).ok();
 
 /// Computes the loss of a classifier. Logits are [..., classes], labels [...] are class numbers (int or std::int64_t), the
 /// result is [...].

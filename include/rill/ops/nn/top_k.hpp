@@ -61,7 +61,7 @@ struct top_k_op {
 };
 
 /// True if the last axis of X has at least K elements.
-template <class X, index_t K> inline constexpr bool has_k = rules::top_k(X::value, K).ok();
+template <class X, index_t K> inline constexpr bool has_k = rules::top_k(static_dims<X>, K).ok();
 
 /// Returns the three largest elements of each row, in descending order, and their indices: auto [values, indices] =
 /// top_k<3>(x).

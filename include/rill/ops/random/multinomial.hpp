@@ -48,7 +48,7 @@ struct multinomial_op {
 };
 
 /// True if E is [batch, classes] with at least one class.
-template <class E> inline constexpr bool are_rows_of_logits = E::rank == 2 && rules::extent_along(E::value, 1) != 0;
+template <class E> inline constexpr bool are_rows_of_logits = E::rank == 2 && rules::extent_along(static_dims<E>, 1) != 0;
 
 namespace detail {
 

@@ -11,7 +11,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// True if every extent of a random tensor is known.
-template <index_t... D> inline constexpr bool random_extents_known = extents<D...>::value.complete();
+template <index_t... D> inline constexpr bool random_extents_known = static_dims<extents<D...>>.complete();
 
 /// A shape given at run time: dims, or a tensor. (Deduced, so that braces are an op's options.)
 template <class S>

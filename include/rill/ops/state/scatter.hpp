@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 /// True if updates fit a variable and ids. Their shape must be [ids…, the variable's extents but the first…].
 template <class Variable, class Ids, class Updates>
 inline constexpr bool updates_fit =
-    Variable::rank >= 1 && rules::compatible(rules::gather(Variable::value, Ids::value, 0).shape, Updates::value);
+    Variable::rank >= 1 && rules::compatible(rules::gather(static_dims<Variable>, static_dims<Ids>, 0).shape, static_dims<Updates>);
 
 namespace detail {
 

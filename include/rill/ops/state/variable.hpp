@@ -76,7 +76,7 @@ concept writable = graph_operand<X> || literal<X> || host_data<X>;
 
 /// True if the extents of a value fit those of a variable.
 template <class Variable, class Value>
-inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
+inline constexpr bool assignable = rules::compatible(static_dims<Variable>, static_dims<Value>);
 
 /// False for every type. It makes the static_assert about a missing first value depend on the variable's type.
 template <class Variable> inline constexpr bool starts_without_value = false;

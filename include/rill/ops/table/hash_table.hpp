@@ -46,7 +46,7 @@ template <class X, class T> inline constexpr bool fits_table = dtypes_agree<T, d
 
 /// True if keys and values can have the same shape.
 template <class Keys, class Values>
-inline constexpr bool one_value_each_key = rules::compatible(extents_of<Keys>::value, extents_of<Values>::value);
+inline constexpr bool one_value_each_key = rules::compatible(static_dims<extents_of<Keys>>, static_dims<extents_of<Values>>);
 
 namespace detail {
 

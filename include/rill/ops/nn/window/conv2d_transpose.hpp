@@ -33,7 +33,7 @@ struct conv2d_transpose_op : detail::window_op {
 
 /// True if the image X and the filter F, [.., outputs, channels], fit a transposed convolution.
 template <class X, class F, window W>
-inline constexpr bool transpose_fits = rules::convolution_transpose(X::value, F::value, W).ok();
+inline constexpr bool transpose_fits = rules::convolution_transpose(static_dims<X>, static_dims<F>, W).ok();
 
 /// Computes a transposed convolution: conv2d_transpose<window{.strides = {2, 2}, .padding = padding::same}>(x, f). x is [batch, height,
 /// width, channels], and f is [height, width, outputs, channels]. The result here has twice the height and width.

@@ -111,7 +111,7 @@ template <index_t Channels, index_t Filter>
 inline constexpr bool channels_agree = rules::extents_compatible(Channels, Filter);
 /// True if the window W over the filter F fits the image X.
 template <class X, class F, rill::window W>
-inline constexpr bool window_fits = rules::convolution(X::value, F::value, W).ok();
+inline constexpr bool window_fits = rules::convolution(static_dims<X>, static_dims<F>, W).ok();
 
 /// Adds a convolution over images of `Axes` axes. `label` names the function in the error of a wrong rank.
 template <class Op, bool Depthwise, int Axes, rill::window W, class X, class F>

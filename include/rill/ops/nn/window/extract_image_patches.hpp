@@ -91,7 +91,7 @@ struct extract_image_patches_grad_op : detail::window_op {
 };
 
 /// True if the window W fits the image X.
-template <class X, window W> inline constexpr bool patches_fit = rules::image_patches(X::value, W).ok();
+template <class X, window W> inline constexpr bool patches_fit = rules::image_patches(static_dims<X>, W).ok();
 
 /// Extracts patches of x [batch, height, width, channels]: extract_image_patches<window{.size = {3, 3}}>(x). The default strides
 /// are 1.

@@ -20,7 +20,7 @@ struct pool_shape {
 pool_shape bound_pool(const dims& x, const rill::window& w, kernel_request& request);
 
 /// True if the window W fits the image X.
-template <class X, rill::window W> inline constexpr bool pool_fits = rules::pool(X::value, W).ok();
+template <class X, rill::window W> inline constexpr bool pool_fits = rules::pool(static_dims<X>, W).ok();
 template <int Rank> inline constexpr bool is_pooled = Rank >= 3 && Rank <= 5;
 
 }}} // namespace rill::RILL_ABI::detail
