@@ -60,7 +60,8 @@ template <class T, class Less> void merge_sort(T* first, std::size_t n, T* aside
     while (left != end) *first++ = right != last && less(*right, *left) ? std::move(*right++) : std::move(*left++);
 }
 
-/// Sorts a range; the order of equal elements is kept. A sorted range costs one comparison per element.
+/// Sorts a range; the order of equal elements is kept. A sorted range costs one comparison per element. (With std::stable_sort of
+/// libstdc++ 12, clang warns about the library's own use of a deprecated function.)
 template <class R, class Less> void sort(R&& all, const Less& less) {
     vector<typename std::remove_cvref_t<R>::value_type> aside(all.size() / 2);
     merge_sort(all.data(), all.size(), aside.data(), less);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/io/shard.hpp>
 #include <rill/io/wire.hpp>
 
@@ -73,7 +74,7 @@ inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& a
     const auto bytes = [](const named_array& a) {
         return static_cast<std::size_t>(a.value.size()) * size_of(a.value.dtype());
     };
-    std::stable_sort(arrays.begin(), arrays.end(), [&](const auto& a, const auto& b) { return bytes(a) > bytes(b); });
+    detail::sort(arrays, [&](const auto& a, const auto& b) { return bytes(a) > bytes(b); });
     std::vector<std::size_t> taken(all.size());
     for (auto& a : arrays) {
         const auto least = static_cast<std::size_t>(std::min_element(taken.begin(), taken.end()) - taken.begin());

@@ -185,7 +185,7 @@ private:
             if (g_.items[i].part == part && is_receive(i) && bytes_[i] >= std::max(least, gain * before.bytes) &&
                 begin_[i] <= before.at && first_read_[i] > before.at && !is_delayed(i))
                 unread.push_back(i);
-        std::stable_sort(unread.begin(), unread.end(), [&](int a, int b) { return bytes_[a] > bytes_[b]; });
+        detail::sort(unread, [&](int a, int b) { return bytes_[a] > bytes_[b]; });
         if (unread.size() > tried) unread.resize(tried);
         for (const int i : unread) {
             const int anchor = last_before(i, part);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/array/indices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -32,9 +33,7 @@ struct segment_places_op {
                 std::vector<index_t> order;
                 for (index_t i = 0; i < n; ++i)
                     if (ids[i] >= 0) order.push_back(i);
-                const auto before = [&](index_t i, index_t j) { return ids[i] < ids[j]; };
-                if (!std::is_sorted(order.begin(), order.end(), before))
-                    std::stable_sort(order.begin(), order.end(), before);
+                detail::sort(order, [&](index_t i, index_t j) { return ids[i] < ids[j]; });
                 if (reverse) std::reverse(order.begin(), order.end());
                 const auto size = static_cast<std::size_t>(n);
                 std::vector<T> place(size, T(-1)), followed(size, T(-1)), starts(size, T(-1)), rows(size + 1, T(0));

@@ -20,9 +20,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline std::size_t plan_by_creation(vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
-    // ties by index; std::stable_sort would do, but makes clang warn about the standard library's own use of it
-    detail::sort(order, [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
-    detail::sort(ends, [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
+    detail::sort(order, [&](auto a, auto b) { return values[a].first < values[b].first; });
+    detail::sort(ends, [&](auto a, auto b) { return values[a].last < values[b].last; });
     std::map<std::size_t, std::size_t> gaps;               // offset -> size
     std::set<std::pair<std::size_t, std::size_t>> by_size; // the same, as (size, offset)
     const auto add_gap = [&](std::size_t offset, std::size_t size) {
