@@ -40,18 +40,18 @@ test:
 	$(call tested,dev-gcc)
 
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
-# every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
+# every error of the compiler, on g++ and clang; tests and examples with clang, as far as its errors; consumers of the package; a device whose memory the host can't read; the page on
 # adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
 # is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers". One kind may be divided:
-# CHECK_KINDS=headers/2of3 runs every third test from the second on. Headers alone and the far device divide what a test holds.
+# CHECK_KINDS=headers/2of3 runs every third test from the second on. Headers alone, clang and the far device divide what a test holds.
 space := $(subst ,, )
 comma := ,
 kinds = $(foreach kind,$(CHECK_KINDS),$(firstword $(subst /, ,$(kind))))
 part = $(word 2,$(subst /, ,$(firstword $(CHECK_KINDS))))
 unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(kinds)),,$(2)))
-check: export RILL_PART = $(if $(filter headers,$(kinds)),$(part))
+check: export RILL_PART = $(if $(filter headers clang,$(kinds)),$(part))
 check:
 	$(if $(findstring /,$(CHECK_KINDS)),$(if $(word 2,$(CHECK_KINDS)),$(error a part is of one kind alone: $(CHECK_KINDS))))
 	$(call need,$(CHECK_PACKAGES))
@@ -65,7 +65,7 @@ check:
 	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
 	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF) -DRILL_TEST_PART=$(if $(filter far,$(kinds)),$(part)),$(if \
 	    $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(kinds))))$$' $(if $(part),$(if \
-	    $(filter headers far,$(kinds)),,-I $(subst of,$(comma)$(comma),$(part))))))
+	    $(filter headers clang far,$(kinds)),,-I $(subst of,$(comma)$(comma),$(part))))))
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:

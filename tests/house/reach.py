@@ -78,9 +78,10 @@ PACKAGES = below("CMakeLists.txt", "CMakePresets.json", "conanfile.py", "docs/pa
                  "include/rill/distributed", "include/rill/distributed.hpp", "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp",
                  "include/rill/graph/op/op_registry.hpp")
 # kind (its tests have the label check_<kind>) -> its parts, the minutes of each on a slow machine, whether a change reaches it. The parts of
-# most are every n-th test; check_headers.py and tests/CMakeLists.txt (far) divide by themselves.
+# most are every n-th test; check_headers.py, check_clang.py and tests/CMakeLists.txt (far) divide by themselves.
 KINDS = {
     "headers": (3, 7, below("include", "tests/house")),
+    "clang": (2, 6, below("include", "tests", "examples")),
     "compile_errors": (2, 6, lambda c: below("tests/compile_fail", "tests/house", "include/rill/core", "include/rill/graph", "include/rill/expr",
                                              "include/rill/train", *ENGINE)(c) or named_by_a_case(c)),
     "consumers": (4, 9, lambda c: PACKAGES(c) or added_or_removed(c)),
