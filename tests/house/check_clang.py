@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,18 +48,20 @@ def run(compiler, folder, flags, *more):
 
 
 def precompile(compiler, out, units):
-    """Returns {(text, flags): precompiled file}. What can't be precompiled is included as it is."""
+    """Returns {(text, flags): the flags that bring the text}: as it is for a single unit, else precompiled."""
     made = {}
-    for _, folder, flags, text in units:
-        key = text, *flags
-        if text is None or key in made:
-            continue
-        file = out / f"{len(made)}.pch"
-        # the copy lies apart from g++'s precompiled file of the same name
+    for (text, *flags), count in Counter((text, *flags) for _, _, flags, text in units if text).items():
+        # a copy, which lies apart from g++'s precompiled file of the same name
         copy = out / f"{len(made)}.hpp"
         copy.write_text(Path(text).read_text())
-        good, _ = run(compiler, folder, flags, "-x", "c++-header", "-fpch-instantiate-templates", str(copy), "-o", str(file))
-        made[key] = ["-include-pch", str(file)] if good else ["-include", str(copy)]
+        bring = ["-include", str(copy)]
+        if count > 1:
+            bring = ["-include-pch", str(copy.with_suffix(".pch"))]
+            good, said = run(compiler, out, flags, "-Wno-pragma-system-header-outside-header", "-x", "c++-header", "-fpch-instantiate-templates",
+                             str(copy), "-o", bring[1])
+            if not good:
+                sys.exit(f"{text} can't be precompiled:\n{said[:3000]}")
+        made[text, *flags] = bring
     return made
 
 
