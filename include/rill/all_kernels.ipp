@@ -64,21 +64,37 @@ template <class Visit, class T> void each_combiner() {
     }
 }
 
-/// Visits all kernels for an element type.
-template <class Visit, class T> void each_of_type() {
-    Visit::template expression<leaf<T>>();
-    each_combiner<Visit, T>();
-    catalogue::each([]<class Op>(std::type_identity<Op>) { each_of_op<Visit, Op, T>(); });
-    optimizer_rules::each([]<class Rule>(std::type_identity<Rule>) {
+/// The I-th of N parts of a list: every N-th element.
+template <std::size_t I, std::size_t N> struct catalogue_part {
+    template <class F, class... Op> static void each(op_list<Op...>, const F& f) {
+        [&]<std::size_t... At>(std::index_sequence<At...>) {
+            const auto visit = [&]<std::size_t K, class O>(std::index_sequence<K>, std::type_identity<O> op) {
+                if constexpr (K % N == I) f(op);
+                return 0;
+            };
+            (void)std::initializer_list<int>{visit(std::index_sequence<At>(), std::type_identity<Op>())...};
+        }(std::index_sequence_for<Op...>());
+    }
+};
+using all_parts = catalogue_part<0, 1>;
+
+/// Visits all kernels for an element type, or those of a part of the ops.
+template <class Visit, class T, class Part = all_parts> void each_of_type() {
+    Part::each(op_list<leaf<T>>(), []<class S>(std::type_identity<S>) {
+        Visit::template expression<S>();
+        each_combiner<Visit, T>();
+    });
+    Part::each(catalogue(), []<class Op>(std::type_identity<Op>) { each_of_op<Visit, Op, T>(); });
+    Part::each(optimizer_rules(), []<class Rule>(std::type_identity<Rule>) {
         each_of_op<Visit, update_op<Rule>, T>();
         if constexpr (requires { Rule::by_rows; }) each_of_op<Visit, update_rows_op<Rule>, T>();
     });
 }
 
-/// Visits all kernels of rill::kernels but those of rare types.
-template <class Visit> void each_of_catalogue() {
-    types::common::each([]<class T>(std::type_identity<T>) { each_of_type<Visit, T>(); });
-    catalogue::each([]<class Op>(std::type_identity<Op>) {
+/// Visits all kernels of rill::kernels but those of rare types, or those of a part of the ops.
+template <class Visit, class Part = all_parts> void each_of_catalogue() {
+    types::common::each([]<class T>(std::type_identity<T>) { each_of_type<Visit, T, Part>(); });
+    Part::each(catalogue(), []<class Op>(std::type_identity<Op>) {
         each_of_op<Visit, Op, void>();
         type_set<std::string, std::complex<float>, std::complex<double>, qint8, quint8, qint32>::each(
             []<class T>(std::type_identity<T>) {
@@ -117,6 +133,7 @@ using this_level = kernel_level<RILL_KERNELS_LEVEL>;
 using this_level = kernel_level<0>;
 #endif
 
+#if !RILL_KERNELS_APART // which a file says whose kernels are compiled in other files
 template <> template <class Op, class T> void this_level::kernel() {
     kernel_registrar<Op, T>::ensure();
 }
@@ -128,11 +145,12 @@ template <> template <class S> void this_level::expression() { compile_for_devic
 template <> template <combine How, class T> void this_level::combiner() {
     devices::each([]<class D>(std::type_identity<D>) { D::template compile_reducer<How, T>(); });
 }
+#endif
 
 }}} // namespace rill::RILL_ABI::detail
 #endif
 
-#if !RILL_KERNELS_LEVEL // which a file of rill::kernels says that holds kernels of a better level and nothing else
+#if !RILL_KERNELS_LEVEL && !RILL_KERNELS_ALONE // which a file of rill::kernels says that holds kernels of a better level and nothing else
 #include <rill/device/cpu/jit/jit_program.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 

@@ -2,20 +2,31 @@
 #pragma once
 
 // The sources of rill::kernels, for programs built without CMake. Compile every file with RILL_COMPILED=1, and include this header
-// first in a single file. That file takes about a minute to compile. Programs with servers also include the .ipp files of
-// rill/distributed/ there.
+// first in a single file. Programs with servers also include the .ipp files of rill/distributed/ there. That file takes about two minutes
+// and 3.2 GB to compile. To compile parts of it side by side, compile the same file for each part, with RILL_SRC_PART=1 to 9, and link
+// all of the objects.
 
 #ifdef RILL_DEFINE
 #error "rill/src.hpp: include it before any other header of rill"
 #endif
+#ifndef RILL_SRC_PART
+#define RILL_SRC_PART 0 // all parts
+#endif
+#if RILL_SRC_PART < 0 || RILL_SRC_PART > 9
+#error "rill/src.hpp: RILL_SRC_PART is 1 to 9"
+#endif
+#define RILL_SRC_HAS(part) (RILL_SRC_PART == 0 || RILL_SRC_PART == part)
+
+#if RILL_SRC_HAS(4) // the definitions at the foot of the headers of ops
 #define RILL_DEFINE 1
+#endif
 #include <rill/rill.hpp>
 
 #if !RILL_COMPILED
 #error "rill/src.hpp: compile every file of the program with -DRILL_COMPILED=1 (without it, the headers alone are all)"
 #endif
 
-#include <rill/all_kernels.ipp>
+#if RILL_SRC_HAS(1)
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
 #include <rill/core/cancellation.ipp>
@@ -78,9 +89,6 @@
 #include <rill/device/thrust/launch_sequence.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
-#include <rill/estimator/canned.ipp>
-#include <rill/estimator/estimator_core.ipp>
-#include <rill/estimator/feature_column.ipp>
 #include <rill/expr/adjoint_of.ipp>
 #include <rill/expr/apply.ipp>
 #include <rill/expr/compiled_loop_of.ipp>
@@ -91,23 +99,6 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
-#include <rill/graph/cluster_spec.ipp>
-#include <rill/graph/gradients.ipp>
-#include <rill/graph/graph.ipp>
-#include <rill/graph/node.ipp>
-#include <rill/graph/op/field_bytes.ipp>
-#include <rill/graph/op/fields.ipp>
-#include <rill/graph/op/op.ipp>
-#include <rill/graph/op/op_registry.ipp>
-#include <rill/graph/op/region_attributes.ipp>
-#include <rill/graph/region.ipp>
-#include <rill/graph/scope.ipp>
-#include <rill/graph/serialization/add_graph.ipp>
-#include <rill/graph/serialization/cluster_json.ipp>
-#include <rill/graph/serialization/dot.ipp>
-#include <rill/graph/serialization/json.ipp>
-#include <rill/graph/serialization/saved_graph.ipp>
-#include <rill/graph/serialization/serialization.ipp>
 #include <rill/io/byte_stream.ipp>
 #include <rill/io/checkpoint.ipp>
 #include <rill/io/checkpoint_merge.ipp>
@@ -129,6 +120,45 @@
 #include <rill/io/wire.ipp>
 #include <rill/io/zlib.ipp>
 #include <rill/link/dynamic_runtime.ipp>
+#include <rill/resources/container_set.ipp>
+#include <rill/resources/rank_exchanges.ipp>
+#include <rill/resources/resource_store.ipp>
+#include <rill/resources/variable_state.ipp>
+#include <rill/session/feed.ipp>
+#include <rill/session/fetch.ipp>
+#include <rill/session/into.ipp>
+#include <rill/session/local_session_core.ipp>
+#include <rill/session/local_session_state.ipp>
+#include <rill/session/measured_run.ipp>
+#include <rill/session/partitioned_run.ipp>
+#include <rill/session/plan_cache.ipp>
+#include <rill/session/prepared_run.ipp>
+#include <rill/session/session.ipp>
+#include <rill/session/session_core.ipp>
+#include <rill/summary/event_writer.ipp>
+#endif
+
+#if RILL_SRC_HAS(2)
+#include <rill/estimator/canned.ipp>
+#include <rill/estimator/estimator_core.ipp>
+#include <rill/estimator/feature_column.ipp>
+#include <rill/graph/cluster_spec.ipp>
+#include <rill/graph/gradients.ipp>
+#include <rill/graph/graph.ipp>
+#include <rill/graph/node.ipp>
+#include <rill/graph/op/field_bytes.ipp>
+#include <rill/graph/op/fields.ipp>
+#include <rill/graph/op/op.ipp>
+#include <rill/graph/op/op_registry.ipp>
+#include <rill/graph/op/region_attributes.ipp>
+#include <rill/graph/region.ipp>
+#include <rill/graph/scope.ipp>
+#include <rill/graph/serialization/add_graph.ipp>
+#include <rill/graph/serialization/cluster_json.ipp>
+#include <rill/graph/serialization/dot.ipp>
+#include <rill/graph/serialization/json.ipp>
+#include <rill/graph/serialization/saved_graph.ipp>
+#include <rill/graph/serialization/serialization.ipp>
 #include <rill/passes/bundle_edges.ipp>
 #include <rill/passes/constant_folder.ipp>
 #include <rill/passes/cost_model.ipp>
@@ -155,10 +185,9 @@
 #include <rill/passes/schedule_receives.ipp>
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
-#include <rill/resources/container_set.ipp>
-#include <rill/resources/rank_exchanges.ipp>
-#include <rill/resources/resource_store.ipp>
-#include <rill/resources/variable_state.ipp>
+#endif
+
+#if RILL_SRC_HAS(3)
 #include <rill/runtime/absent_value.ipp>
 #include <rill/runtime/control_flow/bound_region.ipp>
 #include <rill/runtime/control_flow/dynamic_region_kernel.ipp>
@@ -196,18 +225,6 @@
 #include <rill/runtime/trace/record_costs.ipp>
 #include <rill/runtime/trace/step_recorder.ipp>
 #include <rill/runtime/trace/trace.ipp>
-#include <rill/session/feed.ipp>
-#include <rill/session/fetch.ipp>
-#include <rill/session/into.ipp>
-#include <rill/session/local_session_core.ipp>
-#include <rill/session/local_session_state.ipp>
-#include <rill/session/measured_run.ipp>
-#include <rill/session/partitioned_run.ipp>
-#include <rill/session/plan_cache.ipp>
-#include <rill/session/prepared_run.ipp>
-#include <rill/session/session.ipp>
-#include <rill/session/session_core.ipp>
-#include <rill/summary/event_writer.ipp>
 #include <rill/train/all_reduce_gradients.ipp>
 #include <rill/train/any_variable.ipp>
 #include <rill/train/bounded_staleness.ipp>
@@ -238,3 +255,24 @@
 #include <rill/train/unnamed_layer.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>
+#endif
+
+// Part 5 registers the kernels. Parts 6 to 9 hold those of a quarter of the ops each.
+#if RILL_SRC_PART == 5
+#define RILL_KERNELS_APART 1
+#elif RILL_SRC_PART >= 6
+#define RILL_KERNELS_ALONE 1
+#endif
+#if RILL_SRC_PART == 0 || RILL_SRC_PART >= 5
+#include <rill/all_kernels.ipp>
+#endif
+#if RILL_SRC_PART >= 6
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+template <std::size_t Part> void compile_part_of_catalogue();
+template <> void compile_part_of_catalogue<RILL_SRC_PART - 6>() {
+    each_of_catalogue<this_level, catalogue_part<RILL_SRC_PART - 6, 4>>();
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
