@@ -13,9 +13,9 @@ namespace rill { inline namespace RILL_ABI {
 subgraph insert_copies(subgraph g, const device* fetches = nullptr);
 
 /// Moves copies between the memories of two devices to the front, with the work on devices that leads to them. A device does its work in
-/// order: a copy behind work that it does not need would let the other device wait for that work. A copy moves only if it overtakes at
-/// least four times the work that moves, and if the moved values need little of the free bytes. `room` returns the free bytes of a memory.
-/// All other items keep their order, writes and host code among them. The subgraph must be sorted, and remains so.
+/// order: behind work that it does not need, a copy would keep the other device waiting. A copy moves if it overtakes at least four times
+/// the work that moves with it, and if the moved values need at most an eighth of the free bytes. All other items keep their order, writes
+/// and host code among them. `room` returns the free bytes of a memory. The subgraph must be sorted, and remains so.
 subgraph hoist_copies(subgraph g, const cost_model& costs, const std::function<double(const memory_space*)>& room);
 
 }} // namespace rill::RILL_ABI

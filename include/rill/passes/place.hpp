@@ -105,8 +105,8 @@ private:
     bool counts_room(const device& d) const;
     /// Records the node's device for its bodies. Nodes in the bodies inherit its request.
     void note_regions(const node& n, const device* decided);
-    /// A node, or the node that runs in its place in a plan: a loop or branch made of primitives has one of its own in each plan.
-    using node_key = std::pair<const graph_state*, std::uint32_t>; // the graph, and the number of the node in it
+    /// The graph and number of a node. A node that runs in place of primitives, one in each plan, has those of the first of them.
+    using node_key = std::pair<const graph_state*, std::uint32_t>;
     static node_key key_of(const node& n) { return {n.owner, n.id}; }
     /// Returns the device of the node that runs the node's body; null if this is the default device.
     const device* enclosing_device(const node& n) const;
