@@ -344,7 +344,8 @@ TEST_CASE("hoist_copies: a device waits for no work of another one that it does 
     });
     const matrix a = chains::chain("/far:0", matrix(c.x * 1.f), 12, "a");
     const matrix between = chains::on("/far:0", [&] { return matrix(c.x * 2.f, "between"); });
-    const matrix b = chains::chain("/far:1", chains::on("/far:1", [&] { return matrix(matmul(between, w), "first"); }), 2, "b");
+    const matrix b =
+        chains::chain("/far:1", chains::on("/far:1", [&] { return matrix(matmul(between, w), "first"); }), 2, "b");
     const auto before = c.placed({a, b});
     CHECK(chains::place_of(before, "a@far") < chains::place_of(before, "between@far"));
     const auto after = chains::hoisted(before);

@@ -354,7 +354,7 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a loop of primitive
     close_loop({{state, next_iteration(matrix(ways.if_true * 2.f))}});
     const matrix looped = leave(ways.if_false);
     placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
-    std::vector<std::shared_ptr<const detail::functionalized_graph>> flows; // each plan has a node of its own for the loop
+    std::vector<std::shared_ptr<const detail::functionalized_graph>> flows; // each has a node of its own for the loop
     const auto device_of_loop = [&](const std::vector<endpoint>& fetches) -> const device* {
         const std::vector<endpoint> feeds{x};
         flows.push_back(

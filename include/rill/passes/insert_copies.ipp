@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -161,7 +160,8 @@ private:
         if (is_source(i)) return 0; // they are there in any case
         if (it.is_copy()) return costs_.bytes(g_, it.inputs[0]);
         double all = 0;
-        for (int port = 0; port < static_cast<int>(it.origin->outputs.size()); ++port) all += costs_.bytes(g_, {i, port});
+        for (int port = 0; port < static_cast<int>(it.origin->outputs.size()); ++port)
+            all += costs_.bytes(g_, {i, port});
         return all;
     }
     /// Adds an item and those that it needs, unless they move already. Returns false if one of them can't move.
@@ -227,9 +227,10 @@ RILL_COLD subgraph hoist_copies(subgraph g, const cost_model& costs,
     const auto is_ordered = [](const subgraph::item& it) { return it.op && it.op->ordering() != step_ordering::none; };
     if (detail::none_of(g.items, joins) || detail::any_of(g.items, is_ordered)) return g;
     const auto moves = detail::copy_hoister(g, costs, room).run();
-    std::vector<int> order(g.items.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_partition(order.begin(), order.end(), [&](int i) { return moves[static_cast<std::size_t>(i)] != 0; });
+    std::vector<int> order;
+    for (const bool first : {true, false})
+        for (std::size_t i = 0; i < moves.size(); ++i)
+            if ((moves[i] != 0) == first) order.push_back(static_cast<int>(i));
     return detail::reordered(std::move(g), order);
 }
 

@@ -127,7 +127,7 @@ private:
     detail::hash_set<const node*> moved_;                    // to another type of device
     detail::hash_set<std::string> replacements_;             // names of replacement nodes, which are in no graph
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
-    detail::hash_map<const region*, const device*> enclosing_device_;  // per region: the device decided for that node
+    detail::hash_map<const region*, const device*> enclosing_device_; // per region: the device decided for that node
 
     /// The colocated nodes of a graph, by the node whose device they take.
     struct colocations {

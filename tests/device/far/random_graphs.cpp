@@ -199,13 +199,12 @@ int count_moved(unsigned seed, int rounds) {
         for (const auto& v : m.values) fetches.push_back(v.end());
         for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(m.values[i].end());
         placement where({{"far", 2}}, cpu_device(), false);
-        const auto before = insert_copies(
-            sort_items(order_variable_accesses(place(sort_items(prune(fetches, {}, feeds)), where))));
+        const auto before =
+            insert_copies(sort_items(order_variable_accesses(place(sort_items(prune(fetches, {}, feeds)), where))));
         const auto after = hoist_copies(before, cost_model(),
                                         [](const memory_space*) { return std::numeric_limits<double>::infinity(); });
         check(after, true);
-        for (std::size_t i = 0; i < after.items.size(); ++i)
-            moved += before.items[i].origin != after.items[i].origin;
+        for (std::size_t i = 0; i < after.items.size(); ++i) moved += before.items[i].origin != after.items[i].origin;
     }
     return moved;
 }

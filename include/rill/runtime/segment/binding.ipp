@@ -462,10 +462,9 @@ RILL_COLD void binder::bind_copy(const subgraph::item& it, step& s) const {
             if (bytes > 0) source->to_host(*source, a.in<void>(0), a.out<void>(0), bytes);
         });
     else
-        s.run = kernel([source = from.space, target = it.memory(), type = type.type,
-                        n = type.shape.size()](const kernel_args& a) {
-            copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n);
-        });
+        s.run =
+            kernel([source = from.space, target = it.memory(), type = type.type, n = type.shape.size()](
+                       const kernel_args& a) { copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n); });
 }
 
 }}} // namespace rill::RILL_ABI::detail
