@@ -3,8 +3,20 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <string>
+#include <vector>
 
+#include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/control/cond.hpp>
+#include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/ops/state/writes.hpp>
+#include <rill/ops/sync/mutex.hpp>
+#include <rill/passes/order.hpp>
+#include <rill/passes/prune.hpp>
 
 #include "catch.hpp"
 
@@ -270,4 +282,117 @@ TEST_CASE("insert_copies: what a shape rule reads, and what chooses a branch, ar
     branch.op = make_op(case_op{});
     CHECK(branch.input_device(0) == nullptr);
     CHECK(branch.input_device(1) == &far);
+}
+
+namespace test_passes_insert_copies {
+
+using matrix = tensor<float, 300, 300>;
+
+/// Chains of products on two devices with memories of their own; nodes name them "/far:0" and "/far:1".
+struct chains {
+    graph g;
+    graph_scope here{g};
+    placeholder<float, 300, 300> x{"x"};
+
+    template <class F> static auto on(const std::string& device, const F& make) {
+        const device_scope there(device);
+        return make();
+    }
+    static matrix chain(const std::string& device, matrix m, int products, const std::string& last) {
+        const device_scope there(device);
+        for (int i = 1; i < products; ++i) m = matmul(m, m);
+        return matrix(matmul(m, m), last);
+    }
+    subgraph placed(const std::vector<endpoint>& fetches) const {
+        const std::vector<endpoint> feeds{x};
+        auto made = sort_items(order_variable_accesses(prune(fetches, {}, feeds)));
+        for (auto& it : made.items)
+            if (it.origin && !it.origin->device.empty())
+                it.device = it.origin->device.ends_with("far:1") ? &farther : &far;
+        return insert_copies(std::move(made));
+    }
+    static subgraph hoisted(const subgraph& g, double room = std::numeric_limits<double>::infinity()) {
+        auto made = hoist_copies(g, cost_model(), [room](const memory_space*) { return room; });
+        check(made, true);
+        return made;
+    }
+    /// Returns "name@memory" of each item, copies by the name of what they copy.
+    static std::vector<std::string> names(const subgraph& g) {
+        std::vector<std::string> all;
+        for (const auto& it : g.items) {
+            const auto* n = it.is_copy() ? g.items[it.inputs[0].item].origin : it.origin;
+            all.push_back((n ? n->name : "feed") + "@" + (it.memory() ? it.memory()->name : "host"));
+        }
+        return all;
+    }
+    static std::ptrdiff_t place_of(const subgraph& g, const std::string& name) {
+        const auto all = names(g);
+        const auto at = std::find(all.begin(), all.end(), name);
+        INFO(name);
+        CHECK(at != all.end());
+        return at - all.begin();
+    }
+};
+
+} // namespace test_passes_insert_copies
+
+TEST_CASE("hoist_copies: a device waits for no work of another one that it does not need") {
+    using namespace test_passes_insert_copies;
+    const chains c;
+    const auto w = chains::on("/far:0", [] {
+        return variable<float, 300, 300>("w", xt::xtensor<float, 2>(xt::ones<float>({300, 300})));
+    });
+    const matrix a = chains::chain("/far:0", matrix(c.x * 1.f), 12, "a");
+    const matrix between = chains::on("/far:0", [&] { return matrix(c.x * 2.f, "between"); });
+    const matrix b =
+        chains::chain("/far:1", chains::on("/far:1", [&] { return matrix(matmul(between, w), "first"); }), 2, "b");
+    const auto before = c.placed({a, b});
+    CHECK(chains::place_of(before, "a@far") < chains::place_of(before, "between@far"));
+    const auto after = chains::hoisted(before);
+    for (const auto* name : {"between@farther", "w@farther"})
+        CHECK(chains::place_of(after, name) < chains::place_of(after, "matmul@far"));
+    CHECK(chains::place_of(after, "between@far") < chains::place_of(after, "between@farther"));
+    CHECK(chains::place_of(after, "a@far") < chains::place_of(after, "first@farther")); // the rest keeps its order
+    auto was = chains::names(before), now = chains::names(after);
+    CHECK(was != now);
+    std::sort(was.begin(), was.end());
+    std::sort(now.begin(), now.end());
+    CHECK(was == now);
+}
+
+TEST_CASE("hoist_copies: a copy stays behind much work of its own, little work of others, and where room is short") {
+    using namespace test_passes_insert_copies;
+    const auto moves = [](const subgraph& g, double room = std::numeric_limits<double>::infinity()) {
+        return chains::names(chains::hoisted(g, room)) != chains::names(g);
+    };
+    const chains c;
+    const auto to_b = [&](const matrix& between) {
+        return chains::on("/far:1", [&] { return matrix(matmul(between, between)); });
+    };
+    const auto twice = [&](const auto& x) { return chains::on("/far:0", [&] { return matrix(x * 2.f); }); };
+    const auto after_chain = [&](int products) {
+        return c.placed({chains::chain("/far:0", matrix(c.x * 1.f), products, "a"), to_b(twice(c.x))});
+    };
+    CHECK(moves(after_chain(12)));
+    CHECK(!moves(c.placed({twice(c.x), to_b(twice(c.x))})));
+    constexpr double bytes = 300 * 300 * sizeof(float);
+    CHECK(!moves(after_chain(12), 15 * bytes));
+    CHECK(moves(after_chain(12), 17 * bytes));
+    const matrix a = chains::chain("/far:0", matrix(c.x * 1.f), 12, "a");
+    CHECK(!moves(c.placed({a, to_b(a)}))); // which it needs
+    CHECK(!moves(c.placed({a, to_b(chains::chain("/far:0", twice(c.x), 5, "long"))})));
+    const auto v = chains::on("/far:0", [] {
+        return variable<float, 300, 300>("v", xt::xtensor<float, 2>(xt::ones<float>({300, 300})));
+    });
+    CHECK(moves(c.placed({a, to_b(v)})));
+    const matrix written = chains::on("/far:0", [&] { return matrix(v.assign(twice(c.x))); });
+    CHECK(!moves(c.placed({a, to_b(written)})));
+    const auto late = [&] {
+        const control_dependencies first(a);
+        return to_b(v);
+    }();
+    CHECK(!moves(c.placed({late})));
+    const mutex lock("lock");
+    const matrix locked = lock.critical([&] { return matrix(c.x * 3.f); });
+    CHECK(!moves(c.placed({locked, a, to_b(v)}))); // variables are read at their turn
 }

@@ -185,6 +185,11 @@ TEST_CASE_METHOD(test_place_fixture, "place: an op that writes or looks at a var
     CHECK(device_of(*where, tensor(w.assign(x)).node()) == "shelf:1");
     CHECK(device_of(*where, tensor(w.assign(w.assign(x))).node()) == "shelf:1");
     CHECK(device_of(*where, is_initialized(w).node()) == "shelf:1");
+    { // whatever device the scope names for all that is made in it
+        const device_scope elsewhere("/shelf:0");
+        CHECK(device_of(*where, tensor(w.assign(x)).node()) == "shelf:1");
+        CHECK(device_of(*where, tensor(c.assign_add(x)).node()) == "cpu:0");
+    }
     both = detail::add_node(g, make_op(joint_write_op{}), {u, c});
     CHECK_THROWS_WITH(where->device_of(*both),
                       contains("several devices") && contains("cpu:0") && contains("shelf:0") && contains("'u'") &&

@@ -290,3 +290,81 @@ TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a branch that is ma
     for (const auto& it : made.items) CHECK((it.device || !it.origin));
     CHECK(chosen.device_of(*a.node()).index != chosen.device_of(*b.node()).index);
 }
+
+TEST_CASE_METHOD(test_place_by_cost_fixture,
+                 "place by cost: a loop or branch within a loop of primitives stays on the device of that loop") {
+    const auto goes_on = [](const matrix& m) { return loop_cond(sealed(reduce_sum(m) < 1000.f)); };
+    const auto positive = [&] {
+        const device_scope there("/cpu:0");
+        return sealed(reduce_sum(x) > 0.f);
+    }();
+    const auto outer = merge(enter(matrix(x * 1.f), "outer"));
+    const auto ways = switch_(outer.value, goes_on(outer.value));
+    const matrix& m = ways.if_true;
+    matrix work(m);
+    for (int i = 0; i < 6; ++i) work = matmul(work, m); // of a higher rank than what could run beside it
+    const auto inner = merge(enter(m, "inner"));
+    const auto inner_ways = switch_(inner.value, goes_on(inner.value));
+    close_loop({{inner, next_iteration(matrix(inner_ways.if_true * 2.f))}});
+    const matrix looped = leave(inner_ways.if_false);
+    const auto way = switch_(m, positive);
+    const matrix branched(merge(matrix(way.if_false * 2.f), matmul(way.if_true, way.if_true)).value);
+    close_loop({{outer, next_iteration(matrix(matmul(work, looped + branched) * 0.5f))}});
+    const matrix made = leave(ways.if_false);
+
+    const session cut(g, {.device_count = {{"cpu", 2}}, .placer = placers::by_cost, .partition_devices = true});
+    CHECK(cut.partition({made}, {x}).size() == 1);
+    const session whole(g, {.device_count = {{"cpu", 2}}});
+    const xt::xtensor<float, 2> xs = xt::eye<float>(300);
+    const bool same = cut.run(made, feed(x, xs)) == whole.run(made, feed(x, xs));
+    CHECK(same);
+
+    // where a placer moves the outer loop, the inner ones follow
+    const auto run_ops = make_op(switch_op{})->functional_ops();
+    const std::vector<endpoint> fetches{made}, feeds{x};
+    const auto flow = detail::functionalize_control_flow({fetches, {}, feeds}, run_ops, true);
+    REQUIRE(flow);
+    placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+    const auto& second = *chosen.devices().all()[1];
+    const node& loop = *flow->of(endpoint(made)).from;
+    REQUIRE(loop.bodies);
+    chosen.choose(loop, second);
+    CHECK(&chosen.device_of(loop) == &second);
+    const body& again = loop.bodies->back();
+    std::vector<endpoint> given(again.arguments);
+    given.insert(given.end(), again.captures.begin(), again.captures.end());
+    const auto within = detail::functionalize_control_flow(
+        {again.results, again.effects, given, again.of, again.functionalized.get()}, run_ops, true);
+    REQUIRE(within);
+    const auto items =
+        place(sort_items(prune(again.results, again.effects, given, again.of, within.get())), chosen).items;
+    int with_bodies = 0;
+    for (const auto& it : items) {
+        if (!it.origin || it.origin->op->role() != op_role::ordinary) continue;
+        INFO(it.origin->name);
+        with_bodies += it.origin->bodies != nullptr;
+        CHECK(it.device == &second);
+    }
+    CHECK(with_bodies == 2);
+}
+
+TEST_CASE_METHOD(test_place_by_cost_fixture, "place by cost: a loop of primitives keeps its device in later plans") {
+    const auto state = merge(enter(x, "loop"));
+    const auto ways = switch_(state.value, loop_cond(sealed(reduce_sum(state.value) < 1000.f)));
+    close_loop({{state, next_iteration(matrix(ways.if_true * 2.f))}});
+    const matrix looped = leave(ways.if_false);
+    placement chosen({{"cpu", 2}}, cpu_device(), false, nullptr, placers::by_cost);
+    std::vector<std::shared_ptr<const detail::functionalized_graph>> flows; // each has a node of its own for the loop
+    const auto device_of_loop = [&](const std::vector<endpoint>& fetches) -> const device* {
+        const std::vector<endpoint> feeds{x};
+        flows.push_back(
+            detail::functionalize_control_flow({fetches, {}, feeds}, make_op(switch_op{})->functional_ops(), true));
+        const auto made = place(sort_items(prune(fetches, {}, feeds, nullptr, flows.back().get())), chosen);
+        for (const auto& it : made.items)
+            if (it.origin && it.origin->bodies) return it.device;
+        return nullptr;
+    };
+    const auto* const first = device_of_loop({looped});
+    REQUIRE(first);
+    CHECK(device_of_loop({chain(9, 5.f), looped}) == first); // the products would take the loop's device
+}

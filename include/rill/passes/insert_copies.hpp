@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+
+#include <rill/passes/cost_model.hpp>
 #include <rill/passes/subgraph.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -8,6 +11,12 @@ namespace rill { inline namespace RILL_ABI {
 /// Inserts a copy wherever a value is needed in another memory: that of its reader's device, or the host's (subgraph::item::input_device).
 /// Leaves fetches in the memory of `fetches`; null is the host's. The subgraph must be placed and sorted, and remains so.
 subgraph insert_copies(subgraph g, const device* fetches = nullptr);
+
+/// Moves copies between the memories of two devices to the front, with the work on devices that leads to them. A device does its work in
+/// order: behind work that it does not need, a copy would keep the other device waiting. A copy moves if it overtakes at least four times
+/// the work that moves with it, and if the moved values need at most an eighth of the free bytes. All other items keep their order, writes
+/// and host code among them. `room` returns the free bytes of a memory. The subgraph must be sorted, and remains so.
+subgraph hoist_copies(subgraph g, const cost_model& costs, const std::function<double(const memory_space*)>& room);
 
 }} // namespace rill::RILL_ABI
 

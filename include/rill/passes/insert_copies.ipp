@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/passes/needed_items.hpp>
+#include <rill/passes/order.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -110,6 +114,103 @@ private:
     std::map<std::tuple<int, int, const memory_space*>, subgraph::value> copies_;
 };
 
+/// Returns true if the item copies a value from the memory of one device to that of another one.
+inline bool joins_devices(const subgraph& g, const subgraph::item& it) {
+    const auto* from = it.is_copy() ? g.items[it.inputs[0].item].memory() : nullptr;
+    return from && it.memory() && from != it.memory();
+}
+
+/// A search for copies between devices that move to the front.
+class copy_hoister {
+public:
+    copy_hoister(const subgraph& g, const cost_model& costs, const std::function<double(const memory_space*)>& room)
+        : g_(g), costs_(costs), room_(room), moves_(g.items.size()) {}
+
+    /// Returns for each item whether it moves.
+    std::vector<char> run() && {
+        for (int i = 0; i < static_cast<int>(g_.items.size()); ++i) {
+            const auto& it = g_.items[i];
+            if (joins_devices(g_, it)) consider(i);
+            if (it.memory() && !moves_[i]) loads_[it.memory()].stays += microseconds(i);
+        }
+        return std::move(moves_);
+    }
+
+private:
+    /// What the items so far do in one memory.
+    struct load {
+        double stays = 0, moves = 0; // microseconds of work
+        double bytes = 0;            // of values that are computed earlier
+    };
+
+    const memory_space* memory(int i) const { return g_.items[i].memory(); }
+    /// Returns true for an item whose value is there when the run begins.
+    bool is_source(int i) const {
+        const auto& it = g_.items[i];
+        return it.after.empty() && (it.feed >= 0 || g_.role(i) == op_role::constant || g_.role(i) == op_role::variable);
+    }
+    double microseconds(int i) const {
+        const auto& it = g_.items[i];
+        if (!it.is_copy()) return it.device ? costs_.microseconds(g_, i, *it.device) : 0;
+        const auto& from = it.inputs[0];
+        return costs_.transfer_microseconds(costs_.bytes(g_, from), g_.items[from.item].device, it.device);
+    }
+    double bytes(int i) const {
+        const auto& it = g_.items[i];
+        if (is_source(i)) return 0; // they are there in any case
+        if (it.is_copy()) return costs_.bytes(g_, it.inputs[0]);
+        double all = 0;
+        for (int port = 0; port < static_cast<int>(it.origin->outputs.size()); ++port)
+            all += costs_.bytes(g_, {i, port});
+        return all;
+    }
+    /// Adds an item and those that it needs, unless they move already. Returns false if one of them can't move.
+    bool collect(int i, std::vector<int>& all) const {
+        constexpr std::size_t most = 64; // bounds the search
+        if (moves_[i] || detail::contains(all, i)) return true;
+        const auto& it = g_.items[i];
+        all.push_back(i);
+        if (is_source(i)) return true;
+        // a value of unknown extents may be larger than it is estimated
+        const auto is_known = [](const tensor_type& t) { return t.shape.complete(); };
+        return all.size() <= most && is_pure(g_, i) && memory(i) && it.after.empty() &&
+               (!it.origin || detail::all_of(it.origin->outputs, is_known)) &&
+               detail::all_of(it.inputs, [&](const auto& v) { return collect(v.item, all); });
+    }
+    /// Moves a copy and what it needs if that pays.
+    void consider(int copy) {
+        const auto& source = g_.items[copy].inputs[0];
+        const auto* made_by = g_.items[source.item].origin;
+        std::vector<int> all;
+        if (!made_by || !made_by->output(source.port).shape.complete() || !collect(copy, all)) return;
+        const auto* const from = memory(source.item);
+        load here = loads_[from];
+        for (const int i : all) {
+            here.moves += microseconds(i);
+            if (i != copy && memory(i) == from) here.stays -= microseconds(i);
+        }
+        constexpr double least_gain = 4, share_of_room = 0.125;
+        if (here.stays < least_gain * here.moves) return;
+        auto changed = loads_;
+        changed[from].moves = here.moves;
+        for (const int i : all) {
+            if (!memory(i)) continue;
+            auto& there = changed[memory(i)];
+            if (i != copy) there.stays -= microseconds(i);
+            there.bytes += bytes(i);
+            if (there.bytes > share_of_room * room_(memory(i))) return;
+        }
+        loads_ = std::move(changed);
+        for (const int i : all) moves_[i] = 1;
+    }
+
+    const subgraph& g_;
+    const cost_model& costs_;
+    const std::function<double(const memory_space*)>& room_;
+    std::vector<char> moves_; // per item
+    hash_map<const memory_space*, load> loads_;
+};
+
 } // namespace detail
 
 RILL_COLD subgraph insert_copies(subgraph g, const device* fetches) {
@@ -117,6 +218,20 @@ RILL_COLD subgraph insert_copies(subgraph g, const device* fetches) {
         detail::none_of(g.items, [](const subgraph::item& it) { return it.device && it.device->space; });
     if (one_memory && !(fetches && fetches->space)) return g;
     return detail::copy_inserter(std::move(g), fetches).run();
+}
+
+RILL_COLD subgraph hoist_copies(subgraph g, const cost_model& costs,
+                                const std::function<double(const memory_space*)>& room) {
+    const auto joins = [&](const subgraph::item& it) { return detail::joins_devices(g, it); };
+    // under a lock, variables are read at their turn
+    const auto is_ordered = [](const subgraph::item& it) { return it.op && it.op->ordering() != step_ordering::none; };
+    if (detail::none_of(g.items, joins) || detail::any_of(g.items, is_ordered)) return g;
+    const auto moves = detail::copy_hoister(g, costs, room).run();
+    std::vector<int> order;
+    for (const bool first : {true, false})
+        for (std::size_t i = 0; i < moves.size(); ++i)
+            if ((moves[i] != 0) == first) order.push_back(static_cast<int>(i));
+    return detail::reordered(std::move(g), order);
 }
 
 }} // namespace rill::RILL_ABI

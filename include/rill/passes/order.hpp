@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include <rill/core/error.hpp>
 #include <rill/passes/subgraph.hpp>
 
@@ -18,6 +21,9 @@ public:
 private:
     std::vector<std::vector<int>> next_;
 };
+
+/// Returns the items in another order: `order` holds their numbers.
+subgraph reordered(subgraph g, std::span<const int> order);
 
 } // namespace detail
 

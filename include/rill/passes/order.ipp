@@ -309,6 +309,23 @@ RILL_COLD subgraph::value variable_order::copy_of(std::size_t version, const sub
     return {copies_[version], 0};
 }
 
+RILL_COLD subgraph reordered(subgraph g, std::span<const int> order) {
+    std::vector<int> now(g.items.size());
+    vector<subgraph::item> items;
+    for (const int i : order) {
+        now[i] = static_cast<int>(items.size());
+        items.push_back(std::move(g.items[i]));
+    }
+    for (auto& it : items) {
+        for (auto& v : it.inputs) v.item = now[v.item];
+        for (auto& a : it.after) a = now[a];
+    }
+    for (auto& f : g.fetches) f.item = now[f.item];
+    for (auto& t : g.targets) t = now[t];
+    g.items = std::move(items);
+    return g;
+}
+
 } // namespace detail
 
 RILL_COLD subgraph order_variable_accesses(subgraph g) {
@@ -362,25 +379,15 @@ RILL_COLD subgraph sort_items(subgraph g) {
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
     for (int i = 0; i < n; ++i)
         if (missing[i] == 0) ready.push(i);
-    std::vector<int> now(g.items.size(), -1);
-    detail::vector<subgraph::item> sorted;
+    std::vector<int> order;
     while (!ready.empty()) {
-        const int i = ready.top();
+        order.push_back(ready.top());
         ready.pop();
-        now[i] = static_cast<int>(sorted.size());
-        sorted.push_back(std::move(g.items[i]));
-        for (const int next : edges.next(i))
+        for (const int next : edges.next(order.back()))
             if (--missing[next] == 0) ready.push(next);
     }
-    if (sorted.size() != g.items.size()) throw internal("passes: the graph has a cycle");
-    for (auto& it : sorted) {
-        for (auto& v : it.inputs) v.item = now[v.item];
-        for (auto& a : it.after) a = now[a];
-    }
-    for (auto& f : g.fetches) f.item = now[f.item];
-    for (auto& t : g.targets) t = now[t];
-    g.items = std::move(sorted);
-    return g;
+    if (order.size() != g.items.size()) throw internal("passes: the graph has a cycle");
+    return detail::reordered(std::move(g), order);
 }
 
 }} // namespace rill::RILL_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -104,6 +105,9 @@ private:
     bool counts_room(const device& d) const;
     /// Records the node's device for its bodies. Nodes in the bodies inherit its request.
     void note_regions(const node& n, const device* decided);
+    /// The graph and number of a node. A node that runs in place of primitives, one in each plan, has those of the first of them.
+    using node_key = std::pair<const graph_state*, std::uint32_t>;
+    static node_key key_of(const node& n) { return {n.owner, n.id}; }
     /// Returns the device of the node that runs the node's body; null if this is the default device.
     const device* enclosing_device(const node& n) const;
     /// Returns true if the node that runs the node's body is placed.
@@ -119,11 +123,11 @@ private:
     const std::shared_ptr<cost_record> costs_;
     mutable std::mutex mutex_;
     detail::hash_map<const node*, const device*> known_;     // nodes of graphs
-    detail::hash_map<const node*, const device*> chosen_;    // chosen by a placer, or an earlier placement
+    detail::hash_map<node_key, const device*> chosen_;       // chosen by a placer, or an earlier placement
     detail::hash_set<const node*> moved_;                    // to another type of device
     detail::hash_set<std::string> replacements_;             // names of replacement nodes, which are in no graph
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
-    detail::hash_map<const region*, const device*> enclosing_device_;  // per region: the device decided for that node
+    detail::hash_map<const region*, const device*> enclosing_device_; // per region: the device decided for that node
 
     /// The colocated nodes of a graph, by the node whose device they take.
     struct colocations {
@@ -134,7 +138,7 @@ private:
     detail::hash_map<const graph_state*, colocations> colocations_;
     detail::hash_map<const memory_space*, double> room_; // free bytes when first read, less the variables placed since
     /// Of a placer by cost, per node of a body built from primitives: the device decided for the node that runs it; null if none.
-    detail::hash_map<const node*, const device*> enclosing_of_functionalized_;
+    detail::hash_map<node_key, const device*> enclosing_of_functionalized_;
 };
 
 /// Gives every item the device of its node.

@@ -123,7 +123,7 @@ RILL_COLD const device& placement::cpu_of(const device_name& task) const {
 RILL_COLD bool placement::is_free(const node& n) const {
     {
         const std::lock_guard lock(mutex_);
-        if (known_.contains(first_variant(n)) || chosen_.contains(first_variant(n))) return false;
+        if (known_.contains(first_variant(n)) || chosen_.contains(key_of(*first_variant(n)))) return false;
     }
     const node& beside = placed_with(n);
     return !is_in_placed_body(n) && !requested(n) && (&beside == &n || is_free(beside));
@@ -131,13 +131,13 @@ RILL_COLD bool placement::is_free(const node& n) const {
 
 RILL_COLD bool placement::is_in_placed_body(const node& n) const {
     const std::lock_guard lock(mutex_);
-    return (n.inside && inherited_.contains(n.inside)) || enclosing_of_functionalized_.contains(&n);
+    return (n.inside && inherited_.contains(n.inside)) || enclosing_of_functionalized_.contains(key_of(n));
 }
 
 RILL_COLD bool placement::may_move(const node& n) const {
     if (n.op->role() != op_role::ordinary || n.bodies || detail::follows_variable(n)) return false;
     const std::lock_guard lock(mutex_);
-    return chosen_.contains(&n);
+    return chosen_.contains(key_of(n));
 }
 
 RILL_COLD bool placement::is_placed(const node& n) const {
@@ -153,7 +153,7 @@ RILL_COLD void placement::choose(const node& n, const device& there) {
     const node& first = *first_variant(n);
     {
         const std::lock_guard lock(mutex_);
-        chosen_[&first] = &there;
+        chosen_[key_of(first)] = &there;
         if (!known_.contains(&first)) return;
     }
     const device& now = decide(first);
@@ -186,7 +186,7 @@ RILL_COLD bool placement::counts_room(const device& d) const { return detail::sa
 
 RILL_COLD const device* placement::choice_of(const node& n) const {
     const std::lock_guard lock(mutex_);
-    const auto at = chosen_.find(&n);
+    const auto at = chosen_.find(key_of(n));
     return at == chosen_.end() ? nullptr : at->second;
 }
 
@@ -327,7 +327,7 @@ RILL_COLD void placement::note_regions(const node& n, const device* decided) {
         if (b.functionalized) { // its nodes lie in the region around the node
             if (placer_ == placers::by_cost)
                 for (const auto* inner : b.functionalized->nodes)
-                    enclosing_of_functionalized_.try_emplace(inner, decided);
+                    enclosing_of_functionalized_.try_emplace(key_of(*inner), decided);
             continue;
         }
         inherited_.try_emplace(b.of, request);
@@ -337,7 +337,8 @@ RILL_COLD void placement::note_regions(const node& n, const device* decided) {
 
 RILL_COLD const device* placement::enclosing_device(const node& n) const {
     const std::lock_guard lock(mutex_);
-    if (const auto at = enclosing_of_functionalized_.find(&n); at != enclosing_of_functionalized_.end() && at->second)
+    if (const auto at = enclosing_of_functionalized_.find(key_of(n));
+        at != enclosing_of_functionalized_.end() && at->second)
         return at->second;
     if (!n.inside) return nullptr;
     const auto at = enclosing_device_.find(n.inside);

@@ -3,7 +3,9 @@
 // knows costs.
 #include <rill/rill.hpp>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../catch.hpp"
@@ -49,8 +51,6 @@ outcome run(placers placer, const device_type& type, bool cut) {
         for (int i = 0; i < links; ++i) m = matmul(m, x);
         return m;
     };
-    // Each chain begins with a feed: a whole plan runs its nodes in the order of creation, and a node made between the chains, whose value
-    // the second needs, would run after the first.
     const matrix a = chain(x), b = chain(y), meet(matmul(a, b));
     const session s(g, {.inter_op_threads = 1,
                         .intra_op_threads = 1,
@@ -92,6 +92,54 @@ TEST_CASE("far: the placer by cost takes less simulated time than the simple one
             CHECK(by_cost.values[0].elements<float>()[static_cast<std::size_t>(i)] ==
                   simple.values[0].elements<float>()[static_cast<std::size_t>(i)]);
     }
+}
+
+TEST_CASE("far: in a whole plan a device waits for no work of the other one that it does not need") {
+    test_far::all_copies().draw_from(7);
+    const test_far::by_default there("far");
+    const auto run = [](bool apart) {
+        const graph g;
+        const graph_scope here(g);
+        const auto on = [](const char* device, const auto& make) {
+            const device_scope scope(device);
+            return make();
+        };
+        const placeholder<float, extent, extent> x("x");
+        const auto w = on("/far:0", [] {
+            return variable<float, extent, extent>("w", xt::xtensor<float, 2>(0.1f * xt::eye<float>(extent)));
+        });
+        const auto chain = [&](const matrix& first) {
+            matrix m(first);
+            for (int i = 0; i < links; ++i) m = matmul(m, w);
+            return m;
+        };
+        const auto a = on("/far:0", [&] { return chain(matrix(x * 2.f)); });
+        const auto between = on("/far:0", [&] { return matrix(x + 1.f); });
+        const auto b = on(apart ? "/far:1" : "/far:0", [&] { return chain(matrix(matmul(between, w))); });
+        const session s(g, {.inter_op_threads = 1, .intra_op_threads = 1, .device_count = {{"far", 2}}});
+        s.run(global_variables_initializer());
+        any_array xs(dtype::float32, dims{extent, extent});
+        for (index_t i = 0; i < extent * extent; ++i)
+            static_cast<float*>(xs.mutable_data())[i] = static_cast<float>(i % 5 - 2) * 0.1f;
+        const std::vector<feed_value> fed{feed(any_tensor(x), xs)};
+        const std::vector<any_tensor> fetched{a, b};
+        (void)s.run(fetched, fed); // compiles the plan
+        const auto& type = test_far::device();
+        test_far::all_clocks().start(type.flops_per_microsecond, type.bytes_per_microsecond);
+        auto values = s.run(fetched, fed);
+        const double microseconds = test_far::all_clocks().end();
+        test_far::all_clocks().stop();
+        return std::pair(microseconds, std::move(values));
+    };
+    const auto [together, wanted] = run(false);
+    const auto [beside, got] = run(true);
+    const double product = 2. * extent * extent * extent / test_far::device().flops_per_microsecond;
+    CHECK(together > (2 * links + 1) * product);
+    CHECK(beside > (links + 1) * product);
+    CHECK(beside < 0.7 * together);
+    REQUIRE(got.size() == 2);
+    for (const std::size_t k : {0u, 1u})
+        CHECK(std::ranges::equal(got[k].elements<float>(), wanted[k].elements<float>()));
 }
 
 } // namespace test_far_placers

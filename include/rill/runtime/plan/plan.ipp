@@ -38,6 +38,9 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         split_into_stages(options);
         return;
     }
+    graph_ = checked_pass(hoist_copies(std::move(graph_), cost_model(where_->costs().get()),
+                                       [&](const memory_space* m) { return where_->free_bytes(m); }),
+                          true);
     if (control && control->may_need_stages(graph_)) splits_with_ = std::make_unique<const session_options>(options);
     compile_bodies(options);
 }

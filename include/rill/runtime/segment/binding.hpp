@@ -68,7 +68,8 @@ private:
     vector<step_cost> costs_; // per step
 
     static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
-    kernel copy_kernel(const subgraph::item& it) const;
+    /// Binds a step that copies a value to another memory.
+    void bind_copy(const subgraph::item& it, step& s) const;
 };
 
 }}} // namespace rill::RILL_ABI::detail

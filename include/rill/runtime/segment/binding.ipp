@@ -273,8 +273,10 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             s.region = static_cast<std::int32_t>(regions.size());
             s.plain = false;
             regions.push_back(bodies->second);
+        } else if (it.origin) {
+            s.run = bind_kernel(it, request);
         } else {
-            s.run = it.origin ? bind_kernel(it, request) : copy_kernel(it);
+            bind_copy(it, s);
         }
         if (request.next_stream) {
             s.random = static_cast<std::int32_t>(streams.size());
@@ -416,7 +418,7 @@ RILL_COLD void binder::find_spaces() {
     std::vector<char> copied(slots.size()); // per slot: its value is copied to the host, which may end late
     for (auto& s : steps) {
         const auto& it = graph.items[s.item];
-        if (it.is_copy() && !it.memory()) copied[indices[s.outputs]] = 1;
+        if (s.ends_late) copied[indices[s.outputs]] = 1;
         for (auto k = s.inputs; k < s.outputs; ++k)
             s.reads_error_records = s.reads_error_records || copied[indices[k]] != 0;
         if (s.region >= 0) // the host runs the bodies, in whatever memory their values lie
@@ -451,15 +453,18 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
     }
 }
 
-RILL_COLD kernel binder::copy_kernel(const subgraph::item& it) const {
+RILL_COLD void binder::bind_copy(const subgraph::item& it, step& s) const {
     const auto& from = slots[slot_of(it.inputs[0])];
     const auto& type = type_of(it.inputs[0]);
-    if (from.space && !it.memory()) // the steps that read the copy wait for it, or the end of the run
-        return kernel([source = from.space, bytes = type.bytes()](const kernel_args& a) {
+    s.ends_late = from.space && !it.memory();
+    if (s.ends_late) // the steps that read the copy wait for it, or the end of the run
+        s.run = kernel([source = from.space, bytes = type.bytes()](const kernel_args& a) {
             if (bytes > 0) source->to_host(*source, a.in<void>(0), a.out<void>(0), bytes);
         });
-    return kernel([source = from.space, target = it.memory(), type = type.type, n = type.shape.size()](
-                      const kernel_args& a) { copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n); });
+    else
+        s.run =
+            kernel([source = from.space, target = it.memory(), type = type.type, n = type.shape.size()](
+                       const kernel_args& a) { copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n); });
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -37,7 +37,8 @@ struct bound_graph {
         // True if the host must first read the error records, which waits for the devices. The step must not run after a failure that it
         // can't see, or it reads a copy to the host.
         bool reads_error_records = false;
-        bool plain = true; // runs its kernel and does nothing else
+        bool plain = true;      // runs its kernel and does nothing else
+        bool ends_late = false; // copies a value to the host: its bytes may come after the step
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs exists only in a block per thread.
     struct bound_fusion_group {

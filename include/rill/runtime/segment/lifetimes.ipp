@@ -68,8 +68,7 @@ RILL_COLD void lifetimes::note_uses() {
         s.last = static_cast<int>(k);
     });
     for (std::size_t k = 0; k < b_.steps.size(); ++k) {
-        const auto& it = b_.graph.items[b_.steps[k].item];
-        if (!it.is_copy() || it.memory()) continue;
+        if (!b_.steps[k].ends_late) continue;
         // no step waits for a copy to the host that none reads: it may end as late as the run
         auto& s = b_.slots[static_cast<std::size_t>(b_.indices[b_.steps[k].outputs])];
         if (s.last == static_cast<int>(k)) s.last = steps();
