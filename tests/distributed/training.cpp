@@ -71,6 +71,26 @@ TEST_CASE("sync_replicas: workers of a cluster, variables on one server or two, 
     CHECK(in_cluster(gradient_descent(0.1f), 2) == alone(gradient_descent(0.1f)));
 }
 
+TEST_CASE("sync_replicas: a worker of a cluster that has waited too long says which replicas have not arrived") {
+    local_cluster all({{"ps", 2}, {"worker", 3}});
+    const graph g;
+    const graph_scope here(g);
+    const device_scope on(replica_device_setter(all.spec(), {.worker = "/job:worker/task:1"}));
+    const variable<std::int64_t> global_step = get_or_create_global_step();
+    const variable<float> a("a", 1.f), b("b", 1.f); // on both servers
+    const operation train =
+        sync_replicas(gradient_descent(0.25f), {.replicas_to_aggregate = 3}).minimize(a * a + b * b, global_step);
+    const session s({.target = all.at("worker", 1).target()});
+    s.run(global_variables_initializer());
+    try {
+        s.run(train, {.timeout = std::chrono::seconds(2)});
+        FAIL_CHECK("it has not waited");
+    } catch (const deadline_exceeded& e) {
+        CHECK_THAT(e.what(), contains("round 0 has the gradients of 1 of 3 replicas; replicas 0 and 2 have not arrived"));
+        CHECK_THAT(e.what(), contains("round_arrive', made at training.cpp:") && contains("/job:ps/replica:0/task:"));
+    }
+}
+
 #if RILL_WITH_ZMQ
 TEST_CASE("sync_replicas: clients of one server, which it tells apart by their sessions") {
     const server node = create_local_server();

@@ -29,8 +29,8 @@ RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, b
     }
     if (runs) runs->cancel();
     if (was_incomplete)
-        answer(of, request, std::make_exception_ptr(cancelled("the request was given up before its payload had come")),
-               {});
+        answer(of, request,
+               error_made_by([] { return cancelled("the request was given up before its payload had come"); }), {});
 }
 
 RILL_COLD bool responder::is_lost(const caller_key& of, std::uint64_t request) const {
@@ -42,7 +42,19 @@ RILL_COLD bool responder::is_lost(const caller_key& of, std::uint64_t request) c
 }
 
 RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
-                                 wire_answer answer) {
+                                 wire_answer answer) noexcept {
+    try {
+        try_answer(to_whom, request, problem, std::move(answer));
+    } catch (...) {
+        std::shared_ptr<cancellation> gone; // destroyed after the lock is released
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(to_whom);
+        if (by != callers_.end() && by->second.running.contains(request)) gone = settle(by->second, request);
+    }
+}
+
+RILL_COLD void responder::try_answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
+                                     wire_answer answer) {
     const auto incarnation = to_whom.first;
     wire_message m;
     m.head.type = wire_type::response;
@@ -86,13 +98,17 @@ RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t reques
         if (closed_ || by == callers_.end()) return;
         const auto at = by->second.running.find(request);
         if (at == by->second.running.end()) return;
-        gone = std::move(at->second.given_up);
-        by->second.running.erase(at);
-        by->second.answers.record(request, parts);
+        auto kept = parts;
         if (is_long) by->second.chunks.add(request, std::move(answer.payload));
+        gone = std::move(at->second.given_up); // from here on nothing fails
+        by->second.running.erase(at);
+        by->second.answers.record(request, std::move(kept));
         to = by->second.last;
     }
-    net_->send(to, std::move(parts));
+    try {
+        net_->send(to, std::move(parts));
+    } catch (...) { // its caller asks again
+    }
 }
 
 /// Watches for callers that become silent while their requests run.
@@ -101,11 +117,11 @@ RILL_COLD void responder::watch() {
     bool any = false;
     for (const auto& [key, c] : callers_) any |= !c.running.empty();
     if (!any) return;
-    watches_ = true;
     looks_at_ = env_.now_plus(health_.slow);
     timer_ = env_.at(looks_at_, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->look();
     });
+    watches_ = true;
 }
 
 RILL_COLD void responder::look() {
@@ -114,14 +130,18 @@ RILL_COLD void responder::look() {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
-        const auto now = env_.now();
-        const bool has_slept = now - looks_at_ > health_.slow; // this task was suspended: the callers may have called
+        const auto now = env_.now(), was_due = looks_at_;
+        try {
+            watch();
+        } catch (...) { // once more: nobody else may do it
+            watch();
+        }
+        const bool has_slept = now - was_due > health_.slow; // this task was suspended: the callers may have called
         for (auto& [key, c] : callers_)
             if (has_slept)
                 c.heard = std::max(c.heard, now);
             else if (now - c.heard >= health_.dead)
                 for (auto& [number, r] : c.running) lost.emplace_back(key, number);
-        watch();
     }
     for (const auto& [of, number] : lost) give_up(of, number, true);
 }

@@ -4,6 +4,7 @@
 #include <rill/distributed/worker.hpp>
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -58,6 +59,7 @@ struct worker::running_step {
     std::exception_ptr problem; // of another task; it ends the step
     early_values early;         // empty once it has begun
     std::vector<answer_function> awaited; // answered at the end of the step
+    std::set<std::uint64_t> over;         // its number, for session_state::over: the end of a step must not fail
 };
 
 struct worker::session_state {
@@ -97,7 +99,7 @@ RILL_COLD void worker::close() noexcept {
         all.swap(sessions_);
         timer_ = {};
     }
-    const auto why = std::make_exception_ptr(unavailable(peers_->self().name + " has stopped"));
+    const auto why = error_made_by([&] { return unavailable(peers_->self().name + " has stopped"); });
     for (auto& [number, s] : all) end(*s, "its server has stopped", why);
 }
 
@@ -105,17 +107,22 @@ RILL_COLD void worker::close() noexcept {
 RILL_COLD void worker::end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept {
     gone.resources->end(state_ends);
     std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
-    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
-    std::vector<early_values> early;
     {
         const std::lock_guard lock(gone.mutex);
         parts.swap(gone.parts);
-        steps = gone.steps;
-        for (auto& [number, s] : steps) early.push_back(std::exchange(s->early, {}));
     }
-    for (const auto& values : early)
-        for (const auto& e : values) e.reply(nullptr, {});
-    for (auto& [number, s] : steps) {
+    for (std::uint64_t next = 0;;) { // one by one: a list of them would need memory
+        std::shared_ptr<running_step> s;
+        early_values early;
+        {
+            const std::lock_guard lock(gone.mutex);
+            const auto at = gone.steps.lower_bound(next);
+            if (at == gone.steps.end()) break;
+            next = at->first + 1;
+            s = at->second;
+            early.swap(s->early);
+        }
+        for (const auto& e : early) e.reply(nullptr, {});
         if (!s->exchange) continue;
         s->exchange->abort(why); // wakes waits for other tasks
         s->token->cancel();      // and all other waits
@@ -138,10 +145,11 @@ RILL_COLD std::size_t worker::sessions() const {
 
 /// Watches for sessions that are no longer used.
 RILL_COLD void worker::watch() {
-    if (sessions_.empty() || std::exchange(watches_, true)) return;
+    if (sessions_.empty() || watches_) return;
     timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->look();
     });
+    watches_ = true;
 }
 
 /// Asks the masters of idle sessions whether these are open, and closes the others. Their close message may have been lost.
@@ -151,16 +159,21 @@ RILL_COLD void worker::look() {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
+        try {
+            watch();
+        } catch (...) { // once more: nobody else may do it
+            watch();
+        }
         const auto now = peers_->runs_in().now();
         for (const auto& [number, s] : sessions_)
             if (s->master.name != peers_->self().name && now - s->used > peers_->health().lease)
                 idle.emplace_back(number, s->master);
-        watch();
     }
     for (const auto& [number, master] : idle) {
         const auto answered = [weak = weak_from_this(), session = number](const std::exception_ptr& problem,
                                                                          const wire_answer&) {
-            if (const auto self = weak.lock(); self && problem) self->close_session(session);
+            const auto self = weak.lock(); // where memory is out, it is asked again
+            if (self && problem && code_of(problem) != error_code::resource_exhausted) self->close_session(session);
         };
         try {
             peers_->to(master.name)
@@ -265,11 +278,13 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
                       std::to_string(meta.run) + "; open another session");
     if (in.is_over(meta.step)) throw cancelled("the step has failed in another task");
     check_feeds(part->second->key, feeds);
-    auto& there = in.steps[meta.step];
-    if (!there) there = std::make_shared<running_step>();
+    auto known = in.steps.find(meta.step);
+    if (known == in.steps.end()) known = in.steps.emplace(meta.step, std::make_shared<running_step>()).first;
+    const auto there = known->second;
     if (there->exchange)
         throw already_exists("step " + std::to_string(meta.step) + " of the session has begun in " +
                              peers_->self().name);
+    there->over.insert(meta.step);
     there->part = part->second;
     there->began = peers_->runs_in().now();
     peers_->note_progress();
@@ -294,15 +309,20 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
     try {
         step = begin_step(*in, session, meta, feeds, early);
     } catch (...) {
-        problem = std::current_exception();
+        problem = current_error();
     }
-    if (problem) return done(problem, {});
+    if (problem) {
+        if (code_of(problem) == error_code::resource_exhausted) try { // values that have come early are not awaited
+                abort_step(session, meta.step, problem);
+            } catch (...) {}
+        return done(problem, {});
+    }
     for (auto& e : early) {
         std::exception_ptr refused;
         try {
             step->exchange->deliver(e.edge, e.sequence, std::move(e.value));
         } catch (...) {
-            refused = std::current_exception();
+            refused = current_error();
         }
         e.reply(refused, {});
     }
@@ -313,21 +333,30 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                          .incarnation = in->resources->incarnation()};
     context.exchange = step->exchange.get();
     context.files = files_ ? files_.get() : &no_files();
-    step_run::start(std::shared_ptr<plan>(step->part, step->part->run.get()), std::move(feeds),
-                    {.context = context,
-                     .trace = trace,
-                     .done = [self = shared_from_this(), in, step, number = meta.step,
-                              done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {
-                         std::exception_ptr elsewhere;
-                         {
-                             const std::lock_guard lock(in->mutex);
-                             elsewhere = step->problem;
-                         }
-                         self->end_step(*in, number);
-                         // a step that was aborted from outside reports that reason; its own error has priority
-                         const bool is_told = why && elsewhere && described(why).first == error_code::cancelled;
-                         done(is_told ? elsewhere : self->explained(why, *step->exchange), std::move(values));
-                     }});
+    const auto ended = [self = shared_from_this(), in, step, number = meta.step,
+                        done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {
+        std::exception_ptr elsewhere;
+        {
+            const std::lock_guard lock(in->mutex);
+            elsewhere = step->problem;
+        }
+        self->end_step(*in, number);
+        // a step that was aborted from outside reports that reason; its own error has priority
+        if (why && elsewhere && code_of(why) == error_code::cancelled)
+            why = elsewhere;
+        else
+            try {
+                why = self->explained(why, *step->exchange);
+            } catch (...) { // out of memory: the error stays as it is
+            }
+        done(why, std::move(values));
+    };
+    try {
+        step_run::start(std::shared_ptr<plan>(step->part, step->part->run.get()), std::move(feeds),
+                        {.context = context, .trace = trace, .done = ended});
+    } catch (...) { // it has not begun
+        ended(current_error(), {});
+    }
 }
 
 RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
@@ -336,10 +365,10 @@ RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
     std::vector<answer_function> awaited;
     {
         const std::lock_guard lock(in.mutex);
-        if (number >= in.over_below) in.over.insert(number);
         const auto at = in.steps.find(number);
         if (at == in.steps.end()) return;
         gone = std::move(at->second);
+        if (number >= in.over_below) in.over.merge(gone->over);
         awaited.swap(gone->awaited);
         in.steps.erase(at);
     }
@@ -392,9 +421,12 @@ RILL_COLD void worker::close_session(const session_number& session) {
         gone = std::move(at->second);
         sessions_.erase(at);
         std::erase_if(closed_sessions_, [](const auto& s) { return s.expired(); });
-        closed_sessions_.push_back(gone);
+        try {
+            closed_sessions_.push_back(gone);
+        } catch (const std::bad_alloc&) { // a fence does not wait for its last steps, which end now
+        }
     }
-    end(*gone, "", std::make_exception_ptr(cancelled("the session is closed")));
+    end(*gone, "", error_made_by([] { return cancelled("the session is closed"); }));
 }
 
 }}} // namespace rill::RILL_ABI::detail
