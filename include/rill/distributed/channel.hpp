@@ -186,5 +186,6 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/channel.ipp>
+#include <rill/distributed/channel_ends.ipp>
 #include <rill/distributed/channel_events.ipp>
 #endif

@@ -38,32 +38,6 @@ RILL_COLD std::string responder::listen(const std::string& address, const std::s
     return net_->listen(address, receiver());
 }
 
-RILL_COLD void responder::close() noexcept {
-    std::map<caller_key, caller> callers;
-    {
-        const std::lock_guard lock(mutex_);
-        if (std::exchange(closed_, true)) return;
-        callers.swap(callers_);
-        timer_ = {};
-    }
-    for (const auto& [key, c] : callers) {
-        wire_message m;
-        m.head.type = wire_type::goodbye;
-        m.head.sender = self_.incarnation;
-        m.head.receiver = key.first;
-        send(c.last, std::move(m));
-    }
-    for (const auto& [key, c] : callers)
-        for (const auto& [number, r] : c.running) r.given_up->cancel();
-}
-
-/// Sends a message. If memory is out, it counts as lost on its way.
-RILL_COLD void responder::send(transport::connection to, wire_message m) noexcept {
-    try {
-        net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
-    } catch (...) {}
-}
-
 RILL_COLD std::size_t responder::refused() const {
     const std::lock_guard lock(mutex_);
     return refused_;
@@ -164,38 +138,6 @@ RILL_COLD void responder::receive(transport::connection from, const message_part
         }
     }
     react(from, chunks_to, to);
-}
-
-RILL_COLD std::shared_ptr<cancellation> responder::settle(caller& by, std::uint64_t request) noexcept {
-    std::shared_ptr<cancellation> gone;
-    if (const auto at = by.incomplete.find(request); at != by.incomplete.end()) (void)remove(by, at);
-    if (const auto at = by.running.find(request); at != by.running.end()) {
-        gone = std::move(at->second.given_up);
-        by.running.erase(at);
-    }
-    by.chunks.erase(request);
-    by.answers.record(request, {}); // which says that there is none
-    return gone;
-}
-
-RILL_COLD void responder::react(transport::connection from, transport::connection chunks_to, reaction& to) noexcept {
-    for (auto& s : to.sends) {
-        if (s.head.type == wire_type::pong && progress_) try {
-                s.meta = bytes_of_meta(progress_());
-            } catch (...) { // it is a sign of life all the same
-            }
-        const auto there = s.head.type == wire_type::chunk ? chunks_to : from;
-        send(there, std::move(s));
-    }
-    for (auto& a : to.again) try {
-            net_->send(from, std::move(a));
-        } catch (...) { // its caller asks again
-        }
-    if (to.run) try {
-            to.run();
-        } catch (...) {
-            note_handled("an exception of a function that serves a request");
-        }
 }
 
 RILL_COLD void responder::on_message(caller& by, wire_message m, reaction& to) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The ends of requests: answers, cancellations, and callers that become silent.
+// The ends of requests: answers, cancellations, and callers that become silent; the end of the responder.
 
 #include <rill/distributed/responder.hpp>
 
@@ -9,6 +9,64 @@
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void responder::close() noexcept {
+    std::map<caller_key, caller> callers;
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(closed_, true)) return;
+        callers.swap(callers_);
+        timer_ = {};
+    }
+    for (const auto& [key, c] : callers) {
+        wire_message m;
+        m.head.type = wire_type::goodbye;
+        m.head.sender = self_.incarnation;
+        m.head.receiver = key.first;
+        send(c.last, std::move(m));
+    }
+    for (const auto& [key, c] : callers)
+        for (const auto& [number, r] : c.running) r.given_up->cancel();
+}
+
+/// Sends a message. If memory is out, it counts as lost on its way.
+RILL_COLD void responder::send(transport::connection to, wire_message m) noexcept {
+    try {
+        net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
+    } catch (...) {}
+}
+
+RILL_COLD std::shared_ptr<cancellation> responder::settle(caller& by, std::uint64_t request) noexcept {
+    std::shared_ptr<cancellation> gone;
+    if (const auto at = by.incomplete.find(request); at != by.incomplete.end()) (void)remove(by, at);
+    if (const auto at = by.running.find(request); at != by.running.end()) {
+        gone = std::move(at->second.given_up);
+        by.running.erase(at);
+    }
+    by.chunks.erase(request);
+    by.answers.record(request, {}); // which says that there is none
+    return gone;
+}
+
+RILL_COLD void responder::react(transport::connection from, transport::connection chunks_to, reaction& to) noexcept {
+    for (auto& s : to.sends) {
+        if (s.head.type == wire_type::pong && progress_) try {
+                s.meta = bytes_of_meta(progress_());
+            } catch (...) { // it is a sign of life all the same
+            }
+        const auto there = s.head.type == wire_type::chunk ? chunks_to : from;
+        send(there, std::move(s));
+    }
+    for (auto& a : to.again) try {
+            net_->send(from, std::move(a));
+        } catch (...) { // its caller asks again
+        }
+    if (to.run) try {
+            to.run();
+        } catch (...) {
+            note_handled("an exception of a function that serves a request");
+        }
+}
 
 /// Cancels a request that its caller has given up. `is_lost`: the caller became silent instead of cancelling.
 RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, bool is_lost) {
