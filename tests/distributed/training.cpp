@@ -479,6 +479,42 @@ TEST_CASE("monitored_session: a worker whose input ends lets the others end, too
     CHECK(ended == std::array<std::int64_t, 2>{3, 3});
 }
 
+TEST_CASE("monitored_session: a chief that restores does not wait for a worker that has left") {
+    const io_test::temporary_directory here;
+    local_cluster all({{"ps", 2}, {"worker", 2}});
+    std::atomic<int> left{0};
+    in_threads(2, [&](int task) {
+        const graph g;
+        const graph_scope use(g);
+        const device_scope on(
+            replica_device_setter(all.spec(), {.worker = "/job:worker/task:" + std::to_string(task)}));
+        const variable<std::int64_t> global_step = get_or_create_global_step();
+        const variable<float> a("a", 1.f), b("b", 1.f);
+        const operation train =
+            sync_replicas(gradient_descent(0.25f), {.replicas_to_aggregate = 2}).minimize(a * a + b * b, global_step);
+        monitored_session m({.target = all.at("worker", task).target(),
+                             .is_chief = task == 0,
+                             .checkpoint_dir = task == 0 ? here / "run" : std::string(),
+                             .save_steps = 1,
+                             .stop_at_signals = false,
+                             .session = {.progress_timeout = std::chrono::seconds(30)}});
+        for (int i = 0; i < 3; ++i) m.run(train);
+        if (task == 1) {
+            m.close();
+            left = 1;
+            left.notify_all();
+            return;
+        }
+        left.wait(0);
+        all.kill("ps", 1); // the round is at the other server
+        all.restart("ps", 1);
+        m.run(train); // opens another session first
+        CHECK(m.should_stop());
+        const auto steps = m.global_step();
+        CHECK((steps == 2 || steps == 3)); // the checkpoint of the last step may not have been complete
+    });
+}
+
 TEST_CASE("monitored_session: goes on from the last checkpoint after a server was lost") {
     const io_test::temporary_directory here;
     local_cluster all({{"ps", 2}, {"worker", 1}});
