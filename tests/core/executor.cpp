@@ -6,8 +6,14 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include <rill/core/error.hpp>
+#include <rill/core/log.hpp>
 
 #include "catch.hpp"
 
@@ -87,6 +93,27 @@ TEST_CASE("executor: tasks that block make room for those that they wait for") {
     outer.wait();
     CHECK(threads.threads() == 2);
     { const detail::executor::blocked_thread elsewhere; } // on a thread of no executor it changes nothing
+}
+
+TEST_CASE("executor: a task that throws ends alone, and says so in the log") {
+    std::vector<std::string> lines;
+    std::mutex mutex;
+    set_log_sink([&](log_level level, std::string_view text) {
+        const std::lock_guard lock(mutex);
+        if (level == log_level::error) lines.emplace_back(text);
+    });
+    {
+        countdown all(2);
+        detail::executor threads(1);
+        threads.post([] { throw std::bad_alloc(); });
+        threads.post([&] { all.one(); });
+        threads.post_at(std::chrono::steady_clock::now(), [] { throw unavailable("the peer"); });
+        threads.post_at(std::chrono::steady_clock::now() + 1ms, [&] { all.one(); });
+        all.wait();
+        CHECK(threads.threads() == 1);
+    }
+    set_log_sink({});
+    CHECK(lines == std::vector<std::string>(2, "a task of the environment has thrown an exception"));
 }
 
 TEST_CASE("executor: what has not begun is dropped at the end") {

@@ -2,6 +2,7 @@
 #include <rill/distributed/remote_session_core.hpp>
 
 #include <rill/distributed.hpp>
+#include <rill/distributed/run_by_names.hpp>
 #include <rill/rill.hpp>
 
 #include "catch.hpp"
@@ -61,6 +62,49 @@ TEST_CASE("remote session: an error of an op names its task, whichever that is")
         CHECK_THROWS_AS(s.run(sum, feed(x, two), feed(y, three)), invalid_argument);
         CHECK_THROWS_WITH(s.run(sum, feed(x, two), feed(y, three)), contains(task));
     }
+}
+
+TEST_CASE("remote session: errors of other tasks say where the nodes were made") {
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float, dyn> x("x"), y("y");
+    const placeholder<int> n("n");
+    const session s({.target = all.at("worker", 0).target()});
+    const auto text_of = [](const auto& run) -> std::string {
+        try {
+            run();
+        } catch (const error& e) {
+            return e.what();
+        }
+        return "";
+    };
+    const std::vector<float> two{1.f, 2.f}, three{1.f, 2.f, 3.f};
+    for (const std::string task : {"/job:ps", "/job:worker"}) {
+        const device_scope on(task);
+        const tensor<float, dyn> sum(x + y);
+        const auto looped = while_loop([](auto i) { return i < 5; },
+                                       [&](auto i) { return tensor<int>(i + floordiv(n, i - i)); }, tensor<int>(n * 0));
+        const auto of_sum = text_of([&] { s.run(sum, feed(x, two), feed(y, three)); });
+        CHECK_THAT(of_sum, contains("node '" + sum.node()->name + "', made at " + to_string(sum.node()->where)));
+        const auto of_loop = text_of([&] { s.run(looped, feed(n, 1)); });
+        CHECK_THAT(of_loop, contains("zero") && contains("node '" + looped.node()->name + "', made at"));
+        for (const auto& text : {of_sum, of_loop}) CHECK_THAT(text, !contains("unknown place"));
+    }
+    const device_scope there("/job:ps");
+    const variable<float> v("v", 1.f);
+    const auto of_read = text_of([&] { s.run(v); });
+    CHECK_THAT(of_read, contains("'v' (made at remote_session_core.cpp:") && contains("is uninitialized"));
+    // a name that the graph lacks
+    const auto strange = std::make_exception_ptr(internal("node 'no such', made at an unknown place"));
+    CHECK(rill::detail::with_places(strange, g) == strange);
+    CHECK_FALSE(rill::detail::with_places(nullptr, g));
+    const auto added = rill::detail::with_places(
+        std::make_exception_ptr(internal("it waits for node '_x/receive_3', made at an unknown place, and '" +
+                                         v.end().from->name + ":0' (made at an unknown place)")),
+        g);
+    CHECK_THROWS_WITH(std::rethrow_exception(added), contains("'_x/receive_3', added between tasks, and 'v:0' (made at "
+                                                              "remote_session_core.cpp:"));
 }
 
 } // namespace test_remote_session_core

@@ -221,6 +221,10 @@ TEST_CASE("server: a step that waits too long says for which edge of which task"
     const auto progress = text.find("last progress ", waiting) + std::string_view("last progress ").size();
     const auto ms = std::stoi(text.substr(progress));
     CHECK((ms > 2500 && ms <= 3000)); // since the step began
+    // the other task says what the queue's node waits for
+    CHECK_THAT(text, contains("node '_x/receive_0', added between tasks") &&
+                         contains("it waits for node '" + waits.node()->name + "', made at server.cpp:") &&
+                         contains("waits for no other task"));
     try {
         std::rethrow_exception(problem);
     } catch (const error& e) {
@@ -499,7 +503,8 @@ TEST_CASE("server: G11: servers that stop or are killed leave no thread and no f
     };
     for (const bool kills : {false, true}) round(kills); // starts the threads that stay: of pools, and of the clock
     const held_by_process before;
-    for (int i = 0; i < 6; ++i) round(i % 2);
+    const auto rounds = seeds::from_environment("RILL_ROUNDS", 6);
+    for (std::uint64_t i = 0; i < rounds; ++i) round(i % 2);
     held_by_process after;
     // what ends a connection may still run
     for (int tries = 0; tries < 1000 && (after.threads > before.threads || after.files > before.files); ++tries) {

@@ -6,7 +6,10 @@
 #include <thread>
 
 #include <rill/distributed.hpp>
+#include <rill/distributed/responder.hpp>
+#include <rill/distributed/security.hpp>
 #include <rill/distributed/wire_message.hpp>
+#include <rill/distributed/wire_meta.hpp>
 #include <rill/distributed/zmq_transport.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/control/host_call.hpp>
@@ -289,26 +292,94 @@ TEST_CASE("transports: clusters over sockets of the file system, and functions o
     CHECK(s.run(m.w)[0] == 3.f);
 }
 
-TEST_CASE("transports: bytes that are no messages do no harm") {
+TEST_CASE("transports: G15: bytes that are no messages do no harm") {
     network_cluster all;
+    const auto before = resident_bytes();
     zmq_transport stranger;
-    const auto to = stranger.connect(all.ps->target(), [](auto, auto) {});
-    std::uint64_t draw = 1;
-    for (int i = 0; i < 200; ++i) {
-        message_parts m;
-        for (int k = 0; k <= i % 4; ++k) {
-            std::string t;
-            for (int n = 0; n < (k == 0 ? 96 : i); ++n)
-                t += static_cast<char>((draw = draw * 6364136223846793005u + 1) >> 56);
-            m.emplace_back(std::move(t));
+    transport::connection to = 0;
+    seeds::draws draws(seeds::from_environment("RILL_FIRST_SEED", 1));
+    const auto messages = seeds::from_environment("RILL_MESSAGES", 200);
+    for (std::uint64_t i = 0; i < messages; ++i) {
+        if (i % 50 == 0) { // the server ends a connection after the third one, whatever still comes by it
+            if (i > 0) stranger.disconnect(to);
+            to = stranger.connect(all.ps->target(), [](auto, auto) {});
         }
-        stranger.send(to, std::move(m));
+        if (i % 50 < 5) {
+            message_parts m;
+            for (auto k = draws(5); k > 0; --k) {
+                std::string t(m.empty() ? detail::wire_header::size : draws(200), '\0');
+                for (auto& c : t) c = static_cast<char>(draws(256));
+                m.emplace_back(std::move(t));
+            }
+            stranger.send(to, std::move(m));
+        } else {
+            wire_message_of(stranger, to, draws);
+        }
+        if (i % 50 == 49) std::this_thread::sleep_for(2ms); // until they are on their way
     }
     counting_graph m;
     session s(m.g, {.target = all.worker->target()});
     s.run(m.w.initializer());
     s.run(m.step);
     CHECK(s.run(m.w)[0] == 3.f);
+    CHECK(resident_bytes() < before + (std::size_t(128) << 20));
+}
+
+TEST_CASE("transports: G17: the holder of a key that claims to be another task is refused, and none of its requests is served") {
+    const auto of_ps = make_key_pair(), known = make_key_pair();
+    const std::vector<std::pair<std::string, std::string>> allowed{{"ps/0", of_ps.first}, {"worker/0", known.first}};
+    const auto net = std::make_shared<zmq_transport>(zmq_transport_options{.security = {"ps/0", of_ps.first, of_ps.second, allowed}});
+    const detail::task_identity self{"/job:ps/replica:0/task:0", 7, ""};
+    std::atomic<int> served = 0;
+    const auto answers = std::make_shared<detail::responder>(
+        net, environment::real(), self, health_options{},
+        [&](const detail::incoming_request& r, const detail::answer_function& reply) {
+            served += r.caller != "/job:worker/replica:0/task:0" ? 1000 : 1;
+            reply(nullptr, {});
+        });
+    const auto address = answers->listen("127.0.0.1:0");
+    const auto rounds = seeds::from_environment("RILL_ROUNDS", 5);
+    zmq_transport client({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        std::atomic<int> welcomes = 0, refusals = 0;
+        const auto note = [&](auto, const message_parts& m) {
+            const auto read = detail::unpack_message(m);
+            if (!read) return;
+            welcomes += read->head.type == detail::wire_type::welcome;
+            refusals += read->head.type == detail::wire_type::refuse;
+        };
+        const auto say = [&](transport::connection to, detail::wire_type type, const std::string& who) {
+            detail::wire_message m;
+            m.head.type = type;
+            m.head.sender = 100 + round;
+            m.head.receiver = type == detail::wire_type::hello ? 0 : self.incarnation;
+            m.head.request = 1;
+            m.head.time_left = detail::wire_header::no_deadline;
+            m.head.sent_at = detail::wire_clock(environment::real().now());
+            if (type == detail::wire_type::hello) m.meta = detail::bytes_of_meta(detail::hello_meta{who, self.name, ""});
+            client.send(to, detail::pack_message(std::move(m), true));
+        };
+        const auto comes = [](const std::atomic<int>& n, int wanted) {
+            for (int tries = 0; tries < 2000 && n < wanted; ++tries) std::this_thread::sleep_for(5ms);
+            return n >= wanted;
+        };
+        const auto to = client.connect(address, note, "ps/0");
+        for (const auto* const who : {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:1", "/job:master/replica:0/task:0"}) {
+            say(to, detail::wire_type::hello, who);
+            say(to, detail::wire_type::request, who);
+        }
+        CHECK(comes(refusals, 6)); // the hellos, and requests without one
+        CHECK(welcomes == 0);
+        CHECK(served == static_cast<int>(round));
+        say(to, detail::wire_type::hello, "/job:worker/replica:0/task:0"); // its own name
+        CHECK(comes(welcomes, 1));
+        say(to, detail::wire_type::request, "");
+        CHECK(comes(served, static_cast<int>(round) + 1));
+        client.disconnect(to);
+    }
+    CHECK(served == static_cast<int>(rounds));
+    answers->close();
+    net->close();
 }
 
 } // namespace test_transports

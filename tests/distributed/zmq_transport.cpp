@@ -279,6 +279,80 @@ TEST_CASE(
     CHECK(got.now() == "worker/0:known ");
 }
 
+TEST_CASE("zmq transport: G17: strangers are not heard while the handler of keys is slow, nor after its end") {
+    const auto of_ps = make_key_pair(), known = make_key_pair(), stranger = make_key_pair();
+    const std::vector<std::pair<std::string, std::string>> allowed{{"ps/0", of_ps.first}, {"worker/0", known.first}};
+    const auto rounds = seeds::from_environment("RILL_ROUNDS", 3);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        record got;
+        std::atomic<bool> goes_on = false;
+        zmq_transport b({.security = {"ps/0", of_ps.first, of_ps.second, allowed}});
+        const auto address = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
+            got += b.identity(from) + ":" + std::string(m.at(0).bytes()) + " ";
+            while (!goes_on) std::this_thread::sleep_for(1ms); // the thread that checks keys is here
+        });
+        zmq_transport a({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}}), plain,
+            other({.security = {"worker/0", stranger.first, stranger.second, allowed, "ps/0"}});
+        const auto nothing = [](auto, auto) {};
+        a.send(a.connect(address, nothing), text("known"));
+        CHECK(comes([&] { return got.now() == "worker/0:known "; }));
+        plain.send(plain.connect(address, nothing), text("plain"));
+        other.send(other.connect(address, nothing), text("stranger"));
+        std::this_thread::sleep_for(100ms);
+        CHECK(got.now() == "worker/0:known ");
+        goes_on = true;
+        zmq_transport late({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
+        late.send(late.connect(address, nothing), text("late"));
+        CHECK(comes([&] { return got.now() == "worker/0:known worker/0:late "; }));
+        b.close();
+        late.send(late.connect(address, nothing), text("too late"));
+        other.send(other.connect(address, nothing), text("stranger"));
+        std::this_thread::sleep_for(20ms);
+        CHECK(got.now() == "worker/0:known worker/0:late ");
+    }
+}
+
+TEST_CASE("zmq transport: G14: the handler of keys answers every request, whatever it holds", "[random]") {
+    const auto keys = make_key_pair();
+    zmq::context_t context;
+    detail::zmq_key_check check({"ps/0", keys.first, keys.second, {{"worker/0", keys.first}}});
+    check.serve(context);
+    std::string key(32, '\0');
+    REQUIRE(zmq_z85_decode(reinterpret_cast<std::uint8_t*>(key.data()), keys.first.c_str()));
+    zmq::socket_t asks(context, zmq::socket_type::req);
+    asks.set(zmq::sockopt::linger, 0);
+    asks.connect("inproc://zeromq.zap.01");
+    seeds::each(200, [&](std::uint64_t seed) {
+        seeds::draws draws(seed);
+        std::vector<std::string> q{"1.0", std::to_string(seed), "rill", "127.0.0.1", "", "CURVE", key};
+        const bool is_valid = draws(4) == 0;
+        if (!is_valid) {
+            for (auto n = 1 + draws(3); n > 0; --n) {
+                auto& part = q[draws(q.size())];
+                part.resize(draws(40));
+                for (auto& c : part) c = static_cast<char>(draws(256));
+            }
+            q.resize(1 + draws(10));
+        }
+        for (std::size_t i = 0; i < q.size(); ++i)
+            asks.send(zmq::buffer(q[i]), i + 1 < q.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+        check.answer();
+        std::vector<std::string> reply;
+        zmq::message_t frame;
+        do {
+            REQUIRE(asks.recv(frame, zmq::recv_flags::dontwait));
+            reply.emplace_back(static_cast<const char*>(frame.data()), frame.size());
+        } while (frame.more());
+        REQUIRE(reply.size() == 6);
+        const bool is_known = q.size() == 7 && q[0] == "1.0" && q[5] == "CURVE" && q[6] == key;
+        CHECK(is_known >= is_valid);
+        CHECK(reply[1] == (q.size() > 1 ? q[1] : ""));
+        CHECK(reply[2] == (is_known ? "200" : "400"));
+        CHECK(reply[4] == (is_known ? "worker/0" : ""));
+    });
+    check.close();
+}
+
 TEST_CASE("zmq transport: a listener that lets strangers in is found") {
     const auto keys = make_key_pair();
     zmq::context_t context;

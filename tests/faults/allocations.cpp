@@ -28,7 +28,7 @@ using io_test::array_of;
 
 namespace faults {
 
-std::atomic<std::size_t> left{0}, bytes_left{0}, live{0};
+std::atomic<std::size_t> asked{0}, left{0}, bytes_left{0}, live{0};
 std::atomic<bool> counts{false}, counts_all{true}, is_limited{false}, has_failed{false};
 thread_local bool is_counted = false; // with counts_all false
 
@@ -65,11 +65,13 @@ std::size_t live_blocks() { return live.load(); }
 
 void fail_allocation(std::size_t k, of_threads which) {
     has_failed = false;
-    left = k;
+    asked = left = k;
     counts_all = which == of_threads::all;
     is_counted = true;
     counts = true;
 }
+
+std::size_t counted() { return asked - left; }
 
 void limit_bytes(std::size_t most) {
     has_failed = false;

@@ -15,6 +15,8 @@ void fail_allocation(std::size_t k, of_threads which = of_threads::all);
 void limit_bytes(std::size_t most);
 /// Ends both. Returns true if an allocation has failed.
 bool end_faults();
+/// Returns how many allocations fail_allocation has counted so far.
+std::size_t counted();
 /// Returns how many blocks are allocated and not freed.
 std::size_t live_blocks();
 

@@ -12,6 +12,7 @@
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -68,5 +69,55 @@ TEST_CASE("allocations: G24: each of the client fails in turn in a run over a cl
         s.reset();
     };
     CHECK(faults::fail_each(attempt, check, faults::of_threads::own) > 100);
+}
+
+TEST_CASE("allocations: G24: one of any thread fails in a run over a cluster, which ends, and later runs go on") {
+    using namespace test_cluster_allocations;
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const auto target = all.at("worker", 0).target();
+    const model m;
+    const auto open = [&] { return std::make_unique<session>(session_options{.target = target}); };
+    std::unique_ptr<session> s;
+    const auto attempt = [&] {
+        if (!s) s = open();
+        if (m.run(*s) != 127) throw internal("another result");
+    };
+    // a fault may cost a message, which is sent again after up to a second: not each allocation is tried, unless asked for
+    const auto tries = seeds::from_environment("RILL_ALLOCATIONS", 24);
+    for (const bool opens : {true, false}) {
+        attempt(); // what is made once in a program is made here
+        if (opens) s.reset();
+        faults::fail_allocation(std::size_t(1) << 40);
+        attempt();
+        const auto count = faults::counted();
+        faults::end_faults();
+        CHECK(count > 200);
+        seeds::draws draws(seeds::from_environment("RILL_FIRST_SEED", 1));
+        std::size_t failed = 0;
+        for (std::uint64_t i = 0; i < tries; ++i) {
+            const auto k = 1 + (i * count + draws(count)) / tries;
+            INFO("allocation " << k << " of " << count);
+            if (opens) s.reset();
+            faults::fail_allocation(k);
+            try {
+                attempt();
+            } catch (const std::bad_alloc&) {
+                ++failed;
+            } catch (const error& e) {
+                ++failed;
+                INFO(e.what());
+                CHECK(e.code() != error_code::deadline_exceeded); // it would have waited for ever
+                CHECK(e.code() != error_code::internal);
+            }
+            faults::end_faults();
+            try {
+                attempt();
+            } catch (const error&) { // the session may have been lost
+                s.reset();
+                attempt();
+            }
+        }
+        CHECK(failed > 0);
+    }
 }
 #endif

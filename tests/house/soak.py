@@ -21,7 +21,11 @@ COUNTED = [("rill_tests_io", "checkpoint: G*", {"RILL_CRASHES": 2000, "RILL_FLIP
            ("rill_tests_distributed", "processes: sessions and servers*", {"RILL_ROUNDS": 500}),
            ("rill_tests_distributed", "transports: G5*", {"RILL_ROUNDS": 100}),
            ("rill_tests_distributed", "transports: G15*", {"RILL_MESSAGES": 1_000_000}),
+           ("rill_tests_distributed", "transports: G17*", {"RILL_ROUNDS": 50}),
            ("rill_tests_distributed", "zmq transport: G17*", {"RILL_ROUNDS": 50}),
+           ("rill_tests_distributed", "hostile bytes: G16*", {"RILL_CONNECTIONS": 1000}),
+           ("rill_tests_distributed", "server: G11*", {"RILL_ROUNDS": 500}),
+           ("rill_tests_faults", "allocations: G24: one of any thread*", {"RILL_ALLOCATIONS": 2000}),
            ("rill_tests_distributed", "server: G6*[real_time]", {"RILL_SEEDS": 100})]
 # tests in virtual time, each of which runs SEEDS seeds
 VIRTUAL = [("rill_tests_distributed", "channel:*[random]"), ("rill_tests_distributed", "server:*[random]~[real_time]"),

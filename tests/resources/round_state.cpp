@@ -141,6 +141,45 @@ TEST_CASE("round_state: a replica that leaves ends those that would wait for it,
     CHECK(b.leads());
 }
 
+TEST_CASE("round_state: a restore does not await a replica that has left, and another training awaits all") {
+    const auto round = make(2, 2);
+    replica a{round, 0}, b{round, 1};
+    const auto reset = [&](bool closes) {
+        sync_test::pretend_wait wait;
+        any_array number;
+        REQUIRE(round->reset(closes, wait, &number));
+    };
+    const auto restore = [&] {
+        reset(true);
+        reset(false);
+    };
+    CHECK_FALSE(a.arrive());
+    CHECK_FALSE(b.arrive());
+    a.end();
+    b.end();
+    CHECK(round->leave(b.self()) == 1);
+    restore();
+    CHECK_THROWS_AS(a.arrive(), out_of_range); // it would wait for b for ever
+    restore();
+    CHECK_THROWS_AS(a.arrive(), out_of_range);
+    CHECK_FALSE(b.arrive()); // b has come back
+    CHECK_FALSE(a.arrive());
+    REQUIRE(b.leads()); // it waited first
+    b.end();
+    a.end();
+
+    round->leave(a.self());
+    round->leave(b.self());
+    reset(false); // as the first session of a chief does
+    restore();
+    CHECK_FALSE(a.arrive());
+    CHECK_FALSE(a.wait.came());
+    CHECK_THAT(round->awaited(), contains("replica 1 has not arrived"));
+    CHECK_FALSE(b.arrive());
+    REQUIRE(a.wait.came());
+    CHECK(a.leads());
+}
+
 TEST_CASE("round_state: replicas without a number are told apart by session, and a reset drops what has come") {
     const auto round = make(2, 2);
     const auto one = std::make_shared<cancellation>(), two = std::make_shared<cancellation>();

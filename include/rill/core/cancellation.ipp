@@ -25,7 +25,10 @@ RILL_COLD void cancellation::cancel() noexcept {
         cancelled_ = true;
         all.swap(callbacks_);
     }
-    for (const auto& [number, then] : all) then();
+    for (const auto& [number, then] : all) try {
+            then();
+        } catch (...) { // it must not throw: the others are called all the same
+        }
 }
 
 RILL_COLD cancellation::registration cancellation::on_cancel(std::function<void()> then) {

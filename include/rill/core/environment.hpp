@@ -60,7 +60,7 @@ public:
     virtual std::size_t choose(std::size_t n) = 0;
     /// Returns 64 random bits, for identifiers and jitter.
     virtual std::uint64_t draw() = 0;
-    /// Runs a task soon, on a thread of the environment.
+    /// Runs a task soon, on a thread of the environment. If post() throws, the task does not run.
     virtual void post(task f) = 0;
     /// Runs a task at the given time or later, on a thread of the environment.
     virtual timer at(time_point when, task f) = 0;

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class executor {
 public:
     using time_point = std::chrono::steady_clock::time_point;
-    using task = std::function<void()>; // must not throw
+    using task = std::function<void()>; // must not throw; an exception is only logged
 
     explicit executor(int max_threads);
     /// Waits for the running tasks. Tasks that have not begun are dropped.
@@ -23,6 +23,7 @@ public:
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
 
+    /// Schedules a task to run now. If it throws, the task does not run.
     void post(task f);
     /// Schedules a task; returns the number with which it can be withdrawn.
     std::uint64_t post_at(time_point when, task f);

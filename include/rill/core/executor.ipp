@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/core/log.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -41,12 +43,16 @@ struct executor::shared {
     }
 
     // Callers of the functions below hold the mutex.
-    /// Makes threads available for n tasks, within the maximum.
+    /// Makes threads available for n tasks, within the maximum. Throws if no thread can be made, and all others are blocked.
     void provide_threads(std::size_t n) {
-        if (n > static_cast<std::size_t>(idle) && static_cast<int>(threads.size()) - blocked < max_threads)
-            threads.emplace_back([this] { work(); });
-        else
-            more.notify_one();
+        const int unblocked = static_cast<int>(threads.size()) - blocked;
+        if (n > static_cast<std::size_t>(idle) && unblocked < max_threads) try {
+                threads.emplace_back([this] { work(); });
+                return;
+            } catch (...) {
+                if (unblocked == 0) throw;
+            }
+        more.notify_one();
     }
     void take_due() {
         const auto now = std::chrono::steady_clock::now();
@@ -55,20 +61,40 @@ struct executor::shared {
             later.pop_back();
         }
     }
+    /// Removes and returns the next task; null if none is ready.
+    task next() {
+        if (!later.empty()) try {
+                take_due();
+            } catch (const std::bad_alloc&) { // due tasks are run one by one, without a place in the other list
+                if (ready.empty()) {
+                    task f = std::move(later.back().run);
+                    later.pop_back();
+                    return f;
+                }
+            }
+        if (ready.empty()) return nullptr;
+        task f = std::move(ready.front());
+        ready.pop_front();
+        if (!ready.empty()) provide_threads(ready.size());
+        return f;
+    }
+    /// Runs a task. An exception ends the task, not the process: its callers handle what they can.
+    static void run(const task& f) noexcept {
+        try {
+            f();
+        } catch (...) {
+            log_message(log_level::error, "a task of the environment has thrown an exception");
+        }
+    }
 
     void work() {
         of_this_thread() = this;
         std::unique_lock lock(mutex);
         while (!stop) {
-            if (!later.empty()) take_due();
-            if (!ready.empty()) {
-                {
-                    const task f = std::move(ready.front());
-                    ready.pop_front();
-                    if (!ready.empty()) provide_threads(ready.size());
-                    lock.unlock();
-                    f();
-                } // destroy the task without the lock: its captures may post or withdraw tasks
+            if (task f = next()) {
+                lock.unlock();
+                run(f);
+                f = nullptr; // without the lock: its captures may post or withdraw tasks
                 lock.lock();
                 continue;
             }
@@ -98,7 +124,12 @@ RILL_COLD executor::~executor() {
 RILL_COLD void executor::post(task f) {
     const std::lock_guard lock(shared_->mutex);
     shared_->ready.push_back(std::move(f));
-    shared_->provide_threads(shared_->ready.size());
+    try {
+        shared_->provide_threads(shared_->ready.size());
+    } catch (...) { // nobody would run it
+        shared_->ready.pop_back();
+        throw;
+    }
 }
 
 RILL_COLD std::uint64_t executor::post_at(time_point when, task f) {
@@ -107,7 +138,12 @@ RILL_COLD std::uint64_t executor::post_at(time_point when, task f) {
     auto place = s.later.size();
     while (place > 0 && s.later[place - 1].when <= when) --place;
     s.later.insert(s.later.begin() + static_cast<std::ptrdiff_t>(place), {when, ++s.last, std::move(f)});
-    if (place + 1 == s.later.size()) s.provide_threads(1); // the task is the next one: a thread must wait for its time
+    if (place + 1 == s.later.size()) try { // the task is the next one: a thread must wait for its time
+            s.provide_threads(1);
+        } catch (...) {
+            s.later.pop_back();
+            throw;
+        }
     return s.last;
 }
 
@@ -129,7 +165,12 @@ RILL_COLD executor::blocked_thread::blocked_thread() {
     if (auto* s = shared::of_this_thread()) {
         const std::lock_guard lock(s->mutex);
         ++s->blocked;
-        if (const auto n = s->ready.size() + !s->later.empty(); n > 0) s->provide_threads(n);
+        if (const auto n = s->ready.size() + !s->later.empty(); n > 0) try {
+                s->provide_threads(n);
+            } catch (...) { // the caller must not block
+                --s->blocked;
+                throw;
+            }
     }
 }
 RILL_COLD executor::blocked_thread::~blocked_thread() {

@@ -27,8 +27,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline constexpr std::chrono::milliseconds time_for_data{500};
 
 /// The calls of this task to one peer. Lost messages are sent again, but each call runs at most once. A call ends with its answer, or with
-/// deadline_exceeded at its deadline. It ends with `unavailable` once the peer is dead, and with `aborted` if the peer restarts. A peer
-/// whose steps make no progress while a call waits is reported in the log. Thread-safe.
+/// deadline_exceeded at its deadline. It ends with `unavailable` once the peer is dead, and with `aborted` if the peer restarts. A call for
+/// which memory is out ends with resource_exhausted. A peer whose steps make no progress while a call waits is reported in the log.
+/// Thread-safe.
 class channel : public std::enable_shared_from_this<channel> {
 public:
     /// Creates a channel. `peer`: the name of the task at the address; empty: any task. The peer's answer then has the name.
@@ -36,7 +37,7 @@ public:
             std::string peer, const health_options& health);
     ~channel();
 
-    /// Calls a method, and returns the number of the call. `done` runs on a thread of the environment, or within this call. Pushed values
+    /// Calls a method, and returns the number of the call. `done` runs once, on a thread of the environment or within this call. Pushed values
     /// wait for flow control. All other calls overtake them, and values of up to 1 MiB overtake larger ones. A push also ends with
     /// deadline_exceeded if the peer accepts nothing of it for health_options::control.
     std::uint64_t call(wire_request request, answer_function done);
@@ -133,8 +134,12 @@ private:
     void fail_all(const std::exception_ptr& why, actions& todo);
     calls::iterator fail(calls::iterator at, const std::exception_ptr& why, actions& todo);
     calls::iterator remove(calls::iterator at);
-    void perform(actions todo);
-    void drain();
+    void fail_one(std::uint64_t number, const std::exception_ptr& why, actions& todo);
+    /// Fails all calls without an allocation, after an exception that may have left the state half changed.
+    void break_down(const std::exception_ptr& why) noexcept;
+    static void tell(const answer_function& done, const std::exception_ptr& problem, wire_answer a) noexcept;
+    void perform(actions todo) noexcept;
+    void drain() noexcept;
     wire_header header(wire_type type) const;
     std::chrono::nanoseconds backoff(int tries);
     std::string named_peer() const { return peer_.empty() ? address_ : peer_; }
@@ -181,5 +186,6 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/distributed/channel.ipp>
+#include <rill/distributed/channel_ends.ipp>
 #include <rill/distributed/channel_events.ipp>
 #endif

@@ -56,7 +56,7 @@ RILL_COLD std::uint64_t channel::bytes_sent() const {
 RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done) {
     actions todo;
     std::uint64_t number = 0;
-    {
+    try {
         const std::lock_guard lock(mutex_);
         if (closed_) {
             todo.failures.emplace_back(std::move(done), closed_);
@@ -77,8 +77,8 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
                 progressed_ = now, oldest_.clear(), has_warned_ = false;
             }
             retries_.earn();
+            auto& p = calls_[last_ + 1];
             number = ++last_;
-            auto& p = calls_[number];
             for (const auto& part : request.payload) p.bytes += part.size();
             p.is_push = request.method == wire_method::push;
             p.is_long = needs_chunks(request.payload);
@@ -92,6 +92,10 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
             pump(todo);
             schedule();
         }
+    } catch (...) { // the other calls are as they were
+        const auto why = current_error();
+        fail_one(number, why, todo);
+        tell(done, why, {}); // unless the call has it
     }
     perform(std::move(todo));
     return number;
@@ -100,7 +104,7 @@ RILL_COLD std::uint64_t channel::call(wire_request request, answer_function done
 RILL_COLD void channel::give_up(std::uint64_t call, const std::exception_ptr& why) {
     constexpr auto soon = std::chrono::milliseconds(250); // the peer's answer may still arrive and report the outcome
     actions todo;
-    {
+    try {
         const std::lock_guard lock(mutex_);
         const auto at = calls_.find(call);
         if (at == calls_.end()) return;
@@ -114,40 +118,32 @@ RILL_COLD void channel::give_up(std::uint64_t call, const std::exception_ptr& wh
             fail(at, why, todo);
         }
         schedule();
+    } catch (...) { // its peer is not told
+        fail_one(call, why, todo);
     }
     perform(std::move(todo));
 }
 
-RILL_COLD void channel::close(const std::exception_ptr& why) noexcept {
-    actions todo;
-    transport::connection gone = 0;
-    {
-        const std::lock_guard lock(mutex_);
-        if (closed_) return;
-        closed_ = why;
-        fail_all(why, todo);
-        timer_ = {};
-        outbox_.clear();
-        gone = std::exchange(connection_, 0);
-        link_ = link::idle;
-        disconnect_data();
-    }
-    if (gone) net_->disconnect(gone);
-    perform(std::move(todo));
+RILL_COLD void channel::tell(const answer_function& done, const std::exception_ptr& problem, wire_answer a) noexcept {
+    if (done) try {
+            done(problem, std::move(a));
+        } catch (...) {
+            note_handled("an exception of a function that receives an answer");
+        }
 }
 
-RILL_COLD void channel::perform(actions todo) {
+RILL_COLD void channel::perform(actions todo) noexcept {
     drain();
     if (!todo.warning.empty()) log_message(log_level::warning, todo.warning);
-    if (todo.answered) todo.answered(nullptr, std::move(todo.answer));
-    for (auto& [done, why] : todo.failures) done(why, {});
+    tell(todo.answered, nullptr, std::move(todo.answer));
+    for (auto& [done, why] : todo.failures) tell(done, why, {});
 }
 
 /// Returns true for the messages that the data connection carries.
 inline bool is_of_chunks(wire_type t) { return t == wire_type::chunk || t == wire_type::pull; }
 
 /// Sends the messages in the outbox. If another thread is sending, that thread also sends the messages of this one.
-RILL_COLD void channel::drain() {
+RILL_COLD void channel::drain() noexcept {
     std::unique_lock lock(mutex_);
     if (std::exchange(drains_, true)) return;
     while (!outbox_.empty()) {
@@ -159,31 +155,10 @@ RILL_COLD void channel::drain() {
         lock.unlock();
         try {
             net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
-        } catch (const std::bad_alloc&) {} // the message counts as lost on its way: what needs an answer is sent again
+        } catch (...) {} // out of memory: the message counts as lost on its way, and is sent again if it needs an answer
         lock.lock();
     }
     drains_ = false;
-}
-
-RILL_COLD channel::calls::iterator channel::remove(calls::iterator at) {
-    const auto& [number, p] = *at;
-    if (p.sent_to && p.is_push) {
-        (p.is_long ? long_values_out_ : values_out_) -= p.bytes;
-        --pushes_out_;
-    }
-    if (p.is_long) chunks_.erase(number);
-    due_.erase({p.due, number});
-    return calls_.erase(at);
-}
-
-RILL_COLD channel::calls::iterator channel::fail(calls::iterator at, const std::exception_ptr& why, actions& todo) {
-    todo.failures.emplace_back(std::move(at->second.done), why);
-    if (at->second.answer) send_short(wire_type::grant, at->first); // the peer need not keep the rest of the answer
-    return remove(at);
-}
-
-RILL_COLD void channel::fail_all(const std::exception_ptr& why, actions& todo) {
-    for (auto at = calls_.begin(); at != calls_.end();) at = fail(at, why, todo);
 }
 
 // ---- sending -------------------------------------------------------------------------------------------------------------
@@ -207,7 +182,11 @@ RILL_COLD void channel::send_short(wire_type type, std::uint64_t request, std::u
 
 RILL_COLD transport::receiver channel::receiver() {
     return [weak = weak_from_this()](transport::connection from, const message_parts& m) {
-        if (const auto self = weak.lock()) self->receive(from, m);
+        if (const auto self = weak.lock()) try {
+                self->receive(from, m);
+            } catch (...) { // as if it were lost on its way
+                note_handled("a message of a peer is dropped: out of memory");
+            }
     };
 }
 
@@ -294,26 +273,32 @@ RILL_COLD void channel::pump(actions& todo) {
                 fail(at, restarted(p.request.incarnation), todo);
                 continue;
             }
+            if (p.is_push && !has_room(p)) break;
+            if (todo.failures.size() == todo.failures.capacity()) todo.failures.reserve(todo.failures.size() + 1);
             if (p.is_push) {
-                if (!has_room(p)) break;
                 (p.is_long ? long_values_out_ : values_out_) += p.bytes;
                 ++pushes_out_;
                 p.expires = end_of(p);
             }
             queue->pop_front();
             bytes_sent_ += p.bytes;
-            if (p.is_long) {
-                connect_for_data();
-                chunks_.add(number, p.request.payload);
+            p.sent_to = incarnation_; // from here on remove() takes it out of the window
+            try {
+                if (p.is_long) {
+                    connect_for_data();
+                    chunks_.add(number, p.request.payload);
+                }
+                send(number, p, false);
+            } catch (...) {
+                fail(at, current_error(), todo); // there is room for it
             }
-            send(number, p, false);
         }
     if (awaits_data(env_.now())) return;
-    while (auto c = chunks_.next()) {
-        auto h = header(wire_type::chunk);
-        h.request = c->request;
-        outbox_.push_back({h, bytes_of_meta(offset_meta{c->offset}), {std::move(c->bytes)}});
-    }
+    while (auto c = chunks_.next()) try {
+            auto h = header(wire_type::chunk);
+            h.request = c->request;
+            outbox_.push_back({h, bytes_of_meta(offset_meta{c->offset}), {std::move(c->bytes)}});
+        } catch (const std::bad_alloc&) {} // it counts as lost: its receiver asks again
 }
 
 RILL_COLD void channel::send(std::uint64_t number, pending& p, bool again) {

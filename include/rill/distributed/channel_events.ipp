@@ -6,6 +6,7 @@
 #include <rill/distributed/channel.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <rill/distributed/wire_meta.hpp>
@@ -15,10 +16,11 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 // ---- receiving -----------------------------------------------------------------------------------------------------------
 
 RILL_COLD void channel::receive(transport::connection from, const message_parts& parts) {
-    auto m = unpack_message(parts);
+    auto m = unpack_message(parts); // if memory is out, the message counts as lost on its way
     if (!m) return; // the peer is asked again, or found dead
     actions todo;
-    {
+    std::exception_ptr broken;
+    try {
         const std::lock_guard lock(mutex_);
         if (closed_) return;
         if (m->head.receiver != self_.incarnation || (from != connection_ && from != data_.at)) return;
@@ -28,8 +30,11 @@ RILL_COLD void channel::receive(transport::connection from, const message_parts&
         else
             on_message(std::move(*m), todo);
         schedule();
+    } catch (...) {
+        broken = current_error();
     }
     perform(std::move(todo));
+    if (broken) break_down(broken);
 }
 
 RILL_COLD void channel::on_message(wire_message m, actions& todo) {
@@ -132,6 +137,7 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
         return;
     }
     heard_ = env_.now();
+    const auto request = m.head.request;
     if (m.head.type == wire_type::pong) note_progress(m, todo);
     if (const auto at = calls_.find(m.head.request); at != calls_.end()) try {
             switch (m.head.type) {
@@ -155,6 +161,9 @@ RILL_COLD void channel::on_sign_of_life(wire_message m, actions& todo) {
             default: break;
             }
         } catch (const error&) { // not a valid message: the peer is asked again
+        } catch (const std::bad_alloc&) {
+            const auto still = calls_.find(request);
+            if (still != calls_.end() && still->second.done) fail(still, current_error(), todo);
         }
     else if (m.head.type == wire_type::response || m.head.type == wire_type::error)
         send_short(wire_type::grant, m.head.request); // the call has ended without it: the peer need not keep it
@@ -182,7 +191,8 @@ RILL_COLD void channel::note_progress(const wire_message& pong, actions& todo) {
 RILL_COLD void channel::on_answer(calls::iterator at, wire_message m, actions& todo) {
     auto& [number, p] = *at;
     if (m.head.type == wire_type::error) {
-        todo.failures.emplace_back(std::move(p.done), made_error(m.head.method, m.meta));
+        const auto problem = made_error(m.head.method, m.meta);
+        todo.failures.emplace_back(std::move(p.done), problem);
         return answered(at);
     }
     if (!(m.head.flags & wire_header::is_chunked)) {
@@ -207,8 +217,9 @@ RILL_COLD void channel::on_chunk(calls::iterator at, const wire_message& m, acti
     if (!p.answer || m.payload.size() != 1 || !p.answer->take(offset, m.payload[0].bytes())) return;
     data_.losses = 0;
     if (p.answer->is_complete()) {
+        auto parts = p.answer->parts(); // first: it may fail
         todo.answered = std::move(p.done);
-        todo.answer = {std::move(p.answer_meta), p.answer->parts(), incarnation_};
+        todo.answer = {std::move(p.answer_meta), std::move(parts), incarnation_};
         return answered(at);
     }
     pull(number, p, false);
@@ -219,7 +230,7 @@ RILL_COLD void channel::on_chunk(calls::iterator at, const wire_message& m, acti
 RILL_COLD void channel::answered(calls::iterator at) {
     const auto number = at->first;
     const bool is_long = at->second.answer != nullptr;
-    remove(at);
+    remove(at); // first: it can't fail
     // otherwise ack_below of the next message acknowledges it
     if (is_long || (!calls_.empty() && calls_.begin()->first < number)) send_short(wire_type::grant, number);
 }
@@ -255,13 +266,21 @@ RILL_COLD void channel::check_health(time_point now, actions& todo) {
 
 RILL_COLD void channel::tick() {
     actions todo;
-    {
+    std::exception_ptr broken;
+    try {
         const std::lock_guard lock(mutex_);
         if (closed_) return;
         const auto was_due = std::exchange(ticks_at_, time_point::max());
         const auto now = env_.now();
         if (now - was_due > health_.slow) heard_ = std::max(heard_, now); // this task slept: the peer may have called
-        while (!due_.empty() && due_.begin()->first <= now) on_due(calls_.find(due_.begin()->second), now, todo);
+        while (!due_.empty() && due_.begin()->first <= now) {
+            const auto number = due_.begin()->second;
+            try {
+                on_due(calls_.find(number), now, todo);
+            } catch (const std::bad_alloc&) {
+                if (const auto still = calls_.find(number); still != calls_.end()) fail(still, current_error(), todo);
+            }
+        }
         if (!calls_.empty()) check_health(now, todo);
         if (data_.state == link::greeting && !awaits_data(now)) share_for_data(todo);
         if (link_ == link::greeting && !calls_.empty() && now >= greets_again_) greet();
@@ -273,8 +292,11 @@ RILL_COLD void channel::tick() {
             pump(todo);
         }
         schedule();
+    } catch (...) { // no timer may be set any more
+        broken = current_error();
     }
     perform(std::move(todo));
+    if (broken) break_down(broken);
 }
 
 /// Ends a call whose deadline has passed, or sends again messages that may be lost.
@@ -328,10 +350,10 @@ RILL_COLD void channel::schedule() {
     if (!due_.empty()) when = std::min(when, due_.begin()->first);
     if (data_.state == link::greeting) when = std::min(when, data_.greeted + time_for_data);
     if (when >= ticks_at_) return; // an early tick does no harm
-    ticks_at_ = when;
     timer_ = env_.at(when, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->tick();
     });
+    ticks_at_ = when;
 }
 
 }}} // namespace rill::RILL_ABI::detail

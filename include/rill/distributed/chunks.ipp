@@ -17,7 +17,7 @@ RILL_COLD void chunk_sender::add(std::uint64_t request, std::vector<message_part
 
 RILL_COLD void chunk_sender::note(std::uint64_t request, const stream& s) {
     if (s.next < s.limit)
-        ready_.emplace(s.total, request);
+        ready_.insert({s.total, request}); // allocates nothing if it is there, as after next()
     else
         ready_.erase({s.total, request});
 }

@@ -93,8 +93,16 @@ RILL_COLD void client_session::keep() {
     timer_ = runs_in().at(runs_in().now_plus(lease_ / 3), [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
-        self->to_->call(self->request(wire_method::keep_session), [](const std::exception_ptr&, const wire_answer&) {});
-        self->keep();
+        try {
+            self->to_->call(self->request(wire_method::keep_session),
+                            [](const std::exception_ptr&, const wire_answer&) {});
+        } catch (...) { // the next one is in time, too
+        }
+        try {
+            self->keep();
+        } catch (...) { // once more: otherwise the master would close the session
+            self->keep();
+        }
     });
 }
 
@@ -103,12 +111,21 @@ RILL_COLD void client_session::check_open() const {
     if (!closed_why_.empty()) throw cancelled(closed_why_);
 }
 
+/// Calls a method that compiles a run of a graph. Its errors name the places of nodes.
+inline wire_answer call_about(channel& to, wire_request request, const graph& g) {
+    try {
+        return call_and_wait(to, std::move(request));
+    } catch (...) {
+        std::rethrow_exception(with_places(std::current_exception(), g));
+    }
+}
+
 RILL_COLD client_session::prepared client_session::prepare(const graph& g, const plan_key& key) {
     check_open();
     if (key.fetches.empty() && key.targets.empty()) return {};
     auto r = request(wire_method::prepare_run, bytes_of_meta(names_of(key)));
     r.payload.emplace_back(bytes_of_run(g, key));
-    const auto made = call_and_wait(*to_, std::move(r));
+    const auto made = call_about(*to_, std::move(r), g);
     prepared p{meta_of<run_meta>(made.meta).run, {}};
     if (!made.payload.empty()) p.tasks = meta_of<names_meta>(made.payload[0].bytes()).names;
     return p;
@@ -140,7 +157,7 @@ RILL_COLD void client_session::start(const prepared& run, std::span<const any_ar
                     if (trace && !a.payload.empty()) trace->entries = meta_of<trace_meta>(a.payload[0].bytes()).entries;
                     values = decode_tensors(meta_of<values_meta>(a.meta).values, a.payload);
                 } catch (...) {
-                    problem = std::current_exception();
+                    problem = current_error();
                 }
             done(problem, std::move(values));
         });
@@ -151,7 +168,7 @@ RILL_COLD void client_session::start(const prepared& run, std::span<const any_ar
     if (how.cancel)
         *cancels = how.cancel->on_cancel([weak = std::weak_ptr(to_), call] {
             if (const auto to = weak.lock())
-                to->give_up(call, std::make_exception_ptr(cancelled("the run was cancelled by its token")));
+                to->give_up(call, error_made_by([] { return cancelled("the run was cancelled by its token"); }));
         });
 }
 
@@ -170,16 +187,23 @@ RILL_COLD void client_session::close(const std::string& why) noexcept {
     {
         const std::lock_guard lock(mutex_);
         if (!closed_why_.empty()) return;
-        closed_why_ = why;
+        try {
+            closed_why_ = why;
+        } catch (...) {
+            closed_why_ = "closed"; // short enough to need no memory
+        }
         timer_ = {};
-        steps = steps_;
+        steps.swap(steps_);
     }
     if (master_ == 0) return; // the session was never opened
-    auto r = request(wire_method::end_session, bytes_of_meta(names_meta{{why}}));
-    r.deadline = runs_in().now_plus(std::chrono::seconds(1));
-    to_->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
+    try {
+        auto r = request(wire_method::end_session, bytes_of_meta(names_meta{{why}}));
+        r.deadline = runs_in().now_plus(std::chrono::seconds(1));
+        to_->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
+    } catch (...) { // the master ends the session after its lease
+    }
     for (const auto& [step, call] : steps) // soon, even if the master does not answer
-        to_->give_up(call, std::make_exception_ptr(cancelled(why)));
+        to_->give_up(call, error_made_by([&] { return cancelled(why); }));
 }
 
 RILL_COLD void client_session::fence(const prepared& run, bool closes) {
@@ -223,7 +247,7 @@ RILL_COLD std::vector<run_part> client_session::parts(const graph& g, const plan
     check_open();
     auto r = request(wire_method::cut_run, bytes_of_meta(names_of(key)));
     r.payload.emplace_back(bytes_of_run(g, key));
-    const auto made = call_and_wait(*to_, std::move(r));
+    const auto made = call_about(*to_, std::move(r), g);
     const auto devices = meta_of<names_meta>(made.meta).names;
     if (devices.size() != made.payload.size()) throw data_loss("parts of a run without their devices");
     std::vector<run_part> all;

@@ -198,7 +198,13 @@ RILL_COLD void cluster_session::start(const std::shared_ptr<const cluster_run>& 
         steps_[last_step_] = step;
         over_below = steps_.begin()->first;
     }
-    step->start(feeds, how, over_below);
+    try {
+        step->start(feeds, how, over_below);
+    } catch (...) { // no part has begun
+        const std::lock_guard lock(mutex_);
+        steps_.erase(step->number());
+        throw;
+    }
 }
 
 RILL_COLD void cluster_session::fail_step(std::uint64_t number, const std::exception_ptr& problem) {
@@ -229,17 +235,28 @@ RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
 }
 
 RILL_COLD void cluster_session::close(const std::string& why) noexcept {
-    std::map<std::uint64_t, std::weak_ptr<cluster_step>> steps;
     std::map<std::string, std::uint64_t> tasks;
     {
         const std::lock_guard lock(mutex_);
         if (!closed_why_.empty()) return;
-        closed_why_ = why;
-        steps = steps_;
-        tasks = incarnations_;
+        try {
+            closed_why_ = why;
+        } catch (...) {
+            closed_why_ = "closed"; // short enough to need no memory
+        }
+        tasks.swap(incarnations_);
     }
-    for (const auto& [number, s] : steps)
-        if (const auto step = s.lock()) step->fail(std::make_exception_ptr(cancelled(why)));
+    for (std::uint64_t last = 0;;) { // one by one: a list of them would need memory
+        std::shared_ptr<cluster_step> step;
+        {
+            const std::lock_guard lock(mutex_);
+            const auto at = steps_.upper_bound(last);
+            if (at == steps_.end()) break;
+            last = at->first;
+            step = at->second.lock();
+        }
+        if (step) step->fail(error_made_by([&] { return cancelled(why); }));
+    }
     for (const auto& [task, incarnation] : tasks) try { // also a restarted task, if a part was registered there
             if (task == peers_->self().name) {
                 own_->close_session(number_);

@@ -26,6 +26,7 @@ public:
     cluster_step(std::shared_ptr<cluster_session> session, std::shared_ptr<const cluster_run> run, std::uint64_t number,
                  completion done);
 
+    std::uint64_t number() const noexcept { return number_; }
     void start(const std::vector<any_array>& feeds, const run_options& how, std::uint64_t over_below);
     /// Ends the step with an error, in all tasks. The first error counts, unless it is `is_derived`: a part was cancelled because of an
     /// error that another part will report soon.
@@ -40,6 +41,8 @@ private:
     void part_ended(std::size_t k, const std::exception_ptr& problem, std::vector<any_array> values);
     void watch_ended_parts();
     void ask_ended_parts();
+    void abort_others(const std::exception_ptr& problem);
+    void end_grace();
     void tell();
     void join_traces();
 

@@ -29,7 +29,7 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
     if (how.cancel) {
         auto cancels = how.cancel->on_cancel([weak = weak_from_this()] {
             if (const auto self = weak.lock())
-                self->fail(std::make_exception_ptr(cancelled("the run was cancelled by its token")));
+                self->fail(error_made_by([] { return cancelled("the run was cancelled by its token"); }));
         });
         const std::lock_guard lock(mutex_);
         cancels_ = std::move(cancels);
@@ -48,7 +48,7 @@ RILL_COLD void cluster_step::start(const std::vector<any_array>& feeds, const ru
             else
                 start_here(k, std::move(fed), over_below, deadline, began);
         } catch (...) {
-            part_ended(k, std::current_exception(), {});
+            part_ended(k, current_error(), {});
         }
 }
 
@@ -93,7 +93,7 @@ RILL_COLD void cluster_step::start_there(std::size_t k, const std::vector<any_ar
                               std::max<std::int64_t>(round_trip.count() - fetched.lasted, 0) / 2;
                 }
             } catch (...) {
-                problem = std::current_exception();
+                problem = current_error();
             }
         self->part_ended(k, problem, std::move(values));
     });
@@ -136,7 +136,15 @@ inline std::exception_ptr named(const std::exception_ptr& problem, const cluster
 
 RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr& problem,
                                         std::vector<any_array> values) {
-    if (problem) fail(named(problem, *run_, k), described(problem).first == error_code::cancelled);
+    if (problem) {
+        auto told = problem;
+        try {
+            told = named(problem, *run_, k);
+        } catch (...) { // out of memory: the error stays without names
+        }
+        fail(told, code_of(problem) == error_code::cancelled);
+    }
+    std::exception_ptr unwatched;
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(has_ended_[k], char(1))) return;
@@ -145,11 +153,20 @@ RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr&
             for (std::size_t i = 0; i < values.size(); ++i)
                 values_[static_cast<std::size_t>(to[i])] = std::move(values[i]);
         if (--left_ > 0) {
-            if (!problem && run_->parts[k].to && done_ && !std::exchange(is_watching_, true)) watch_ended_parts();
-            return;
+            if (problem || !run_->parts[k].to || !done_ || is_watching_) return;
+            try {
+                watch_ended_parts();
+                is_watching_ = true;
+                return;
+            } catch (...) {
+                unwatched = current_error();
+            }
         }
     }
-    tell();
+    if (unwatched)
+        fail(unwatched); // the step could wait for a dead task without end
+    else
+        tell();
 }
 
 /// Asks the tasks whose parts have ended, after a while, whether they are still there. The lock is held.
@@ -162,7 +179,7 @@ RILL_COLD void cluster_step::watch_ended_parts() {
 
 /// A task answers its part before its last values have arrived elsewhere. If it dies then, no call to it is open, and the parts that wait
 /// for these values can't tell. So the master asks, and ends the step if a task is dead or has restarted.
-RILL_COLD void cluster_step::ask_ended_parts() {
+RILL_COLD void cluster_step::ask_ended_parts() try {
     std::vector<std::size_t> ended;
     {
         const std::lock_guard lock(mutex_);
@@ -179,48 +196,95 @@ RILL_COLD void cluster_step::ask_ended_parts() {
         p.to->call(std::move(r), [weak = weak_from_this(), k](const std::exception_ptr& problem, const wire_answer&) {
             const auto self = problem ? weak.lock() : nullptr;
             if (!self) return;
-            const auto code = described(problem).first;
-            if (code == error_code::unavailable || code == error_code::aborted)
-                self->fail(named(problem, *self->run_, k));
+            const auto code = code_of(problem);
+            if (code != error_code::unavailable && code != error_code::aborted) return;
+            auto told = problem;
+            try {
+                told = named(problem, *self->run_, k);
+            } catch (...) { // out of memory: the error stays without names
+            }
+            self->fail(told);
         });
     }
+} catch (...) {
+    fail(current_error()); // the step could wait for a dead task without end
+}
+
+/// Returns the error of a step that was too late in two tasks. Each of them tells what it has waited for.
+inline std::exception_ptr joined_delays(const std::exception_ptr& problem, const std::exception_ptr& other) {
+    const auto [code, text] = described(problem);
+    const auto more = described(other).second;
+    constexpr std::size_t longest = std::size_t(16) << 10; // it crosses the wire
+    if (code != error_code::deadline_exceeded || text.size() + more.size() > longest) return problem;
+    return made_error(static_cast<std::uint32_t>(code), text + "; " + more);
 }
 
 RILL_COLD void cluster_step::fail(const std::exception_ptr& problem, bool is_derived) {
-    std::vector<std::size_t> others;
+    const bool is_late = code_of(problem) == error_code::deadline_exceeded;
+    bool has_grace = true;
     {
         const std::lock_guard lock(mutex_);
         if (!done_) return;
         if (problem_) {
-            if (is_derived_ && !is_derived) problem_ = problem, is_derived_ = false;
+            if (is_derived_ && !is_derived) {
+                problem_ = problem, is_derived_ = false;
+            } else if (is_late) {
+                try {
+                    problem_ = joined_delays(problem_, problem);
+                } catch (...) { // out of memory: the first one stays
+                }
+            }
             return;
         }
         problem_ = problem;
         is_derived_ = is_derived;
-        for (std::size_t k = 0; k < has_ended_.size(); ++k)
-            if (!has_ended_[k]) others.push_back(k);
         auto& env = session_->runs_in();
-        grace_period_ = env.at(env.now_plus(std::chrono::milliseconds(100)), [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->tell();
-        });
-    }
-    const auto [code, text] = described(problem);
-    for (const auto k : others) {
-        const auto& p = run_->parts[k];
-        if (!p.to) {
-            try {
-                session_->own_->abort_step(session_->number_, number_, problem);
-            } catch (const error&) { // it has stopped
-            }
-            continue;
+        try {
+            grace_period_ = env.at(env.now_plus(std::chrono::milliseconds(100)), [weak = weak_from_this()] {
+                if (const auto self = weak.lock()) self->end_grace();
+            });
+        } catch (...) {
+            has_grace = false;
         }
-        wire_request r{.method = wire_method::abort_step,
-                       .session = session_->number_,
-                       .meta = bytes_of_meta(abort_meta{number_, static_cast<std::uint32_t>(code), text}),
-                       .incarnation = p.incarnation};
-        r.deadline = session_->runs_in().now_plus(session_->peers_->health().control);
-        p.to->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
     }
+    // the other parts are about to be late, too, and say what they wait for: the task of a round knows who is missing
+    if (!is_late) abort_others(problem);
+    if (!has_grace) end_grace();
+}
+
+/// Ends the wait for the errors of other parts.
+RILL_COLD void cluster_step::end_grace() {
+    std::exception_ptr problem;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!done_) return;
+        problem = problem_;
+    }
+    if (code_of(problem) == error_code::deadline_exceeded) abort_others(problem);
+    tell();
+}
+
+/// Ends the parts that still run.
+RILL_COLD void cluster_step::abort_others(const std::exception_ptr& problem) {
+    for (std::size_t k = 0; k < run_->parts.size(); ++k) try {
+            {
+                const std::lock_guard lock(mutex_);
+                if (has_ended_[k]) continue;
+            }
+            const auto& p = run_->parts[k];
+            if (!p.to) {
+                session_->own_->abort_step(session_->number_, number_, problem);
+                continue;
+            }
+            const auto [code, text] = described(problem);
+            wire_request r{.method = wire_method::abort_step,
+                           .session = session_->number_,
+                           .meta = bytes_of_meta(abort_meta{number_, static_cast<std::uint32_t>(code), text}),
+                           .incarnation = p.incarnation};
+            r.deadline = session_->runs_in().now_plus(session_->peers_->health().control);
+            p.to->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
+        } catch (...) { // it has stopped, or memory is out: the part ends with its session
+        }
 }
 
 RILL_COLD void cluster_step::tell() {
@@ -238,7 +302,12 @@ RILL_COLD void cluster_step::tell() {
         watch_ = {};
     }
     if (!done) return;
-    if (trace_ && !problem) join_traces();
+    if (trace_ && !problem) try {
+            join_traces();
+        } catch (...) {
+            trace_->entries.clear();
+            problem = current_error();
+        }
     {
         const std::lock_guard lock(session_->mutex_);
         session_->steps_.erase(number_);

@@ -6,9 +6,12 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD answer_function joined_answers::next() {
+    answer_function made = [self = shared_from_this()](const std::exception_ptr& problem, const wire_answer&) {
+        self->end(problem);
+    };
     const std::lock_guard lock(mutex_);
     ++left_;
-    return [self = shared_from_this()](const std::exception_ptr& problem, const wire_answer&) { self->end(problem); };
+    return made;
 }
 
 RILL_COLD void joined_answers::end(const std::exception_ptr& problem) {

@@ -52,6 +52,9 @@ private:
     void restore_state(const incoming_request& request, const answer_function& reply);
     /// Returns the answer function of a request that keeps its session open until it has ended.
     answer_function begin(const std::shared_ptr<open_session>& in, const answer_function& reply);
+    void fence_tasks(const incoming_request& request, const cluster_run& run, const answer_function& ends);
+    void collect_state(const incoming_request& request, const cluster_session& of, const answer_function& ends);
+    void spread_state(const incoming_request& request, const answer_function& ends);
     void watch();
     void look();
 

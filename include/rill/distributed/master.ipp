@@ -61,16 +61,20 @@ RILL_COLD void master::handle(const incoming_request& request, const answer_func
     case wire_method::prepare_run:
     case wire_method::cut_run: {
         const auto ends = begin(find(request.session), reply);
-        peers_->runs_in().post([self = shared_from_this(), request, ends] { // compiling takes long
-            try {
-                if (request.method == wire_method::cut_run)
-                    self->cut(request, ends);
-                else
-                    self->prepare(request, ends);
-            } catch (...) {
-                ends(std::current_exception(), {});
-            }
-        });
+        try {
+            peers_->runs_in().post([self = shared_from_this(), request, ends] { // compiling takes long
+                try {
+                    if (request.method == wire_method::cut_run)
+                        self->cut(request, ends);
+                    else
+                        self->prepare(request, ends);
+                } catch (...) {
+                    ends(current_error(), {});
+                }
+            });
+        } catch (...) {
+            ends(current_error(), {});
+        }
         return;
     }
     case wire_method::run_step: return run(request, reply);
@@ -112,9 +116,7 @@ RILL_COLD void master::check_known(const session_number& number) const {
 }
 
 RILL_COLD answer_function master::begin(const std::shared_ptr<open_session>& in, const answer_function& reply) {
-    const std::lock_guard lock(mutex_);
-    ++in->running;
-    return [self = shared_from_this(), in, reply](const std::exception_ptr& problem, wire_answer a) {
+    answer_function made = [self = shared_from_this(), in, reply](const std::exception_ptr& problem, wire_answer a) {
         {
             const std::lock_guard ended(self->mutex_);
             --in->running;
@@ -122,6 +124,9 @@ RILL_COLD answer_function master::begin(const std::shared_ptr<open_session>& in,
         }
         reply(problem, std::move(a));
     };
+    const std::lock_guard lock(mutex_);
+    ++in->running;
+    return made;
 }
 
 RILL_COLD void master::create(const incoming_request& request, const answer_function& reply) {
@@ -146,14 +151,17 @@ RILL_COLD void master::prepare(const incoming_request& request, const answer_fun
                     [self = shared_from_this(), in, reply](const std::exception_ptr& problem,
                                                            const std::shared_ptr<const cluster_run>& run) {
                         if (problem) return reply(problem, {});
-                        {
+                        wire_answer a;
+                        try {
+                            names_meta tasks;
+                            for (const auto& p : run->parts) tasks.names.push_back(p.task);
+                            a.meta = bytes_of_meta(run_meta{run->number});
+                            a.payload.emplace_back(bytes_of_meta(tasks));
                             const std::lock_guard lock(self->mutex_);
                             in->runs[run->number] = run;
+                        } catch (...) {
+                            return reply(current_error(), {});
                         }
-                        names_meta tasks;
-                        for (const auto& p : run->parts) tasks.names.push_back(p.task);
-                        wire_answer a{.meta = bytes_of_meta(run_meta{run->number})};
-                        a.payload.emplace_back(bytes_of_meta(tasks));
                         reply(nullptr, std::move(a));
                     });
 }
@@ -188,12 +196,12 @@ RILL_COLD void master::run(const incoming_request& request, const answer_functio
                           try {
                               a = answer_with(values, trace.get(), env.now() - began);
                           } catch (...) {
-                              return ends(std::current_exception(), {});
+                              return ends(current_error(), {});
                           }
                           ends(nullptr, std::move(a));
                       });
     } catch (...) {
-        ends(std::current_exception(), {});
+        ends(current_error(), {});
     }
 }
 
@@ -230,7 +238,11 @@ RILL_COLD void master::close() noexcept {
         all.swap(sessions_);
         timer_ = {};
     }
-    for (const auto& [number, s] : all) s->of->close(peers_->self().name + " has stopped");
+    std::string why = "stopped"; // short enough to need no memory
+    try {
+        why = peers_->self().name + " has stopped";
+    } catch (...) {}
+    for (const auto& [number, s] : all) s->of->close(why);
 }
 
 RILL_COLD void master::reset(const incoming_request& request, const answer_function& reply) {
@@ -280,8 +292,14 @@ RILL_COLD void master::list_devices(const incoming_request& request, const answe
     const auto made = std::make_shared<listed_devices>();
     for (const auto& d : find(request.session)->of->devices()) made->found.all.push_back({d.name, d.type, 0});
     const auto all = std::make_shared<joined_answers>([made, reply](const std::exception_ptr&) {
-        const std::lock_guard lock(made->mutex);
-        reply(nullptr, {.meta = bytes_of_meta(made->found)});
+        wire_answer a;
+        try {
+            const std::lock_guard lock(made->mutex);
+            a.meta = bytes_of_meta(made->found);
+        } catch (...) {
+            return reply(current_error(), {});
+        }
+        reply(nullptr, std::move(a));
     });
     made->note(peers_->self().name, worker::devices());
     for (const auto& t : peers_->cluster().all_tasks()) {
@@ -290,7 +308,7 @@ RILL_COLD void master::list_devices(const incoming_request& request, const answe
         const auto note = [made, task, ended = all->next()](const std::exception_ptr& problem, const wire_answer& a) {
             if (!problem) try {
                     made->note(task, meta_of<devices_meta>(a.meta));
-                } catch (const error&) { // not a list of devices: their memory stays unknown
+                } catch (...) { // not a list of devices: their memory stays unknown
                 }
             ended(nullptr, {});
         };
@@ -318,10 +336,11 @@ RILL_COLD void master::cut(const incoming_request& request, const answer_functio
 
 /// Watches for clients that have become silent.
 RILL_COLD void master::watch() {
-    if (sessions_.empty() || std::exchange(watches_, true)) return;
+    if (sessions_.empty() || watches_) return;
     timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->look();
     });
+    watches_ = true;
 }
 
 RILL_COLD void master::look() {
@@ -330,13 +349,16 @@ RILL_COLD void master::look() {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
+        try {
+            watch();
+        } catch (...) { // once more: nobody else may do it
+            watch();
+        }
         const auto now = peers_->runs_in().now();
         for (const auto& [number, s] : sessions_)
             if (s->running == 0 && now - s->heard > peers_->health().lease) silent.push_back(number);
     }
     for (const auto& number : silent) end(number, "the client of the session gave no sign of life");
-    const std::lock_guard lock(mutex_);
-    if (!closed_) watch();
 }
 
 }}} // namespace rill::RILL_ABI::detail

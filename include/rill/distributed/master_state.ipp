@@ -28,8 +28,18 @@ RILL_COLD void master::fence(const incoming_request& request, const answer_funct
         run = at->second;
     }
     const auto ends = begin(in, reply);
+    try {
+        fence_tasks(request, *run, ends);
+    } catch (...) {
+        ends(current_error(), {});
+    }
+}
+
+RILL_COLD void master::fence_tasks(const incoming_request& request, const cluster_run& run,
+                                   const answer_function& ends) {
+    const auto meta = meta_of<fence_meta>(request.meta);
     const auto all = std::make_shared<joined_answers>([ends](const std::exception_ptr& problem) { ends(problem, {}); });
-    for (const auto& p : run->parts) {
+    for (const auto& p : run.parts) {
         auto ended = all->next();
         try {
             if (!p.to)
@@ -61,8 +71,17 @@ struct collected_state {
 
 RILL_COLD void master::save_state(const incoming_request& request, const answer_function& reply) {
     const auto in = find(request.session);
-    const auto made = std::make_shared<collected_state>();
     const auto ends = begin(in, reply);
+    try {
+        collect_state(request, *in->of, ends);
+    } catch (...) {
+        ends(current_error(), {});
+    }
+}
+
+RILL_COLD void master::collect_state(const incoming_request& request, const cluster_session& of,
+                                     const answer_function& ends) {
+    const auto made = std::make_shared<collected_state>();
     const auto all = std::make_shared<joined_answers>([made, ends](const std::exception_ptr& problem) {
         if (problem) return ends(problem, {});
         wire_answer a;
@@ -73,7 +92,7 @@ RILL_COLD void master::save_state(const incoming_request& request, const answer_
         }
         ends(nullptr, std::move(a));
     });
-    for (const auto& [task, incarnation] : in->of->tasks()) {
+    for (const auto& [task, incarnation] : of.tasks()) {
         const auto ended = all->next();
         try {
             if (task == peers_->self().name) {
@@ -106,8 +125,15 @@ RILL_COLD void master::save_state(const incoming_request& request, const answer_
 }
 
 RILL_COLD void master::restore_state(const incoming_request& request, const answer_function& reply) {
-    const auto in = find(request.session);
-    const auto ends = begin(in, reply);
+    const auto ends = begin(find(request.session), reply);
+    try {
+        spread_state(request, ends);
+    } catch (...) {
+        ends(current_error(), {});
+    }
+}
+
+RILL_COLD void master::spread_state(const incoming_request& request, const answer_function& ends) {
     const auto all = std::make_shared<joined_answers>([ends](const std::exception_ptr& problem) { ends(problem, {}); });
     const auto& self = peers_->self().name;
     const auto tasks = peers_->cluster().all_tasks();

@@ -15,9 +15,10 @@ RILL_COLD std::shared_ptr<channel> peer_channels::to(const std::string& task) {
     const auto& address = cluster_.address(parse_device(task));
     const std::lock_guard lock(mutex_);
     if (closed_) throw unavailable(self_.name + " has stopped");
-    auto& there = all_[task];
-    if (!there) there = std::make_shared<channel>(net_, env_, self_, address, task, health_);
-    return there;
+    if (const auto known = all_.find(task); known != all_.end()) return known->second;
+    auto made = std::make_shared<channel>(net_, env_, self_, address, task, health_);
+    all_.emplace(task, made);
+    return made;
 }
 
 RILL_COLD std::uint64_t peer_channels::bytes_sent() {
@@ -34,7 +35,7 @@ RILL_COLD void peer_channels::close() noexcept {
         closed_ = true;
         all.swap(all_);
     }
-    const auto why = std::make_exception_ptr(unavailable(self_.name + " has stopped"));
+    const auto why = error_made_by([&] { return unavailable(self_.name + " has stopped"); });
     for (auto& [task, c] : all) c->close(why);
 }
 

@@ -6,13 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include <rill/distributed/run_by_names.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A prepared run of a cluster.
 class remote_run final : public prepared_run, public std::enable_shared_from_this<remote_run> {
 public:
-    remote_run(std::shared_ptr<client_session> session, client_session::prepared run)
-        : session_(std::move(session)), run_(std::move(run)) {}
+    remote_run(std::shared_ptr<client_session> session, client_session::prepared run, const rill::graph& of)
+        : session_(std::move(session)), run_(std::move(run)), of_(of) {}
 
     ~remote_run() override { session_->release(run_); }
 
@@ -21,9 +23,9 @@ public:
     void start(std::vector<any_array> feeds, const run_options& how, completion done) override {
         // the tasks keep their parts until the step has ended
         session_->start(run_, feeds, how,
-                        [self = shared_from_this(), done = std::move(done)](std::exception_ptr problem,
+                        [self = shared_from_this(), done = std::move(done)](const std::exception_ptr& problem,
                                                                             std::vector<any_array> values) {
-                            done(std::move(problem), std::move(values));
+                            done(with_places(problem, self->of_), std::move(values));
                         });
     }
     RILL_INLINE std::string memory_report() override;
@@ -31,6 +33,7 @@ public:
 private:
     const std::shared_ptr<client_session> session_;
     const client_session::prepared run_;
+    const rill::graph of_;
 };
 
 RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::span<const fetch_place>,
@@ -54,7 +57,7 @@ RILL_COLD step_result remote_run::run(std::span<const any_array> feeds, std::spa
                     });
     std::unique_lock lock(end->mutex);
     while (!end->is_over) end->changed->wait(lock, environment::time_point::max());
-    if (end->problem) std::rethrow_exception(end->problem);
+    if (end->problem) std::rethrow_exception(with_places(end->problem, of_));
     return step_result(std::move(end->values));
 }
 
@@ -78,14 +81,18 @@ RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_k
         if (auto known = runs_.find(key)) return known;
     }
     check_key(key);
-    std::shared_ptr<prepared_run> made = detail::make_shared<remote_run>(session_, session_->prepare(graph(), key));
+    std::shared_ptr<prepared_run> made = detail::make_shared<remote_run>(session_, session_->prepare(graph(), key), graph());
     std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     return runs_.add(key, std::move(made), gone);
 }
 
 RILL_COLD void remote_session_core::close(const std::source_location& where) noexcept {
-    session_->close("the session is closed" + at_place(where));
+    std::string why = "closed"; // short enough to need no memory
+    try {
+        why = "the session is closed" + at_place(where);
+    } catch (...) {}
+    session_->close(why);
     const std::lock_guard lock(mutex_);
     runs_.clear();
 }

@@ -40,7 +40,8 @@ using request_handler = std::function<void(incoming_request request, answer_func
 
 /// The called side of a task: answers the requests of all peers that connect to its address, each once. It cuts off a peer that sends three
 /// malformed messages within a minute. For malformed frames, the connection ends. For malformed arguments, the peer's later calls are
-/// refused until it restarts. Thread-safe.
+/// refused until it restarts. A request for which memory is out is answered with resource_exhausted, at the latest when its caller asks
+/// again. Thread-safe.
 class responder : public std::enable_shared_from_this<responder> {
 public:
     /// Creates a responder. `most_bytes`: the limit on payloads that arrive in chunks, over all callers; 0: no limit. A request beyond it
@@ -100,16 +101,23 @@ private:
         bool carries_data = false;
     };
 
+    /// What follows from a message, once the lock is released.
+    struct reaction {
+        std::vector<wire_message> sends;
+        std::vector<message_parts> again; // answers that were sent before
+        std::function<void()> run;
+        std::uint64_t begins = 0; // the request that `run` handles, or whose payload is awaited
+    };
+
     transport::receiver receiver();
     void receive(transport::connection from, const message_parts& parts);
+    void react(transport::connection from, transport::connection chunks_to, reaction& to) noexcept;
     void on_hello(transport::connection from, const wire_message& m, std::vector<wire_message>& sends);
     /// Returns the running requests below a number. Their caller has cancelled them, and the cancel message was lost.
     static std::vector<std::uint64_t> abandoned(const caller& by, std::uint64_t below);
-    void on_message(caller& by, wire_message m, std::vector<wire_message>& sends, std::vector<message_parts>& again,
-                    std::function<void()>& run);
-    void on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,
-                    std::vector<message_parts>& again, std::function<void()>& run);
-    void on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends, std::function<void()>& run);
+    void on_message(caller& by, wire_message m, reaction& to);
+    void on_request(caller& by, wire_message m, time_point deadline, reaction& to);
+    void on_chunk(caller& by, const wire_message& m, reaction& to);
     /// Removes a request whose payload arrives in chunks.
     arriving remove(caller& by, std::map<std::uint64_t, arriving>::iterator at);
     /// Returns the function that handles a request whose payload is complete.
@@ -119,7 +127,12 @@ private:
     void give_up(const caller_key& of, std::uint64_t request, bool is_lost);
     answer_function reply_to_request(const caller_key& of, std::uint64_t request);
     void answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
-                wire_answer answer);
+                wire_answer answer) noexcept;
+    void try_answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
+                    wire_answer answer);
+    /// Ends a request without an answer and without an allocation: its caller gets resource_exhausted when it asks again.
+    std::shared_ptr<cancellation> settle(caller& by, std::uint64_t request) noexcept;
+    void send(transport::connection to, wire_message m) noexcept;
     bool is_lost(const caller_key& of, std::uint64_t request) const;
     std::string named_self() const { return self_.name + " (incarnation " + std::to_string(self_.incarnation) + ")"; }
     wire_message reply_to(const wire_message& m, wire_type type) const;

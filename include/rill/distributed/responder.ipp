@@ -4,6 +4,7 @@
 #include <rill/distributed/responder.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <rill/core/log.hpp>
@@ -20,7 +21,11 @@ RILL_COLD responder::responder(std::shared_ptr<transport> net, environment& runs
 
 RILL_COLD transport::receiver responder::receiver() {
     return [weak = weak_from_this()](transport::connection from, const message_parts& m) {
-        if (const auto self = weak.lock()) self->receive(from, m);
+        if (const auto self = weak.lock()) try {
+                self->receive(from, m);
+            } catch (...) { // as if it were lost on its way
+                note_handled("a message of a caller is dropped: out of memory");
+            }
     };
 }
 
@@ -31,26 +36,6 @@ RILL_COLD std::string responder::listen(const std::string& address, const std::s
         data_address_ = std::move(at);
     }
     return net_->listen(address, receiver());
-}
-
-RILL_COLD void responder::close() noexcept {
-    std::vector<std::shared_ptr<cancellation>> running;
-    std::vector<std::pair<transport::connection, wire_message>> farewells;
-    {
-        const std::lock_guard lock(mutex_);
-        if (std::exchange(closed_, true)) return;
-        for (auto& [key, c] : callers_) {
-            for (auto& [number, r] : c.running) running.push_back(r.given_up);
-            wire_message m;
-            m.head.type = wire_type::goodbye;
-            m.head.sender = self_.incarnation;
-            m.head.receiver = key.first;
-            farewells.emplace_back(c.last, std::move(m));
-        }
-        timer_ = {};
-    }
-    for (auto& [to, m] : farewells) net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
-    for (const auto& r : running) r->cancel();
 }
 
 RILL_COLD std::size_t responder::refused() const {
@@ -118,54 +103,51 @@ RILL_COLD void responder::refuse_arguments(const caller_key& of) {
 
 RILL_COLD void responder::receive(transport::connection from, const message_parts& parts) {
     auto m = unpack_message(parts);
-    std::vector<wire_message> sends;
-    std::vector<message_parts> again;
-    std::function<void()> run;
+    reaction to;
     transport::connection chunks_to = from;
+    std::shared_ptr<cancellation> gone; // destroyed after the lock is released
     {
         const std::lock_guard lock(mutex_);
         if (closed_) return;
         if (!m) return refuse_frame(from);
         if (m->head.type == wire_type::hello) {
-            on_hello(from, *m, sends);
+            on_hello(from, *m, to.sends);
         } else {
             const auto who = greeted_.find(from);
             if (who == greeted_.end()) { // as after a reconnection: the peer must say hello again
                 auto r = reply_to(*m, wire_type::refuse);
                 r.head.method = static_cast<std::uint32_t>(error_code::unauthenticated);
-                sends.push_back(std::move(r));
+                to.sends.push_back(std::move(r));
             } else if (who->second.who.first != m->head.sender) {
                 return refuse_frame(from);
             } else if (m->head.receiver != self_.incarnation) {
-                sends.push_back(error_to(*m, error_code::aborted, named_self() + " has restarted"));
+                to.sends.push_back(error_to(*m, error_code::aborted, named_self() + " has restarted"));
             } else {
                 auto& by = callers_.at(who->second.who);
                 if (!who->second.carries_data) by.last = from;
                 if (m->head.type == wire_type::pull) by.pulled = from;
                 chunks_to = by.pulled;
-                on_message(by, std::move(*m), sends, again, run);
-                watch();
+                try {
+                    on_message(by, std::move(*m), to);
+                    watch();
+                } catch (...) { // the message is dropped, as if it were lost, and its request does not run
+                    if (to.begins) gone = settle(by, to.begins);
+                    to.run = nullptr;
+                }
             }
         }
     }
-    for (auto& s : sends) {
-        if (s.head.type == wire_type::pong && progress_) s.meta = bytes_of_meta(progress_());
-        const auto to = s.head.type == wire_type::chunk ? chunks_to : from;
-        net_->send(to, pack_message(std::move(s), net_->needs_checksums()));
-    }
-    for (auto& a : again) net_->send(from, std::move(a));
-    if (run) run();
+    react(from, chunks_to, to);
 }
 
-RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wire_message>& sends,
-                                     std::vector<message_parts>& again, std::function<void()>& run) {
+RILL_COLD void responder::on_message(caller& by, wire_message m, reaction& to) {
     const auto late = by.delay.of(wire_clock(env_.now()) - m.head.sent_at, env_.now());
     by.heard = env_.now();
     by.answers.acknowledge_below(m.head.ack_below);
     by.chunks.erase_below(m.head.ack_below);
     const auto given_up = abandoned(by, m.head.ack_below);
     switch (m.head.type) {
-    case wire_type::ping: sends.push_back(reply_to(m, wire_type::pong)); break;
+    case wire_type::ping: to.sends.push_back(reply_to(m, wire_type::pong)); break;
     case wire_type::grant:
         by.answers.acknowledge(m.head.request);
         by.chunks.erase(m.head.request);
@@ -177,10 +159,10 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
             ++late_; // a caller that still waits sends it again
             break;
         }
-        on_request(by, std::move(m), is_timed ? env_.now_plus(left) : time_point::max(), sends, again, run);
+        on_request(by, std::move(m), is_timed ? env_.now_plus(left) : time_point::max(), to);
         break;
     }
-    case wire_type::chunk: on_chunk(by, m, sends, run); break;
+    case wire_type::chunk: on_chunk(by, m, to); break;
     case wire_type::pull:
         try {
             by.chunks.on_pull(m.head.request, meta_of<offset_meta>(m.meta).offset, std::uint64_t(m.head.credit) << 10,
@@ -190,22 +172,22 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, std::vector<wir
         }
         break;
     case wire_type::cancel:
-        run = [self = shared_from_this(), of = by.key, number = m.head.request] { self->give_up(of, number, false); };
+        to.run = [self = shared_from_this(), of = by.key, number = m.head.request] { self->give_up(of, number, false); };
         break;
     default: break;
     }
     if (!given_up.empty())
-        run = [self = shared_from_this(), of = by.key, given_up, then = std::move(run)] {
+        to.run = [self = shared_from_this(), of = by.key, given_up, then = std::move(to.run)] {
             for (const auto number : given_up) self->give_up(of, number, false);
             if (then) then();
         };
-    while (auto c = by.chunks.next()) {
-        auto r = reply_to(m, wire_type::chunk);
-        r.head.request = c->request;
-        r.meta = bytes_of_meta(offset_meta{c->offset});
-        r.payload.push_back(std::move(c->bytes));
-        sends.push_back(std::move(r));
-    }
+    while (auto c = by.chunks.next()) try {
+            auto r = reply_to(m, wire_type::chunk);
+            r.head.request = c->request;
+            r.meta = bytes_of_meta(offset_meta{c->offset});
+            r.payload.push_back(std::move(c->bytes));
+            to.sends.push_back(std::move(r));
+        } catch (const std::bad_alloc&) {} // it counts as lost: its receiver asks again
 }
 
 RILL_COLD std::vector<std::uint64_t> responder::abandoned(const caller& by, std::uint64_t below) {
@@ -250,16 +232,16 @@ RILL_COLD void responder::on_hello(transport::connection from, const wire_messag
     const bool is_new = !callers_.contains(key), carries_data = m.head.flags & wire_header::carries_data;
     if (carries_data && is_new)
         return refuse(error_code::failed_precondition, hello.from + " has no connection but for data");
+    auto& by = callers_[key]; // first: who is greeted has an entry here
+    by.key = key;
     greeted_[from] = {key, carries_data};
     auto r = reply_to(m, wire_type::welcome);
     if (carries_data) r.head.flags = wire_header::carries_data;
     r.meta = bytes_of_meta(hello_meta{self_.name, hello.from, self_.cluster, carries_data ? "" : data_address_});
     sends.push_back(std::move(r));
     if (carries_data) return;
-    auto& by = callers_[key];
     if (is_new || env_.now() - by.heard > std::chrono::minutes(1))
         by.delay.begin(wire_clock(env_.now()) - m.head.sent_at, env_.now());
-    by.key = key;
     by.last = from;
     by.heard = env_.now();
 }
@@ -270,39 +252,44 @@ RILL_COLD answer_function responder::reply_to_request(const caller_key& of, std:
     };
 }
 
-RILL_COLD void responder::on_request(caller& by, wire_message m, time_point deadline, std::vector<wire_message>& sends,
-                                     std::vector<message_parts>& again, std::function<void()>& run) {
+RILL_COLD void responder::on_request(caller& by, wire_message m, time_point deadline, reaction& to) {
     const auto number = m.head.request;
     switch (by.answers.begin(number)) {
     case answer_table::state::over: return;
-    case answer_table::state::done: again.push_back(*by.answers.find(number)); return;
+    case answer_table::state::done:
+        if (by.answers.find(number)->empty())
+            to.sends.push_back(error_to(m, error_code::resource_exhausted, named_self() + ": out of memory"));
+        else
+            to.again.push_back(*by.answers.find(number));
+        return;
     case answer_table::state::running:
         if (const auto at = by.incomplete.find(number); at != by.incomplete.end())
-            sends.push_back(pull(m, at->second, true));
+            to.sends.push_back(pull(m, at->second, true));
         else
-            sends.push_back(reply_to(m, wire_type::grant));
+            to.sends.push_back(reply_to(m, wire_type::grant));
         return;
     case answer_table::state::full:
-        sends.push_back(error_to(m, error_code::resource_exhausted,
+        to.sends.push_back(error_to(m, error_code::resource_exhausted,
                                  named_self() + ": " + std::to_string(answer_table::most) + " requests are open"));
         return;
     case answer_table::state::fresh: break;
     }
+    to.begins = number;
     by.running.try_emplace(number);
     const auto fails = [&](const std::exception_ptr& why) {
-        run = [reply = reply_to_request(by.key, number), why] { reply(why, {}); };
+        to.run = [reply = reply_to_request(by.key, number), why] { reply(why, {}); };
     };
     if (m.head.flags & wire_header::is_probe) // it was accepted before but is unknown: a protocol error
         return fails(std::make_exception_ptr(aborted(named_self() + " does not know the request any more")));
     if (!(m.head.flags & wire_header::is_chunked)) {
-        run = running(by, std::move(m), deadline);
+        to.run = running(by, std::move(m), deadline);
         return;
     }
     try {
         chunk_receiver payload(sizes_announced(m));
         m.payload.clear();
         const auto at = by.incomplete.try_emplace(number, arriving{std::move(m), std::move(payload), deadline}).first;
-        sends.push_back(pull(at->second.message, at->second, false));
+        to.sends.push_back(pull(at->second.message, at->second, false));
     } catch (const error&) {
         fails(std::current_exception());
     }
@@ -316,18 +303,18 @@ RILL_COLD wire_message responder::pull(const wire_message& m, const arriving& a,
     return r;
 }
 
-RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, std::vector<wire_message>& sends,
-                                   std::function<void()>& run) {
+RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, reaction& to) {
     const auto at = by.incomplete.find(m.head.request);
     if (at == by.incomplete.end() || m.payload.size() != 1) return;
     auto& a = at->second;
     const auto bytes = m.payload[0].bytes();
     if (most_bytes_ && arrived_ + bytes.size() > most_bytes_) {
+        to.begins = at->first;
         const auto gone = remove(by, at);
         const auto why = std::make_exception_ptr(
             resource_exhausted(self_.name + ": payloads that arrive have more than " + std::to_string(most_bytes_) +
                                " bytes together"));
-        run = [reply = reply_to_request(by.key, gone.message.head.request), why] { reply(why, {}); };
+        to.run = [reply = reply_to_request(by.key, gone.message.head.request), why] { reply(why, {}); };
         return;
     }
     try {
@@ -335,15 +322,19 @@ RILL_COLD void responder::on_chunk(caller& by, const wire_message& m, std::vecto
     } catch (const error&) { // its sender is asked again
         refuse_arguments(by);
         return;
+    } catch (const std::bad_alloc&) {
+        to.begins = at->first;
+        throw;
     }
     arrived_ += bytes.size();
     if (!a.payload.is_complete()) {
-        sends.push_back(pull(m, a, false));
+        to.sends.push_back(pull(m, a, false));
         return;
     }
+    to.begins = at->first;
     auto complete = remove(by, at);
     complete.message.payload = complete.payload.parts();
-    run = running(by, std::move(complete.message), complete.deadline);
+    to.run = running(by, std::move(complete.message), complete.deadline);
 }
 
 RILL_COLD responder::arriving responder::remove(caller& by, std::map<std::uint64_t, arriving>::iterator at) {
@@ -386,7 +377,7 @@ RILL_COLD void responder::note_running(const caller_key& of, const wire_message&
         if (closed_ || by == callers_.end() || !by->second.running.contains(grant.head.request)) return;
         to = by->second.last;
     }
-    net_->send(to, pack_message(grant, net_->needs_checksums()));
+    send(to, grant);
 }
 
 }}} // namespace rill::RILL_ABI::detail

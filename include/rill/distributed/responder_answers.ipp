@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The ends of requests: answers, cancellations, and callers that become silent.
+// The ends of requests: answers, cancellations, and callers that become silent; the end of the responder.
 
 #include <rill/distributed/responder.hpp>
 
@@ -9,6 +9,64 @@
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void responder::close() noexcept {
+    std::map<caller_key, caller> callers;
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(closed_, true)) return;
+        callers.swap(callers_);
+        timer_ = {};
+    }
+    for (const auto& [key, c] : callers) {
+        wire_message m;
+        m.head.type = wire_type::goodbye;
+        m.head.sender = self_.incarnation;
+        m.head.receiver = key.first;
+        send(c.last, std::move(m));
+    }
+    for (const auto& [key, c] : callers)
+        for (const auto& [number, r] : c.running) r.given_up->cancel();
+}
+
+/// Sends a message. If memory is out, it counts as lost on its way.
+RILL_COLD void responder::send(transport::connection to, wire_message m) noexcept {
+    try {
+        net_->send(to, pack_message(std::move(m), net_->needs_checksums()));
+    } catch (...) {}
+}
+
+RILL_COLD std::shared_ptr<cancellation> responder::settle(caller& by, std::uint64_t request) noexcept {
+    std::shared_ptr<cancellation> gone;
+    if (const auto at = by.incomplete.find(request); at != by.incomplete.end()) (void)remove(by, at);
+    if (const auto at = by.running.find(request); at != by.running.end()) {
+        gone = std::move(at->second.given_up);
+        by.running.erase(at);
+    }
+    by.chunks.erase(request);
+    by.answers.record(request, {}); // which says that there is none
+    return gone;
+}
+
+RILL_COLD void responder::react(transport::connection from, transport::connection chunks_to, reaction& to) noexcept {
+    for (auto& s : to.sends) {
+        if (s.head.type == wire_type::pong && progress_) try {
+                s.meta = bytes_of_meta(progress_());
+            } catch (...) { // it is a sign of life all the same
+            }
+        const auto there = s.head.type == wire_type::chunk ? chunks_to : from;
+        send(there, std::move(s));
+    }
+    for (auto& a : to.again) try {
+            net_->send(from, std::move(a));
+        } catch (...) { // its caller asks again
+        }
+    if (to.run) try {
+            to.run();
+        } catch (...) {
+            note_handled("an exception of a function that serves a request");
+        }
+}
 
 /// Cancels a request that its caller has given up. `is_lost`: the caller became silent instead of cancelling.
 RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, bool is_lost) {
@@ -29,8 +87,8 @@ RILL_COLD void responder::give_up(const caller_key& of, std::uint64_t request, b
     }
     if (runs) runs->cancel();
     if (was_incomplete)
-        answer(of, request, std::make_exception_ptr(cancelled("the request was given up before its payload had come")),
-               {});
+        answer(of, request,
+               error_made_by([] { return cancelled("the request was given up before its payload had come"); }), {});
 }
 
 RILL_COLD bool responder::is_lost(const caller_key& of, std::uint64_t request) const {
@@ -42,7 +100,19 @@ RILL_COLD bool responder::is_lost(const caller_key& of, std::uint64_t request) c
 }
 
 RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
-                                 wire_answer answer) {
+                                 wire_answer answer) noexcept {
+    try {
+        try_answer(to_whom, request, problem, std::move(answer));
+    } catch (...) {
+        std::shared_ptr<cancellation> gone; // destroyed after the lock is released
+        const std::lock_guard lock(mutex_);
+        const auto by = callers_.find(to_whom);
+        if (by != callers_.end() && by->second.running.contains(request)) gone = settle(by->second, request);
+    }
+}
+
+RILL_COLD void responder::try_answer(const caller_key& to_whom, std::uint64_t request, const std::exception_ptr& problem,
+                                     wire_answer answer) {
     const auto incarnation = to_whom.first;
     wire_message m;
     m.head.type = wire_type::response;
@@ -86,13 +156,17 @@ RILL_COLD void responder::answer(const caller_key& to_whom, std::uint64_t reques
         if (closed_ || by == callers_.end()) return;
         const auto at = by->second.running.find(request);
         if (at == by->second.running.end()) return;
-        gone = std::move(at->second.given_up);
-        by->second.running.erase(at);
-        by->second.answers.record(request, parts);
+        auto kept = parts;
         if (is_long) by->second.chunks.add(request, std::move(answer.payload));
+        gone = std::move(at->second.given_up); // from here on nothing fails
+        by->second.running.erase(at);
+        by->second.answers.record(request, std::move(kept));
         to = by->second.last;
     }
-    net_->send(to, std::move(parts));
+    try {
+        net_->send(to, std::move(parts));
+    } catch (...) { // its caller asks again
+    }
 }
 
 /// Watches for callers that become silent while their requests run.
@@ -101,11 +175,11 @@ RILL_COLD void responder::watch() {
     bool any = false;
     for (const auto& [key, c] : callers_) any |= !c.running.empty();
     if (!any) return;
-    watches_ = true;
     looks_at_ = env_.now_plus(health_.slow);
     timer_ = env_.at(looks_at_, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->look();
     });
+    watches_ = true;
 }
 
 RILL_COLD void responder::look() {
@@ -114,14 +188,18 @@ RILL_COLD void responder::look() {
         const std::lock_guard lock(mutex_);
         watches_ = false;
         if (closed_) return;
-        const auto now = env_.now();
-        const bool has_slept = now - looks_at_ > health_.slow; // this task was suspended: the callers may have called
+        const auto now = env_.now(), was_due = looks_at_;
+        try {
+            watch();
+        } catch (...) { // once more: nobody else may do it
+            watch();
+        }
+        const bool has_slept = now - was_due > health_.slow; // this task was suspended: the callers may have called
         for (auto& [key, c] : callers_)
             if (has_slept)
                 c.heard = std::max(c.heard, now);
             else if (now - c.heard >= health_.dead)
                 for (auto& [number, r] : c.running) lost.emplace_back(key, number);
-        watch();
     }
     for (const auto& [of, number] : lost) give_up(of, number, true);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <exception>
+#include <string>
 #include <vector>
 
 #include <rill/distributed/wire_meta.hpp>
@@ -17,6 +19,10 @@ plan_key plan_key_of(const run_names& names, const graph& in);
 
 /// Returns the bytes of a graph that holds only what the run needs. Variables keep their values, but not their initializers.
 std::string bytes_of_run(const graph& g, const plan_key& key);
+
+/// Returns an error of a run of `g` with the places of the nodes that it names. A graph crosses the wire without its places, so that a
+/// task says "made at an unknown place".
+std::exception_ptr with_places(const std::exception_ptr& problem, const graph& g) noexcept;
 
 }}} // namespace rill::RILL_ABI::detail
 

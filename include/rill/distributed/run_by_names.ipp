@@ -4,7 +4,9 @@
 #include <rill/distributed/run_by_names.hpp>
 
 #include <string>
+#include <string_view>
 
+#include <rill/distributed/wire_message.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
 
@@ -53,6 +55,35 @@ RILL_COLD std::string bytes_of_run(const graph& g, const plan_key& key) {
         if (const auto first = g.state().value(n); !first.empty()) saved.values.push_back({i, bytes_of_array(first)});
     }
     return bytes_of(saved);
+}
+
+/// Returns where a node of this name was made, as text; empty if unknown. The name may be that of an output.
+inline std::string place_of_name(const std::string& name, const graph& g) {
+    const auto* n = g.state().find(name);
+    if (const auto colon = name.rfind(':'); !n && colon != std::string::npos) n = g.state().find(name.substr(0, colon));
+    if (n) return n->where.line() == 0 ? std::string() : "made at " + to_string(n->where);
+    return name.starts_with("_x/") ? "added between tasks" : std::string(); // see part_graph
+}
+
+RILL_COLD std::exception_ptr with_places(const std::exception_ptr& problem, const graph& g) noexcept {
+    constexpr std::string_view unknown = "made at an unknown place";
+    if (problem) try {
+            auto [code, text] = described(problem);
+            bool any = false;
+            for (auto at = text.find(unknown); at != std::string::npos; at = text.find(unknown, at + 1)) {
+                // behind "node 'layer/add', " or "'layer/add' ("
+                const auto end = at >= 4 && text[at - 3] == '\'' ? at - 3 : 0;
+                const auto begin = end > 0 ? text.rfind('\'', end - 1) : std::string::npos;
+                if (begin == std::string::npos) continue;
+                const auto place = place_of_name(text.substr(begin + 1, end - begin - 1), g);
+                if (place.empty()) continue;
+                text.replace(at, unknown.size(), place);
+                any = true;
+            }
+            if (any) return made_error(static_cast<std::uint32_t>(code), text);
+        } catch (...) { // out of memory: the error stays as it is
+        }
+    return problem;
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -106,7 +106,10 @@ struct server::state {
             const std::lock_guard lock(mutex);
             if (std::exchange(is_stopped, true)) return;
         }
-        detail::the_client_links().remove(target(), clients);
+        try {
+            detail::the_client_links().remove(target(), clients);
+        } catch (...) { // out of memory: sessions that find it there get its error
+        }
         if (!tells) net->close();
         answers->close();
         leads->close();
@@ -114,8 +117,10 @@ struct server::state {
         own->close();
         net->close();
         if (tells)
-            clients->close(std::make_exception_ptr(
-                unavailable(name + " (incarnation " + std::to_string(peers->self().incarnation) + ") has stopped")));
+            clients->close(detail::error_made_by([&] {
+                return unavailable(name + " (incarnation " + std::to_string(peers->self().incarnation) +
+                                   ") has stopped");
+            }));
         stopped->notify();
     }
 

@@ -37,8 +37,22 @@ std::vector<std::uint64_t> sizes_announced(const wire_message& m);
 
 /// Returns the code and the text of an error.
 std::pair<error_code, std::string> described(const std::exception_ptr& problem);
+/// Returns the code of an error, as described() does, without an allocation.
+error_code code_of(const std::exception_ptr& problem) noexcept;
 /// Returns the exception for a code from the wire; `unknown` for an undefined code.
 std::exception_ptr made_error(std::uint32_t code, const std::string& text);
+/// Returns the error that f makes, or the one that prevents it: out of memory.
+template <class F> std::exception_ptr error_made_by(const F& f) noexcept {
+    try {
+        return std::make_exception_ptr(f());
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+/// Returns the current exception. A std::bad_alloc becomes resource_exhausted, if its text can be allocated.
+std::exception_ptr current_error() noexcept;
+/// Notes in the log that an exception was handled. It allocates nothing.
+void note_handled(const char* what) noexcept;
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <rill/core/crc32c.hpp>
+#include <rill/core/log.hpp>
 #include <rill/distributed/chunks.hpp>
 #include <rill/distributed/wire_meta.hpp>
 
@@ -93,6 +95,31 @@ RILL_COLD std::pair<error_code, std::string> described(const std::exception_ptr&
         return {error_code::unknown, "an exception of unknown type"};
     }
 }
+
+RILL_COLD error_code code_of(const std::exception_ptr& problem) noexcept {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const error& e) {
+        return e.code();
+    } catch (const std::bad_alloc&) {
+        return error_code::resource_exhausted;
+    } catch (...) {
+        return error_code::unknown;
+    }
+}
+
+RILL_COLD std::exception_ptr current_error() noexcept {
+    auto now = std::current_exception();
+    try {
+        std::rethrow_exception(now);
+    } catch (const std::bad_alloc&) {
+        return error_made_by([] { return resource_exhausted("out of memory"); });
+    } catch (...) {
+        return now;
+    }
+}
+
+RILL_COLD void note_handled(const char* what) noexcept { log_message(log_level::warning, what); }
 
 RILL_COLD std::exception_ptr made_error(std::uint32_t code, const std::string& text) {
     const bool known = code > 0 && code <= static_cast<std::uint32_t>(error_code::unauthenticated);

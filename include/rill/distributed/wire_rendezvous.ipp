@@ -91,7 +91,13 @@ RILL_COLD void wire_rendezvous::deliver(std::uint32_t edge, std::uint64_t sequen
         in.values.erase(at);
         ++in.next;
         lock.unlock();
-        arrived_.send(edge, std::move(next));
+        try {
+            arrived_.send(edge, std::move(next));
+        } catch (...) { // its sender ends the step
+            lock.lock();
+            in.moves = false;
+            throw;
+        }
         lock.lock();
     }
     in.moves = false;

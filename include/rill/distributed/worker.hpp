@@ -112,4 +112,5 @@ private:
 #include <rill/distributed/worker.ipp>
 #include <rill/distributed/worker_fence.ipp>
 #include <rill/distributed/worker_requests.ipp>
+#include <rill/distributed/worker_sessions.ipp>
 #endif

@@ -4,6 +4,7 @@
 #include <rill/distributed/worker.hpp>
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -58,6 +59,7 @@ struct worker::running_step {
     std::exception_ptr problem; // of another task; it ends the step
     early_values early;         // empty once it has begun
     std::vector<answer_function> awaited; // answered at the end of the step
+    std::set<std::uint64_t> over;         // its number, for session_state::over: the end of a step must not fail
 };
 
 struct worker::session_state {
@@ -88,115 +90,6 @@ RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory
 }
 
 RILL_COLD worker::~worker() { close(); }
-
-RILL_COLD void worker::close() noexcept {
-    std::map<session_number, std::shared_ptr<session_state>> all;
-    {
-        const std::lock_guard lock(mutex_);
-        closed_ = true;
-        all.swap(sessions_);
-        timer_ = {};
-    }
-    const auto why = std::make_exception_ptr(unavailable(peers_->self().name + " has stopped"));
-    for (auto& [number, s] : all) end(*s, "its server has stopped", why);
-}
-
-/// Ends the steps of a session that was removed from the list. Frees the state that they do not use.
-RILL_COLD void worker::end(session_state& gone, const char* state_ends, const std::exception_ptr& why) noexcept {
-    gone.resources->end(state_ends);
-    std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
-    std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
-    std::vector<early_values> early;
-    {
-        const std::lock_guard lock(gone.mutex);
-        parts.swap(gone.parts);
-        steps = gone.steps;
-        for (auto& [number, s] : steps) early.push_back(std::exchange(s->early, {}));
-    }
-    for (const auto& values : early)
-        for (const auto& e : values) e.reply(nullptr, {});
-    for (auto& [number, s] : steps) {
-        if (!s->exchange) continue;
-        s->exchange->abort(why); // wakes waits for other tasks
-        s->token->cancel();      // and all other waits
-    }
-    for (auto& [number, p] : parts) p->run->close();
-}
-
-RILL_COLD std::shared_ptr<worker::session_state> worker::find(const session_number& number) {
-    const std::lock_guard lock(mutex_);
-    const auto at = sessions_.find(number);
-    if (at == sessions_.end()) return nullptr;
-    at->second->used = peers_->runs_in().now();
-    return at->second;
-}
-
-RILL_COLD std::size_t worker::sessions() const {
-    const std::lock_guard lock(mutex_);
-    return sessions_.size();
-}
-
-/// Watches for sessions that are no longer used.
-RILL_COLD void worker::watch() {
-    if (sessions_.empty() || std::exchange(watches_, true)) return;
-    timer_ = peers_->runs_in().at(peers_->runs_in().now_plus(peers_->health().lease / 2), [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->look();
-    });
-}
-
-/// Asks the masters of idle sessions whether these are open, and closes the others. Their close message may have been lost.
-RILL_COLD void worker::look() {
-    std::vector<std::pair<session_number, task_identity>> idle;
-    {
-        const std::lock_guard lock(mutex_);
-        watches_ = false;
-        if (closed_) return;
-        const auto now = peers_->runs_in().now();
-        for (const auto& [number, s] : sessions_)
-            if (s->master.name != peers_->self().name && now - s->used > peers_->health().lease)
-                idle.emplace_back(number, s->master);
-        watch();
-    }
-    for (const auto& [number, master] : idle) {
-        const auto answered = [weak = weak_from_this(), session = number](const std::exception_ptr& problem,
-                                                                         const wire_answer&) {
-            if (const auto self = weak.lock(); self && problem) self->close_session(session);
-        };
-        try {
-            peers_->to(master.name)
-                ->call({.method = wire_method::find_session,
-                        .session = number,
-                        .incarnation = master.incarnation,
-                        .deadline = peers_->runs_in().now_plus(peers_->health().control)},
-                       answered);
-        } catch (const error&) { // not a task of the cluster, or this one is stopping
-            answered(std::current_exception(), {});
-        }
-    }
-}
-
-RILL_COLD std::shared_ptr<worker::session_state> worker::find_or_make(const session_number& number, int replica,
-                                                                      const task_identity& master) {
-    const std::lock_guard lock(mutex_);
-    if (closed_) throw unavailable(peers_->self().name + " has stopped");
-    const auto known = sessions_.find(number);
-    auto there = known == sessions_.end() ? nullptr : known->second;
-    if (!there) {
-        there = std::make_shared<session_state>(memory_, containers_, replica);
-        there->master = master;
-        sessions_.emplace(number, there);
-    }
-    there->used = peers_->runs_in().now();
-    watch();
-    return there;
-}
-
-RILL_COLD std::exception_ptr worker::unknown_session() {
-    const auto name = peers_->self().name + " (incarnation " + std::to_string(peers_->self().incarnation) + ")";
-    const std::lock_guard lock(mutex_);
-    if (closed_) return std::make_exception_ptr(unavailable(name + " has stopped"));
-    return std::make_exception_ptr(aborted(name + " does not know the session: it was closed, or the task restarted"));
-}
 
 RILL_COLD void worker::register_run(const session_number& session, const register_meta& meta,
                                     std::string_view graph_bytes, const task_identity& master) {
@@ -265,11 +158,13 @@ RILL_COLD std::shared_ptr<worker::running_step> worker::begin_step(session_state
                       std::to_string(meta.run) + "; open another session");
     if (in.is_over(meta.step)) throw cancelled("the step has failed in another task");
     check_feeds(part->second->key, feeds);
-    auto& there = in.steps[meta.step];
-    if (!there) there = std::make_shared<running_step>();
+    auto known = in.steps.find(meta.step);
+    if (known == in.steps.end()) known = in.steps.emplace(meta.step, std::make_shared<running_step>()).first;
+    const auto there = known->second;
     if (there->exchange)
         throw already_exists("step " + std::to_string(meta.step) + " of the session has begun in " +
                              peers_->self().name);
+    there->over.insert(meta.step);
     there->part = part->second;
     there->began = peers_->runs_in().now();
     peers_->note_progress();
@@ -294,15 +189,20 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
     try {
         step = begin_step(*in, session, meta, feeds, early);
     } catch (...) {
-        problem = std::current_exception();
+        problem = current_error();
     }
-    if (problem) return done(problem, {});
+    if (problem) {
+        if (code_of(problem) == error_code::resource_exhausted) try { // values that have come early are not awaited
+                abort_step(session, meta.step, problem);
+            } catch (...) {}
+        return done(problem, {});
+    }
     for (auto& e : early) {
         std::exception_ptr refused;
         try {
             step->exchange->deliver(e.edge, e.sequence, std::move(e.value));
         } catch (...) {
-            refused = std::current_exception();
+            refused = current_error();
         }
         e.reply(refused, {});
     }
@@ -313,21 +213,30 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
                          .incarnation = in->resources->incarnation()};
     context.exchange = step->exchange.get();
     context.files = files_ ? files_.get() : &no_files();
-    step_run::start(std::shared_ptr<plan>(step->part, step->part->run.get()), std::move(feeds),
-                    {.context = context,
-                     .trace = trace,
-                     .done = [self = shared_from_this(), in, step, number = meta.step,
-                              done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {
-                         std::exception_ptr elsewhere;
-                         {
-                             const std::lock_guard lock(in->mutex);
-                             elsewhere = step->problem;
-                         }
-                         self->end_step(*in, number);
-                         // a step that was aborted from outside reports that reason; its own error has priority
-                         const bool is_told = why && elsewhere && described(why).first == error_code::cancelled;
-                         done(is_told ? elsewhere : self->explained(why, *step->exchange), std::move(values));
-                     }});
+    const auto ended = [self = shared_from_this(), in, step, number = meta.step,
+                        done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {
+        std::exception_ptr elsewhere;
+        {
+            const std::lock_guard lock(in->mutex);
+            elsewhere = step->problem;
+        }
+        self->end_step(*in, number);
+        // a step that was aborted from outside reports that reason; its own error has priority
+        if (why && elsewhere && code_of(why) == error_code::cancelled)
+            why = elsewhere;
+        else
+            try {
+                why = self->explained(why, *step->exchange);
+            } catch (...) { // out of memory: the error stays as it is
+            }
+        done(why, std::move(values));
+    };
+    try {
+        step_run::start(std::shared_ptr<plan>(step->part, step->part->run.get()), std::move(feeds),
+                        {.context = context, .trace = trace, .done = ended});
+    } catch (...) { // it has not begun
+        ended(current_error(), {});
+    }
 }
 
 RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
@@ -336,10 +245,10 @@ RILL_COLD void worker::end_step(session_state& in, std::uint64_t number) {
     std::vector<answer_function> awaited;
     {
         const std::lock_guard lock(in.mutex);
-        if (number >= in.over_below) in.over.insert(number);
         const auto at = in.steps.find(number);
         if (at == in.steps.end()) return;
         gone = std::move(at->second);
+        if (number >= in.over_below) in.over.merge(gone->over);
         awaited.swap(gone->awaited);
         in.steps.erase(at);
     }
@@ -381,20 +290,6 @@ RILL_COLD void worker::drop_run(const session_number& session, std::uint64_t run
     if (at == in->parts.end()) return;
     gone = std::move(at->second);
     in->parts.erase(at);
-}
-
-RILL_COLD void worker::close_session(const session_number& session) {
-    std::shared_ptr<session_state> gone;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto at = sessions_.find(session);
-        if (at == sessions_.end()) return;
-        gone = std::move(at->second);
-        sessions_.erase(at);
-        std::erase_if(closed_sessions_, [](const auto& s) { return s.expired(); });
-        closed_sessions_.push_back(gone);
-    }
-    end(*gone, "", std::make_exception_ptr(cancelled("the session is closed")));
 }
 
 }}} // namespace rill::RILL_ABI::detail

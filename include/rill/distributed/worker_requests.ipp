@@ -7,6 +7,7 @@
 #include <rill/distributed/worker.ipp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <rill/core/platform.hpp>
@@ -43,7 +44,7 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
     std::shared_ptr<wire_rendezvous> to;
     auto given_up = request.given_up->on_cancel([weak = weak_from_this(), session = request.session, step = meta.step] {
         if (const auto self = weak.lock())
-            self->abort_step(session, step, std::make_exception_ptr(cancelled("a value was given up by its sender")));
+            self->abort_step(session, step, error_made_by([] { return cancelled("a value was given up by its sender"); }));
     });
     {
         const std::lock_guard lock(in->mutex);
@@ -55,10 +56,11 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
             if (at != in->steps.end()) to = at->second->exchange;
             if (!to) { // answered once the step begins, so that the sender's credit bounds the memory here
                 check_early(*in, request.caller);
-                auto& step = in->steps[meta.step];
-                if (!step) step = std::make_shared<running_step>();
-                return step->early.push_back({request.caller, meta.edge, meta.sequence, std::move(value), reply,
-                                              std::move(given_up)});
+                auto known = in->steps.find(meta.step);
+                if (known == in->steps.end())
+                    known = in->steps.emplace(meta.step, std::make_shared<running_step>()).first;
+                return known->second->early.push_back({request.caller, meta.edge, meta.sequence, std::move(value), reply,
+                                                       std::move(given_up)});
             }
         }
     }
@@ -79,17 +81,20 @@ RILL_COLD void worker::fail_to_send(const session_number& session, std::uint64_t
         if (!in->steps.contains(number)) master = in->master;
     }
     if (master.name.empty()) return abort_step(session, number, problem);
-    const auto [code, text] = described(problem);
-    try {
-        peers_->to(master.name)
-            ->call({.method = wire_method::report_failure,
-                    .session = session,
-                    .meta = bytes_of_meta(abort_meta{number, static_cast<std::uint32_t>(code), text}),
-                    .incarnation = master.incarnation,
-                    .deadline = peers_->runs_in().now_plus(peers_->health().control)},
-                   [](const std::exception_ptr&, const wire_answer&) {});
-    } catch (const error&) { // this task is stopping
-    }
+    for (int tries = 0; tries < 2; ++tries) try {
+            const auto [code, text] = described(problem);
+            peers_->to(master.name)
+                ->call({.method = wire_method::report_failure,
+                        .session = session,
+                        .meta = bytes_of_meta(abort_meta{number, static_cast<std::uint32_t>(code), text}),
+                        .incarnation = master.incarnation,
+                        .deadline = peers_->runs_in().now_plus(peers_->health().control)},
+                       [](const std::exception_ptr&, const wire_answer&) {});
+            return;
+        } catch (const error&) { // this task is stopping
+            return;
+        } catch (const std::bad_alloc&) { // once more: otherwise a part would wait for long
+        }
 }
 
 RILL_COLD pong_meta worker::progress() const {
@@ -140,7 +145,7 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
         const auto abort = [weak = weak_from_this(), session = request.session, step = meta.step,
                             who = request.caller] {
             if (const auto self = weak.lock())
-                self->abort_step(session, step, std::make_exception_ptr(cancelled("the step was given up by " + who)));
+                self->abort_step(session, step, error_made_by([&] { return cancelled("the step was given up by " + who); }));
         };
         *gives_up = request.given_up->on_cancel(abort);
         const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
@@ -154,7 +159,7 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
                             try {
                                 a = answer_with(values, trace.get(), env.now() - began);
                             } catch (...) {
-                                return reply(std::current_exception(), {});
+                                return reply(current_error(), {});
                             }
                             reply(nullptr, std::move(a));
                         });

@@ -21,6 +21,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -207,22 +208,22 @@ struct zmq_transport::state {
     }
 
     bool send_each_frame(socket& s, const std::string* route, const message_parts& parts) {
+        // all are made first: the next message would continue one that an exception has cut off
+        std::vector<zmq::message_t> frames;
+        frames.reserve(parts.size());
+        for (const auto& p : parts)
+            for (std::size_t from = 0; from <= p.size(); from += detail::longest_frame)
+                frames.push_back(detail::frame_of(p, from, std::min(detail::longest_frame, p.size() - from)));
         if (route) {
             zmq::message_t head(route->data(), route->size());
             if (zmq_msg_send(head.handle(), s.at.handle(), ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0) return false;
         }
         bool is_first = !route;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            const auto size = parts[i].size();
-            for (std::size_t from = 0; from <= size; from += detail::longest_frame) {
-                const auto length = std::min(detail::longest_frame, size - from);
-                const bool has_more = i + 1 < parts.size() || length == detail::longest_frame;
-                auto frame = detail::frame_of(parts[i], from, length);
-                const int flags = ZMQ_DONTWAIT | (has_more ? ZMQ_SNDMORE : 0);
-                if (zmq_msg_send(frame.handle(), s.at.handle(), flags) < 0)
-                    return !is_first; // the connection ended in between: the rest would begin another message
-                is_first = false;
-            }
+        for (auto& frame : frames) {
+            const int flags = ZMQ_DONTWAIT | (&frame == &frames.back() ? 0 : ZMQ_SNDMORE);
+            if (zmq_msg_send(frame.handle(), s.at.handle(), flags) < 0)
+                return !is_first; // the connection ended in between: the rest would begin another message
+            is_first = false;
         }
         return true;
     }
@@ -264,19 +265,23 @@ struct zmq_transport::state {
     /// is forgotten.
     connection find_caller(const std::shared_ptr<socket>& by, const zmq::message_t& route) {
         constexpr std::size_t most = 10000;
-        std::string key(static_cast<const char*>(route.data()), route.size());
-        auto& there = by->routes[key];
-        if (!there) {
-            if (callers.size() >= most) {
-                auto oldest = callers.begin();
-                for (auto at = callers.begin(); at != callers.end(); ++at)
-                    if (at->second.heard < oldest->second.heard) oldest = at;
-                forget(oldest);
-            }
-            there = ++last;
-            callers[there] = {by, std::move(key), {}, 0, false};
+        const std::string key(static_cast<const char*>(route.data()), route.size());
+        if (const auto known = by->routes.find(key); known != by->routes.end()) return known->second;
+        if (callers.size() >= most) {
+            auto oldest = callers.begin();
+            for (auto at = callers.begin(); at != callers.end(); ++at)
+                if (at->second.heard < oldest->second.heard) oldest = at;
+            forget(oldest);
         }
-        return there;
+        const auto made = ++last;
+        callers.emplace(made, caller{by, key, {}, 0, false});
+        try {
+            by->routes.emplace(key, made);
+        } catch (...) {
+            callers.erase(made);
+            throw;
+        }
+        return made;
     }
 
     /// Takes a message from a socket. Returns false if there is none.
@@ -291,7 +296,11 @@ struct zmq_transport::state {
             has_more = frame.more();
             bytes += frame.size();
             is_too_long |= bytes > options.most_bytes || frames.size() > most_frames;
-            if (!is_too_long) frames.push_back(std::move(frame));
+            if (!is_too_long) try {
+                    frames.push_back(std::move(frame));
+                } catch (const std::bad_alloc&) { // its other frames must not pass for a message
+                    is_too_long = true;
+                }
         }
         const bool listens = s->number == 0;
         if (is_too_long || frames.size() < (listens ? 2u : 1u)) return true;
@@ -314,8 +323,8 @@ struct zmq_transport::state {
         try {
             auto parts = detail::parts_of_frames(d.frames, d.first);
             if (!is_closed) (*d.to)(d.from, std::move(parts));
-        } catch (const std::exception& e) { // out of memory: its sender sends it again
-            log_message(log_level::warning, std::string("a message is dropped: ") + e.what());
+        } catch (...) { // its sender sends it again
+            log_message(log_level::warning, "a message is dropped: out of memory");
         }
     }
 
@@ -339,7 +348,7 @@ struct zmq_transport::state {
         std::vector<std::shared_ptr<socket>> polled;
         std::vector<zmq_pollitem_t> items;
         std::vector<delivery> taken;
-        bool is_busy = true;
+        bool is_busy = true, is_starved = false;
         for (;;) {
             if (!is_busy && zmq_poll(items.data(), static_cast<int>(items.size()), -1) < 0 && errno != EINTR) break;
             is_busy = false;
@@ -354,18 +363,29 @@ struct zmq_transport::state {
                 for (const auto& s : sockets) {
                     if (!std::exchange(s->has_input, false)) continue;
                     constexpr int at_once = 32; // then senders get their turn
-                    for (int n = 0; n < at_once && !s->has_input; ++n) {
-                        if (!take(s, taken)) break;
-                        if (n + 1 == at_once) s->has_input = is_busy = true;
+                    try {
+                        for (int n = 0; n < at_once && !s->has_input; ++n) {
+                            if (!take(s, taken)) break;
+                            if (n + 1 == at_once) s->has_input = is_busy = true;
+                        }
+                        if (!s->waiting.empty() && (note_events(*s) & ZMQ_POLLOUT)) send_waiting(*s);
+                    } catch (...) { // out of memory: a message is lost, and the socket is asked again
+                        s->has_input = true;
                     }
-                    if (!s->waiting.empty() && (note_events(*s) & ZMQ_POLLOUT)) send_waiting(*s);
                     is_busy |= s->has_input;
                 }
-                polled = sockets;
-                items.assign(1, descriptor(wakes));
-                for (const auto& s : polled) items.push_back(descriptor(s->at));
-                if (asks) items.push_back(descriptor(*asks));
+                try {
+                    polled = sockets;
+                    items.assign(1, descriptor(wakes));
+                    for (const auto& s : polled) items.push_back(descriptor(s->at));
+                    if (asks) items.push_back(descriptor(*asks));
+                } catch (...) { // out of memory: all sockets are asked, soon
+                    polled.clear();
+                    is_starved = is_busy = true;
+                    for (const auto& s : sockets) s->has_input = true;
+                }
             }
+            if (std::exchange(is_starved, false)) zmq_poll(nullptr, 0, 10); // sleeps so many ms
             for (auto& d : taken) deliver(d);
             taken.clear();
         }

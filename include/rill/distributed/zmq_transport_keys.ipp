@@ -8,10 +8,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <zmq.hpp>
 
@@ -39,31 +40,32 @@ public:
     zmq::socket_t* socket() { return asks_ ? &asks_ : nullptr; }
     void close() { asks_.close(); }
 
-    /// Answers the pending requests.
-    void answer() {
+    /// Answers the pending requests. Nothing in it needs memory of this program: a request without an answer would end the handler.
+    void answer() noexcept {
         for (;;) {
-            std::vector<std::string> q; // version, request, domain, address, identity, mechanism, key
-            bool has_more = true;
-            while (has_more) {
-                zmq::message_t frame;
+            std::array<zmq::message_t, 7> q; // version, request, domain, address, identity, mechanism, key
+            std::size_t count = 0;
+            for (bool has_more = true; has_more; ++count) {
+                zmq::message_t surplus;
+                auto& frame = count < q.size() ? q[count] : surplus;
                 if (zmq_msg_recv(frame.handle(), asks_.handle(), ZMQ_DONTWAIT) < 0) return;
-                q.emplace_back(static_cast<const char*>(frame.data()), frame.size());
                 has_more = frame.more();
             }
-            const bool is_read = q.size() == 7 && q[0] == "1.0" && q[5] == "CURVE";
-            const auto who = is_read ? names_.find(q[6]) : names_.end();
+            const auto text = [&](std::size_t i) {
+                return std::string_view(static_cast<const char*>(q[i].data()), q[i].size());
+            };
+            const bool is_read = count == q.size() && text(0) == "1.0" && text(5) == "CURVE";
+            const auto who = is_read ? names_.find(text(6)) : names_.end();
             const bool is_known = who != names_.end();
-            const std::array<std::string, 6> reply{"1.0",
-                                                   q.size() > 1 ? q[1] : "",
-                                                   is_known ? "200" : "400",
-                                                   is_known ? "OK" : "unknown key",
-                                                   is_known ? who->second : "",
-                                                   ""};
-            for (std::size_t i = 0; i < reply.size(); ++i) {
-                zmq::message_t frame(reply[i].data(), reply[i].size());
-                const int flags = ZMQ_DONTWAIT | (i + 1 < reply.size() ? ZMQ_SNDMORE : 0);
-                (void)zmq_msg_send(frame.handle(), asks_.handle(), flags);
-            }
+            const std::array<std::string_view, 6> reply{"1.0",
+                                                        count > 1 ? text(1) : "",
+                                                        is_known ? "200" : "400",
+                                                        is_known ? "OK" : "unknown key",
+                                                        is_known ? std::string_view(who->second) : "",
+                                                        ""};
+            for (std::size_t i = 0; i < reply.size(); ++i)
+                (void)zmq_send(asks_.handle(), reply[i].data(), reply[i].size(),
+                               ZMQ_DONTWAIT | (i + 1 < reply.size() ? ZMQ_SNDMORE : 0));
         }
     }
 
@@ -75,7 +77,7 @@ private:
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
 
-    std::map<std::string, std::string> names_; // by public key
+    std::map<std::string, std::string, std::less<>> names_; // by public key
     zmq::socket_t asks_;
 };
 

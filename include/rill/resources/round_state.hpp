@@ -69,7 +69,8 @@ public:
     /// Marks a replica as finished; a later begin() reverts this. Returns the number of replicas that are left.
     std::int64_t leave(const member& by);
     /// Begins a new round once no step leads. It discards gradients of earlier rounds. `closes`: no step leads until the next reset, so
-    /// that variables can be restored. Returns true if done at once; otherwise it completes `wait` later. Output: the number of the round.
+    /// that variables can be restored. A reset of an open round begins a training, which awaits all replicas again. Otherwise replicas
+    /// that have finished stay finished. Returns true if done at once; otherwise it completes `wait` later. Output: the number of the round.
     bool reset(bool closes, async_context& wait, any_array* out);
     /// Returns the number of runs with unused gradients.
     std::int64_t dropped() const;
@@ -240,11 +241,12 @@ RILL_INLINE bool round_state::serve(attempt& a) {
 }
 
 RILL_COLD void round_state::begin_anew(call& c) {
+    // a restore closes the round and opens it: nobody awaits a replica that finished before it
+    if (!c.closes && !is_closed_) left_.clear();
     first_ = ++step_;
     is_closed_ = c.closes;
     arrived_.clear();
     known_.clear();
-    left_.clear();
     any_array number(dtype::int64, dims{});
     *static_cast<std::int64_t*>(number.mutable_data()) = step_;
     c.outputs.push_back(std::move(number));

@@ -165,13 +165,19 @@ RILL_INLINE bool waited_resource::start(attempt&& now, async_context& wait, any_
         joined(static_cast<index_t>(in.size()) + 1);
         done = in.empty() && finished(now);
         if (done) return;
-        const auto mine = kept(now);
-        mine->tell =
-            wait.defer([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())), mine] {
-                const auto of = self.lock();
-                return of ? of->give_up(mine) : !mine->over;
-            });
-        in.push_back(mine);
+        attempt_ptr mine;
+        try {
+            mine = kept(now);
+            mine->tell =
+                wait.defer([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())), mine] {
+                    const auto of = self.lock();
+                    return of ? of->give_up(mine) : !mine->over;
+                });
+            in.push_back(mine);
+        } catch (...) { // out of memory
+            undo(mine ? *mine : now);
+            throw;
+        }
     });
     if (!done) return false;
     if (now.problem) std::rethrow_exception(now.problem);

@@ -68,6 +68,8 @@ struct monitored_session::state {
             std::string restored;
             const auto core = detail::core_of(*current);
             core->keep_others_out(detail::saved_variables(g)); // drops gradients of the old state
+            if (!has_begun) run_all(collections::round_resets); // awaits replicas that ended an earlier training
+            has_begun = true;
             run_all(collections::round_closes); // workers of surviving servers wait for the restore
             if (!options.checkpoint_dir.empty()) restored = how.saver->restore_latest(*current, options.checkpoint_dir);
             if (!restored.empty()) {
@@ -182,6 +184,7 @@ struct monitored_session::state {
     int losses = 0; // since the last step that was complete
     environment::time_point first_loss{};
     bool stop = false, failed = false, closed = false;
+    bool has_begun = false; // as the chief
     int unwinding = std::uncaught_exceptions();
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/executor/step_run.hpp>
 
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include <rill/ops/catalogue.hpp>
@@ -31,7 +34,7 @@ struct fixture {
                                               detail::make_placement({}));
     }
     void start(const std::shared_ptr<detail::plan>& p, std::vector<float> fed, step_context context = {}) {
-        context.environment = &world;
+        if (!context.environment) context.environment = &world;
         context.session = &store->session();
         detail::step_run::start(
             p, {detail::owned_copy(dtype::float32, dims{static_cast<index_t>(fed.size())}, fed.data())},
@@ -49,6 +52,26 @@ struct fixture {
     }
 };
 
+/// An environment that may have no memory for tasks.
+class starved_environment final : public environment {
+public:
+    explicit starved_environment(environment& of) : of_(of) {}
+    time_point now() override { return of_.now(); }
+    std::size_t choose(std::size_t n) override { return of_.choose(n); }
+    std::uint64_t draw() override { return of_.draw(); }
+    void post(task f) override {
+        if (is_starved) throw std::bad_alloc();
+        of_.post(std::move(f));
+    }
+    timer at(time_point when, task f) override { return of_.at(when, std::move(f)); }
+    std::unique_ptr<signal> make_signal() override { return of_.make_signal(); }
+
+    bool is_starved = false;
+
+private:
+    environment& of_;
+};
+
 } // namespace test_runtime_step_run
 
 using test_runtime_step_run_fixture = test_runtime_step_run::fixture;
@@ -62,6 +85,27 @@ TEST_CASE_METHOD(test_runtime_step_run_fixture, "step_run: a straight line runs 
     REQUIRE(values.size() == 1);
     CHECK_FALSE(problems[0]);
     CHECK(values[0][0].elements<float>()[1] == 3.f);
+}
+
+TEST_CASE_METHOD(test_runtime_step_run_fixture,
+                 "step_run: without memory for a task a step does not begin, and one that waits goes on all the same") {
+    std::vector<host_result<float>> asked;
+    const tensor y = host_call<float>([&](float, host_result<float> done) { asked.push_back(done); }, reduce_sum(x));
+    const auto p = plan_of(tensor(y * 2.f).end());
+    test_runtime_step_run::starved_environment env(world);
+    const step_context on{.environment = &env};
+    start(p, {1, 2}, on);
+    world.run();
+    REQUIRE(asked.size() == 1);
+    env.is_starved = true;
+    CHECK_THROWS_AS(start(p, {1, 2}, on), std::bad_alloc);
+    CHECK(values.empty());
+    asked[0](10.f);
+    REQUIRE(values.size() == 1);
+    CHECK_FALSE(problems[0]);
+    CHECK(values[0][0].value<float>() == 20.f);
+    world.run();
+    CHECK(values.size() == 1);
 }
 
 TEST_CASE_METHOD(test_runtime_step_run_fixture,

@@ -75,7 +75,7 @@ private:
     /// The completions so far. Shared with the callbacks, which may outlive the step.
     struct arrivals {
         std::mutex mutex;
-        std::vector<arrival> all;
+        std::vector<arrival> all;                   // with room for all deferred ops: a completion must not fail
         bool awaited = false;                       // the step has left its thread: the next event resumes it
         bool checks = false;                        // the step must check for cancellation and time limits
         std::function<void()> resume;               // null for a step that blocks its thread
@@ -86,7 +86,8 @@ private:
         void check();
 
     private:
-        void wake();
+        /// Wakes a step that blocks its thread. Returns true if the caller must call `resume`, after it has released the mutex.
+        bool wakes();
     };
     struct started {
         std::uint64_t ticket; // a second completion for the same ticket is ignored

@@ -14,22 +14,28 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void completion_queue::arrivals::add(arrival a) {
-    const std::lock_guard lock(mutex);
-    if (clock) a.at = clock->now();
-    all.push_back(std::move(a));
-    wake();
+    {
+        const std::lock_guard lock(mutex);
+        if (clock) a.at = clock->now();
+        all.push_back(std::move(a));
+        if (!wakes()) return;
+    }
+    resume();
 }
 
 RILL_COLD void completion_queue::arrivals::check() {
-    const std::lock_guard lock(mutex);
-    checks = true;
-    wake();
+    {
+        const std::lock_guard lock(mutex);
+        checks = true;
+        if (!wakes()) return;
+    }
+    resume();
 }
 
-/// Resumes the waiting step. The caller holds the mutex.
-RILL_COLD void completion_queue::arrivals::wake() {
-    if (event) return event->notify();
-    if (std::exchange(awaited, false)) resume();
+/// The caller holds the mutex.
+RILL_COLD bool completion_queue::arrivals::wakes() {
+    if (event) event->notify();
+    return !event && std::exchange(awaited, false);
 }
 
 RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give_up,
@@ -41,6 +47,10 @@ RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give
         if (context_.trace) arrivals_->clock = &context_.trace->to;
     }
     started_.push_back({++last_, p, std::move(give_up), std::move(awaited)});
+    {
+        const std::lock_guard lock(arrivals_->mutex);
+        arrivals_->all.reserve(started_.size());
+    }
     return
         [ticket = last_, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
             if (const auto to = into.lock()) // null: the step has ended
@@ -79,6 +89,7 @@ RILL_COLD bool completion_queue::wait_for_completions() {
     std::vector<arrival> here;
     while (here.empty()) {
         listen();
+        here.reserve(started_.size());
         {
             std::unique_lock lock(arrivals_->mutex);
             if (arrivals_->all.empty() && !arrivals_->checks) {
@@ -88,7 +99,7 @@ RILL_COLD bool completion_queue::wait_for_completions() {
                 }
                 arrivals_->event->wait(lock, next_limit());
             }
-            here = std::exchange(arrivals_->all, {});
+            here.swap(arrivals_->all); // later completions have room
             arrivals_->checks = false;
         }
         if (here.empty()) check_limits();

@@ -25,16 +25,16 @@ RILL_COLD std::exception_ptr local_rendezvous::problem() const {
 RILL_COLD void local_rendezvous::send(std::uint32_t edge, any_array value) {
     auto& s = at(edge);
     completion taker;
+    std::vector<any_array> values;
     {
         const std::lock_guard lock(lock_of(edge));
         if (problem()) return;
         s.bytes += value.type().bytes();
         if (s.waiting.empty()) return s.values.push_back(std::move(value));
+        values.push_back(std::move(value)); // first: it may fail
         taker = std::move(s.waiting.front());
         s.waiting.pop_front();
     }
-    std::vector<any_array> values;
-    values.push_back(std::move(value));
     taker(nullptr, std::move(values)); // without the lock: it may resume the step
 }
 
@@ -71,14 +71,19 @@ RILL_COLD void local_rendezvous::abort(std::exception_ptr problem) noexcept {
         problem_ = problem;
     }
     // a receive that saw no error has joined its queue before it released its lock
-    std::deque<completion> waiting;
-    for (std::uint32_t edge = 0; edge < slots_.size(); ++edge) {
-        const std::lock_guard lock(lock_of(edge));
-        for (auto& w : slots_[edge].waiting) waiting.push_back(std::move(w));
-        slots_[edge].waiting.clear();
-        slots_[edge].values.clear();
-    }
-    for (const auto& w : waiting) w(problem, {});
+    for (std::uint32_t edge = 0; edge < slots_.size(); ++edge)
+        for (;;) { // one by one: a list of them would need memory
+            completion waits;
+            {
+                const std::lock_guard lock(lock_of(edge));
+                auto& s = slots_[edge];
+                s.values.clear();
+                if (s.waiting.empty()) break;
+                waits = std::move(s.waiting.front());
+                s.waiting.pop_front();
+            }
+            waits(problem, {});
+        }
 }
 
 RILL_COLD std::vector<std::size_t> local_rendezvous::bytes() const {

@@ -25,7 +25,7 @@ public:
     posted_step(const posted_step&) = delete;
     virtual ~posted_step() = default;
 
-    /// Posts a task that begins or resumes the step.
+    /// Posts a task that begins or resumes the step. Throws if the step can't begin; without memory for a task it resumes within this call.
     void post();
 
 private:

@@ -9,7 +9,13 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void posted_step::post() {
-    asked_.context.env().post([self = shared_from_this()] { self->begin_or_resume(); });
+    const auto self = shared_from_this();
+    try {
+        asked_.context.env().post([self] { self->begin_or_resume(); });
+    } catch (...) {
+        if (!has_begun_) throw;
+        begin_or_resume(); // here: otherwise nobody would resume it
+    }
 }
 
 RILL_COLD void posted_step::begin_or_resume() noexcept {
