@@ -63,10 +63,11 @@ TEST_CASE("canned: a classifier trains, evaluates, predicts, goes on from its di
     const any_array class_ids = served.run(fetch("class_ids:0"), feed("x:0", std::vector<float>{0.9f, -0.9f}),
                                            feed("y:0", std::vector<float>{-0.9f, 0.9f}));
     CHECK((class_ids.elements<int>()[0] == 0 && class_ids.elements<int>()[1] == 1));
-    // a flipped bit of the newest checkpoint's numbers: the one before counts
+    // flipped bits in the numbers of the checkpoints of step 200: the one before counts
     const auto newest = latest_checkpoint(folder / "run");
-    {
-        std::fstream shard(newest + "/shard-00000-of-00001.dat", std::ios::in | std::ios::out | std::ios::binary);
+    for (const auto& c : checkpoints_in(folder / "run")) {
+        if (c.step != 200) continue;
+        std::fstream shard(c.path + "/shard-00000-of-00001.dat", std::ios::in | std::ios::out | std::ios::binary);
         shard.seekg(64);
         const int byte = shard.get();
         shard.seekp(64);
