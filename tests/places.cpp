@@ -76,6 +76,46 @@ TEST_CASE("places: of operands that don't fit") {
     says("reduce_all: the elements of 'two:0' are float32", [&] { return reduce_all(two); });
 }
 
+TEST_CASE("places: composed ops refuse axes under their own names") {
+    const graph g;
+    const graph_scope here(g);
+    const any_tensor m = any_placeholder("m", dtype::float32, {2, 3});
+    placeholder<float, dyn, 3> x("x");
+    placeholder<float, 2, 3> y("y");
+    const std::string far = ": an axis is out of range: 5 ([2, 3])", dynamic = ": an axis is out of range: -4 ([?, 3])",
+                      twice = ": an axis is named twice: -1 ([2, 3])";
+    says("reduce_std" + far, [&] { return reduce_std<5>(m); });
+    says("reduce_std" + far, [&] { return reduce_std(m, {5}, keep_dims); });
+    says("reduce_std" + dynamic, [&] { return reduce_std(x, -4); });
+    says("reduce_std" + twice, [&] { return reduce_std(y, {1, -1}); });
+    says("reduce_variance" + far, [&] { return reduce_variance<5>(m, keep_dims); });
+    says("reduce_variance" + dynamic, [&] { return reduce_variance(x, {-4}); });
+    says("reduce_l2_norm" + far, [&] { return reduce_l2_norm<0, 5>(m); });
+    says("reduce_l2_norm" + twice, [&] { return reduce_l2_norm(y, {1, -1}); });
+    says("reduce_logsumexp" + far, [&] { return reduce_logsumexp<5>(m); });
+    says("reduce_logsumexp" + dynamic, [&] { return reduce_logsumexp(x, -4); });
+    says("count_nonzero" + dynamic, [&] { return count_nonzero(x, {-4}); });
+    says("moments" + far, [&] { return moments<5>(m); });
+    says("moments" + twice, [&] { return moments(y, {1, -1}, keep_dims); });
+    says("l2_normalize" + far, [&] { return l2_normalize<5>(m); });
+    says("l2_normalize" + dynamic, [&] { return l2_normalize(x, -4); });
+    says("clip_by_norm" + far, [&] { return clip_by_norm<5>(m, 1.f); });
+    says("clip_by_norm" + twice, [&] { return clip_by_norm(y, 1.f, {1, -1}); });
+    says("clip_by_norm: a null tensor was used", [] { return clip_by_norm(any_tensor(), 1.f); });
+    says("softmax" + far, [&] { return softmax<5>(m); });
+    says("log_softmax" + far, [&] { return log_softmax<5>(m); });
+    says("log_softmax" + dynamic, [&] { return log_softmax(x, -4); });
+    says("cosine_distance" + dynamic, [&] { return losses::cosine_distance(x, x, -4); });
+    says("norm" + far, [&] { return norm<5>(m); });
+    says("norm" + dynamic, [&] { return norm(x, {-4}); });
+    says("norm" + far, [&] { return norm<5>(m, 1); });
+    says("norm" + far, [&] { return norm<0, 5>(m, infinite_order); });
+    says("norm" + twice, [&] { return norm(y, 1, {1, -1}); });
+    says("norm: a null tensor was used", [] { return norm<0>(any_tensor()); });
+    says("norm: the elements of 'ids:0' are int32",
+         [] { return norm(any_placeholder("ids", dtype::int32, {2}), infinite_order); });
+}
+
 TEST_CASE("places: of numbers and names that can't be") {
     const graph g;
     const graph_scope here(g);

@@ -121,6 +121,7 @@
 #include <rill/io/zlib.ipp>
 #include <rill/link/dynamic_runtime.ipp>
 #include <rill/resources/container_set.ipp>
+#include <rill/resources/element_queue_state.ipp>
 #include <rill/resources/rank_exchanges.ipp>
 #include <rill/resources/resource_store.ipp>
 #include <rill/resources/variable_state.ipp>
@@ -221,6 +222,7 @@
 #include <rill/runtime/segment/segment_reports.ipp>
 #include <rill/runtime/segment/step_order.ipp>
 #include <rill/runtime/segment/variable_reads.ipp>
+#include <rill/runtime/step_gate.ipp>
 #include <rill/runtime/tensor_list.ipp>
 #include <rill/runtime/trace/record_costs.ipp>
 #include <rill/runtime/trace/step_recorder.ipp>

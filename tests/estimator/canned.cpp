@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <memory>
 
 #include <rill/data/dataset.hpp>
 #include <rill/estimator/export_model.hpp>
+#include <rill/io/checkpoint.hpp>
 #include <rill/train/adam.hpp>
 
 #include "catch.hpp"
@@ -61,6 +63,19 @@ TEST_CASE("canned: a classifier trains, evaluates, predicts, goes on from its di
     const any_array class_ids = served.run(fetch("class_ids:0"), feed("x:0", std::vector<float>{0.9f, -0.9f}),
                                            feed("y:0", std::vector<float>{-0.9f, 0.9f}));
     CHECK((class_ids.elements<int>()[0] == 0 && class_ids.elements<int>()[1] == 1));
+    // flipped bits in the numbers of the checkpoints of step 200: the one before counts
+    const auto newest = latest_checkpoint(folder / "run");
+    for (const auto& c : checkpoints_in(folder / "run")) {
+        if (c.step != 200) continue;
+        std::fstream shard(c.path + "/shard-00000-of-00001.dat", std::ios::in | std::ios::out | std::ios::binary);
+        shard.seekg(64);
+        const int byte = shard.get();
+        shard.seekp(64);
+        shard.put(static_cast<char>(byte ^ 1));
+    }
+    CHECK(latest_checkpoint(folder / "run") == newest); // which does not read the numbers
+    CHECK(model.evaluate(data).global_step == 150);
+    CHECK(model.train(input, {.steps = 10}) == 160);
 }
 
 TEST_CASE("canned: linear models, regressors, early stopping") {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <rill/core/host_array.hpp>
+#include <rill/runtime/step_gate.hpp>
 
 #include "seeds.hpp"
 
@@ -20,6 +21,7 @@ namespace test_ops_queue_element_queue {
 
 /// A call on a queue: at once, or told later.
 struct call final : async_context {
+    const step_context* step() const override { return &of; }
     completion defer(std::function<bool()> how) override {
         give_up = std::move(how);
         return [this](std::exception_ptr p, std::vector<any_array> out) {
@@ -46,6 +48,7 @@ struct call final : async_context {
         return false;
     }
 
+    step_context of = {};
     std::function<bool()> give_up;
     bool told = false, given_up = false;
     std::exception_ptr problem;
@@ -125,6 +128,55 @@ TEST_CASE("element_queue: who is given up has come to nothing, and lets those be
     CHECK(values(one.outputs[0]) == std::vector<std::int64_t>{7});
     CHECK(!one.give_up());
     CHECK(!many.told);
+}
+
+TEST_CASE("element_queue: what queue runners wait to enqueue is saved, and waits again") {
+    const auto gate = std::make_shared<detail::step_gate>(environment::real());
+    const auto q = made(of_numbers(2));
+    call many, other, one;
+    many.of.gate = one.of.gate = gate.get();
+    many.run([&](async_context& w, any_array*) { return q->enqueue({numbers({1, 2, 3, 4})}, true, w); });
+    other.run([&](async_context& w, any_array*) { return q->enqueue({number(9)}, false, w); });
+    one.run([&](async_context& w, any_array*) { return q->enqueue({number(5)}, false, w); });
+    CHECK((!many.told && !other.told && !one.told));
+    const auto parts = q->saved_parts();
+    const auto part = [](const std::vector<named_array>& all, const std::string& name) {
+        const auto at = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == name; });
+        return at == all.end() ? std::vector<std::int64_t>() : values(at->value);
+    };
+    CHECK(part(parts, "0") == std::vector<std::int64_t>{1, 2, 3, 4, 5});
+    CHECK(part(parts, "waiting") == std::vector<std::int64_t>{3});
+    const auto resumed = made(of_numbers(2));
+    for (int time = 0; time < 2; ++time) { // the second time over what is there
+        resumed->restore_parts(parts);
+        CHECK(resumed->size() == 2);
+        const auto again = resumed->saved_parts();
+        CHECK(part(again, "0") == part(parts, "0"));
+        CHECK(part(again, "waiting") == part(parts, "waiting"));
+    }
+    std::vector<std::int64_t> got;
+    for (int i = 0; i < 6; ++i) {
+        call take;
+        take.run([&](async_context& w, any_array* out) { return resumed->dequeue(w, out); });
+        CHECK(take.told == (i < 5)); // the other's step waits itself
+        if (take.told)
+            got.push_back(values(take.outputs[0])[0]);
+        else
+            CHECK(take.give_up());
+    }
+    CHECK(got == std::vector<std::int64_t>{1, 2, 3, 4, 5});
+    CHECK(part(resumed->saved_parts(), "waiting").empty());
+    for (const std::int64_t wrong : {-1, 6}) {
+        auto hostile = parts;
+        for (auto& p : hostile)
+            if (p.name == "waiting") p.value = to_any_array<std::int64_t>(wrong);
+        CHECK_THROWS_WITH(made(of_numbers(2))->check_parts(hostile), contains("of another queue"));
+    }
+    call close; // cancels them as it does runners' own
+    resumed->restore_parts(parts);
+    close.run([&](async_context& w, any_array*) { return resumed->close(true, w); });
+    CHECK(resumed->size() == 2);
+    CHECK(part(resumed->saved_parts(), "waiting").empty());
 }
 
 TEST_CASE("element_queue: a reserve stays until it is closed") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/saver.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -566,6 +567,20 @@ TEST_CASE("saver: an error of the writer surfaces at the next call, and the last
     files.contents(newest + "/shard-00000-of-00001.dat")[64] ^= 1; // the index is whole, the value is not
     CHECK(keep.restore_latest(s, "run").find("-0000000001-") != std::string::npos);
     CHECK(saver({.files = &files}).restore_latest(s, "elsewhere").empty());
+    // every kind of damage, and a word of each in the log
+    saver again({.max_to_keep = 0, .files = &files});
+    std::vector<std::string> lines;
+    set_log_sink([&](log_level, std::string_view line) { lines.emplace_back(line); });
+    files.contents(again.save(s, "run/m", 4) + "/shard-00000-of-00001.dat").pop_back();
+    files.contents(again.save(s, "run/m", 5) + "/MANIFEST")[24] ^= 1;
+    files.contents(again.save(s, "run/m", 6) + "/shard-00000-of-00001.dat")[8] ^= 1;
+    files.contents(again.save(s, "run/m", 7) + "/shard-00000-of-00001.dat")[68] ^= 1; // between the tensors
+    CHECK(again.restore_latest(s, "run").find("-0000000001-") != std::string::npos);
+    set_log_sink({});
+    for (const char* step : {"-0000000003-", "-0000000004-", "-0000000005-", "-0000000006-", "-0000000007-"})
+        CHECK(std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+                  return contains("passed over").match(line) && contains(step).match(line);
+              }) == 1);
 }
 
 TEST_CASE("saver: max_to_keep counts what an earlier run has left, one of each interval stays") {

@@ -23,6 +23,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
+class step_gate;    // runtime/step_gate.hpp
 struct trace_scope; // runtime/trace/step_recorder.hpp
 }
 
@@ -41,6 +42,7 @@ struct step_context {
     std::uint32_t incarnation = 0;        // the task whose handles the step may use; 0: any task of this process
     rendezvous* exchange = nullptr;       // exchange between the parts of the step; null: it has no parts
     const file_access* files = nullptr;   // the files that the step may open; null: all
+    detail::step_gate* gate = nullptr;    // of a queue runner's step, which a save waits for
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.
@@ -67,6 +69,8 @@ public:
     /// Sets the description of the event that the op waits for if it is deferred next. `awaited` may be called until the op has completed.
     /// If a step waits too long, the message contains this text after the name of the node.
     virtual void describe(std::function<std::string()> /*awaited*/) {}
+    /// Returns the context of the step that waits; null outside a step.
+    virtual const step_context* step() const { return nullptr; }
 
 protected:
     ~async_context() = default;

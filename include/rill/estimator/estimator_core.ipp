@@ -10,7 +10,6 @@
 
 #include <rill/core/log.hpp>
 #include <rill/data/pipeline.hpp>
-#include <rill/io/checkpoint.hpp>
 #include <rill/train/global_step.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -22,10 +21,7 @@ RILL_COLD bool estimator_core::restore_if_trained(const session& s) const {
         restore_variables(s, "the trained model", variables, values_, {.allow_extra = true});
         return true;
     }
-    const auto path = latest_checkpoint(model_dir_);
-    if (path.empty()) return false;
-    saver().restore(s, path, {.allow_extra = true});
-    return true;
+    return !saver().restore_latest(s, model_dir_, {.allow_extra = true}).empty();
 }
 
 RILL_COLD void estimator_core::restore(const session& s) const {

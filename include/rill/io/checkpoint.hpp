@@ -91,9 +91,10 @@ private:
 };
 
 /// Returns the path of the newest valid checkpoint in a directory, or "" if there is none. Newest means by step, then by time. Skips
-/// damaged checkpoints with a warning in the log.
+/// damaged checkpoints with a warning in the log. Checks the manifest, all lengths, and the checksums of headers and indices; it does not
+/// read the arrays. saver::restore_latest reads them, and goes on to an older checkpoint if one is damaged.
 std::string latest_checkpoint(const std::string& directory, file_system& files = file_system::real());
-/// Returns the valid checkpoints of a directory, newest first.
+/// Returns the valid checkpoints of a directory, newest first. Checks them as latest_checkpoint does.
 std::vector<checkpoint_info> checkpoints_in(const std::string& directory, file_system& files = file_system::real());
 
 /// Returns the name of a shard: "model-00001-of-00003" for ("model", 1, 3), as TensorFlow's sharded_filename.

@@ -54,8 +54,9 @@ public:
     index_t size() const;
     bool is_closed() const;
     /// Returns the state and the elements. "state": the numbers of elements and of random draws, and whether the queue is closed. "0", "1",
-    /// …: the components, stacked in the order of the elements; if shapes differ, "0/0", "0/1", …: one by one. Waiting steps are not saved.
-    /// Elements that they have taken already are saved as still in the queue.
+    /// …: the components, stacked in the order of the elements; if shapes differ, "0/0", "0/1", …: one by one. "waiting": how many of the
+    /// last elements are not in the queue yet, because a queue runner waits for room. Other waiting steps are not saved. Elements that they
+    /// have taken already are saved as still in the queue.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
     RILL_INLINE void restore_parts(std::span<const named_array> parts) override;
     RILL_INLINE void check_parts(std::span<const named_array> parts) const override;
@@ -66,6 +67,8 @@ private:
         form what;
         std::vector<any_array> given = {};
         std::vector<std::int32_t> taken = {};
+        bool is_saved = false;    // of a queue runner: its elements are part of the queue's state
+        bool is_restored = false; // a saved one; no step waits for it
     };
 
     bool start(form what, index_t count, async_context& wait, any_array* out, std::vector<any_array> given = {});
@@ -79,11 +82,14 @@ private:
     index_t available() const;
     void refuse_closed(const call& c) const;
     void check_element(std::span<const any_array> given, bool batch) const;
+    /// Adds the elements that a waiting attempt has yet to put.
+    void add_waiting(const call& c, std::vector<std::vector<any_array>>& to) const;
     /// The contents of a queue, as saved by saved_parts.
     struct contents {
         std::vector<std::vector<any_array>> elements = {};
         std::uint64_t drawn = 0;
         bool is_closed = false;
+        std::size_t waiting = 0; // of the elements, the last ones
     };
     /// Parses saved parts into contents. Throws invalid_argument if they belong to another queue.
     contents contents_of(std::span<const named_array> parts) const;
@@ -100,8 +106,6 @@ private:
 #if RILL_DEFINE
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <string_view>
 #include <utility>
 
 #include <rill/core/shape_rules.hpp>
@@ -198,104 +202,13 @@ RILL_INLINE bool element_queue::is_closed() const {
     return closed_;
 }
 
-RILL_COLD std::vector<named_array> element_queue::saved_parts() const {
-    std::vector<named_array> parts;
-    const std::lock_guard lock(mutex_);
-    auto slots = order_->slots();
-    for (const auto& a : line(1)) { // the elements of an incomplete batch would return to the front
-        const auto& taken = static_cast<const call&>(*a).taken;
-        slots.insert(slots.begin(), taken.begin(), taken.end());
-    }
-    any_array state(dtype::int64, dims{3});
-    auto* const numbers = static_cast<std::int64_t*>(state.mutable_data());
-    numbers[0] = static_cast<std::int64_t>(slots.size());
-    numbers[1] = static_cast<std::int64_t>(order_->drawn());
-    numbers[2] = closed_;
-    parts.push_back({"state", state});
-    if (slots.empty()) return parts;
-    std::vector<std::vector<any_array>> elements;
-    for (const auto slot : slots) elements.push_back(slots_.peek(slot));
-    for (std::size_t c = 0; c < traits_.components.size(); ++c) {
-        const auto& first = elements[0][c];
-        const std::string name = std::to_string(c);
-        if (detail::all_of(elements, [&](const auto& e) { return e[c].shape() == first.shape(); }) &&
-            first.shape().rank < max_rank) {
-            dims shape{static_cast<index_t>(elements.size())};
-            for (int i = 0; i < first.shape().rank; ++i) shape.push(first.shape()[i]);
-            any_array all(first.dtype(), shape);
-            auto* to = static_cast<std::byte*>(all.mutable_data());
-            for (const auto& e : elements) {
-                copy_elements(first.dtype(), e[c].data(), to, first.size());
-                to += static_cast<std::size_t>(first.size()) * size_of(first.dtype());
-            }
-            parts.push_back({name, all});
-        } else {
-            for (std::size_t k = 0; k < elements.size(); ++k)
-                parts.push_back({name + "/" + std::to_string(k), elements[k][c]});
-        }
-    }
-    return parts;
-}
-
-RILL_COLD element_queue::contents element_queue::contents_of(std::span<const named_array> parts) const {
-    const auto refuse = [&] { throw invalid_argument(named() + ": the saved state is of another queue"); };
-    std::map<std::string_view, const any_array*> by_name;
-    for (const auto& p : parts) by_name[p.name] = &p.value;
-    const auto find = [&](const std::string& name) -> const any_array* {
-        const auto at = by_name.find(name);
-        return at == by_name.end() ? nullptr : at->second;
-    };
-    const any_array* const state = find("state");
-    if (!state || state->type() != tensor_type{dtype::int64, dims{3}}) refuse();
-    const auto numbers = state->elements<std::int64_t>();
-    const auto count = numbers[0];
-    constexpr std::int64_t most = 1 << 30, most_without_bytes = 1 << 20; // slot numbers have 32 bits
-    if (count < 0 || count > most) refuse();
-    contents found{.drawn = static_cast<std::uint64_t>(numbers[1]), .is_closed = numbers[2] != 0};
-    for (std::int64_t k = 0; k < count; ++k) {
-        auto& e = found.elements.emplace_back();
-        for (std::size_t c = 0; c < traits_.components.size(); ++c) {
-            if (const auto* all = find(std::to_string(c))) {
-                if (all->shape().rank < 1 || all->shape()[0] != count) refuse();
-                if (all->size() == 0 && count > most_without_bytes) refuse();
-                const dims shape = rules::slice(all->shape());
-                any_array one(all->dtype(), shape, slots_.memory());
-                copy_elements(all->dtype(),
-                              static_cast<const std::byte*>(all->data()) +
-                                  static_cast<std::size_t>(k * shape.size()) * size_of(all->dtype()),
-                              one.mutable_data(), shape.size());
-                e.push_back(std::move(one));
-            } else if (const auto* one_alone = find(std::to_string(c) + "/" + std::to_string(k))) {
-                e.push_back(*one_alone);
-            } else {
-                refuse();
-            }
-        }
-        check_element(e, false);
-    }
-    return found;
-}
-
-RILL_COLD void element_queue::check_parts(std::span<const named_array> parts) const { contents_of(parts); }
-
-RILL_COLD void element_queue::restore_parts(std::span<const named_array> parts) {
-    auto found = contents_of(parts);
-    change([&] {
-        slots_.drop(order_->slots());
-        while (order_->size() > 0) order_->take_last();
-        for (auto& e : found.elements) {
-            const auto slot = slots_.put(std::move(e));
-            order_->put(slot, traits_.priority ? slots_.priority(slot) : 0);
-        }
-        order_->set_drawn(found.drawn);
-        closed_ = found.is_closed;
-    });
-}
-
 RILL_INLINE bool element_queue::start(form what, index_t count, async_context& wait, any_array* out,
                                       std::vector<any_array> given) {
     const bool takes = what == form::dequeue || what == form::dequeue_many || what == form::dequeue_up_to;
-    return waited_resource::start(call{{.count = count, .line = takes}, what, std::move(given)}, wait, out);
+    const step_context* const step = wait.step();
+    const bool is_saved = !takes && what != form::close && step && step->gate;
+    call made{{.count = count, .line = takes}, what, std::move(given), {}, is_saved};
+    return waited_resource::start(std::move(made), wait, out);
 }
 
 RILL_INLINE waited_resource::attempt_ptr element_queue::kept(attempt& a) {
@@ -387,4 +300,8 @@ RILL_INLINE void element_queue::undo(attempt& a) {
 }
 
 }}} // namespace rill::RILL_ABI::detail
+#endif
+
+#if !RILL_COMPILED
+#include <rill/resources/element_queue_state.ipp>
 #endif

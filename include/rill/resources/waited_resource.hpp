@@ -75,6 +75,12 @@ protected:
     /// Fails the waiting attempts that `which` selects, with the error `problem`. Call it within `change`.
     void refuse_waiting(const std::function<bool(const attempt&)>& which, const std::exception_ptr& problem);
     const std::deque<attempt_ptr>& line(std::size_t i) const { return lines_[i]; }
+    /// Adds an attempt of no step to the end of its line. Call it within `change`.
+    void join(attempt_ptr a) {
+        a->tell = [](std::exception_ptr, std::vector<any_array>) {};
+        auto& in = lines_[a->line];
+        in.push_back(std::move(a));
+    }
 
     virtual std::string described_kind() const = 0;
 

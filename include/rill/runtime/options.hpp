@@ -20,6 +20,10 @@ namespace rill { inline namespace RILL_ABI {
 
 struct step_trace; // runtime/trace/trace.hpp
 
+namespace detail {
+class step_gate; // runtime/step_gate.hpp
+}
+
 /// An unlimited duration.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
@@ -44,7 +48,8 @@ struct run_options {
     std::chrono::nanoseconds timeout =
         forever; // for the whole run; checked in each loop iteration and wait, but a running op is not interrupted
     std::optional<cancellation_token> cancel = {};
-    step_trace* trace = nullptr; // receives the trace of the run, also if the run fails
+    step_trace* trace = nullptr;       // receives the trace of the run, also if the run fails
+    detail::step_gate* gate = nullptr; // set by queue runners
 };
 
 namespace detail {

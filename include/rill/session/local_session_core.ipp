@@ -93,7 +93,7 @@ inline step_threads threads_for(const session_options& o) {
 
 RILL_COLD local_session_core::local_session_core(const rill::graph& g, const session_options& options,
                                                  std::shared_ptr<container_set> task)
-    : session_core(g), options_(options),
+    : session_core(g, options.environment), options_(options),
       state_(std::make_shared<local_session_state>(
           detail::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
                                               threads_for(options), std::move(task), options.replica),

@@ -34,6 +34,7 @@ RILL_COLD posted_step::request local_session_state::request_of(const std::shared
 RILL_COLD step_context local_session_state::context_of(const run_options& how) const {
     step_context made = context;
     if (how.cancel) made.token = how.cancel->state().get();
+    made.gate = how.gate;
     if (how.timeout != forever) made.deadline = made.env().now_plus(how.timeout);
     return made;
 }

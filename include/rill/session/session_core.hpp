@@ -13,6 +13,7 @@
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
+#include <rill/runtime/step_gate.hpp>
 #include <rill/session/prepared_run.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -22,12 +23,16 @@ class container_set;
 /// The untyped core of a session in this process or of a cluster. Callables share it.
 class session_core {
 public:
-    explicit session_core(const rill::graph& g) : graph_(g) {}
+    /// Makes the core of a session whose background steps run on threads of `env`; null: the real environment.
+    explicit session_core(const rill::graph& g, environment* env = nullptr)
+        : graph_(g), background_(std::make_shared<step_gate>(env ? *env : environment::real())) {}
     virtual ~session_core() = default;
 
     const rill::graph& graph() const noexcept { return graph_; }
     /// Stores the source location where the session was opened, for errors.
     void set_opened_at(const std::source_location& where) noexcept { opened_at_ = where; }
+    /// Returns the gate of the session's queue runners.
+    step_gate& background() const noexcept { return *background_; }
     /// Returns the prepared run of a key, made on first use. Throws invalid_argument for nodes of another graph, and for duplicate feeds.
     virtual std::shared_ptr<prepared_run> find_run(const plan_key& key) = 0;
     /// Closes the session: later runs throw `cancelled`. Memory is freed once no run uses it.
@@ -77,6 +82,7 @@ private:
 
     rill::graph graph_;
     std::source_location opened_at_ = {};
+    std::shared_ptr<step_gate> background_;
 };
 
 /// Opens a session in this process, or on the server of options.target. `task`: the container set of a cluster task, which then holds all

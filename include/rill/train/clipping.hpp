@@ -51,14 +51,19 @@ template <class S, class N> auto clip_scale(const S& norm, const N& clip_norm) {
 /// Shape: that of x. Gradient: that of the formula; where the norm is 0, g.
 template <int... Axes, graph_operand X, class N>
     requires(graph_operand<N> || literal<N>)
-auto clip_by_norm(const X& x, const N& clip_norm) {
-    if constexpr (typed_operand<X>)
+auto clip_by_norm(const X& x, const N& clip_norm,
+                  const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "clip_by_norm: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "clip_by_norm: the element type is not floating");
+    }
+    detail::require_floating("clip_by_norm", x, where);
+    detail::require_axes<Axes...>("clip_by_norm", x, where);
     const auto norm = [&] {
         if constexpr (sizeof...(Axes) == 0)
-            return detail::wide_l2_norm(x, {});
+            return detail::wide_l2_norm(x, where);
         else
-            return detail::wide_l2_norm<Axes...>(x, {}, keep_dims);
+            return detail::wide_l2_norm<Axes...>(x, where, keep_dims);
     }();
     return detail::scaled(x, detail::clip_scale(norm, clip_norm));
 }
@@ -69,6 +74,7 @@ auto clip_by_norm(const X& x, const N& clip_norm, const A& axes,
                   const std::source_location& where = std::source_location::current()) {
     static_assert(are_real_floating<X>, "clip_by_norm: the element type is not floating");
     detail::require_floating("clip_by_norm", x, where);
+    detail::require_axes("clip_by_norm", x, to_axes(axes), where);
     const auto norm = detail::wide_l2_norm_at(x, axes, keep_dims, where);
     const any_tensor made = detail::scaled(x, detail::clip_scale(norm, clip_norm));
     return detail::typed_result<void, X>(detail::shape_of_first, made);

@@ -207,16 +207,19 @@ template <int Axis, loss_reduction R = loss_reduction::sum_by_nonzero_weights, t
 auto cosine_distance(const A& labels, const B& predictions, const loss_options& o = {},
                      const std::source_location& where = std::source_location::current()) {
     detail::check_loss_operands<A, B>();
-    return detail::reduced_loss<R>("cosine_distance", 1 - reduce_sum<Axis>(labels * predictions, keep_dims, where), o,
-                                   where);
+    const auto products = labels * predictions;
+    static_assert(axes_exist<extents_of<decltype(labels * predictions)>, Axis>,
+                  "cosine_distance: the axis is out of range");
+    return detail::reduced_loss<R>("cosine_distance", 1 - reduce_sum<Axis>(products, keep_dims, where), o, where);
 }
 /// Overload for an axis known only at run time: cosine_distance(labels, predictions, 1).
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto cosine_distance(const A& labels, const B& predictions, int axis, const loss_options& o = {},
                      const std::source_location& where = std::source_location::current()) {
     detail::check_loss_operands<A, B>();
-    return detail::reduced_loss<R>("cosine_distance", 1 - reduce_sum(labels * predictions, axis, keep_dims, where), o,
-                                   where);
+    const auto products = labels * predictions;
+    detail::require_axes("cosine_distance", products, axis_list{axis}, where);
+    return detail::reduced_loss<R>("cosine_distance", 1 - reduce_sum(products, axis, keep_dims, where), o, where);
 }
 
 /// Returns the mean squared difference between the errors of pairs of elements. The value of a row of [batch, n] is

@@ -271,10 +271,17 @@ inline void restore_from(const session& s, const checkpoint_reader& from, const 
     restore_variables(s, from.info().path, variables, values, rest, resources);
 }
 
+/// Returns the values of variables, and unless some are given the state of resources. Queue runners pause meanwhile.
 inline std::vector<named_array> all_state(const session& s, const std::vector<any_tensor>& given) {
-    auto all = variable_values(s, saved_variables(s.graph(), given));
-    if (given.empty()) add_resources(s, all);
-    return all;
+    const auto variables = saved_variables(s.graph(), given);
+    if (!given.empty()) return variable_values(s, variables);
+    closed_gate runners(core_of(s)->background());
+    for (;;) { // again if the end of a wait has let a runner's step go on
+        const auto seen = runners.wait_until_idle();
+        auto all = variable_values(s, variables);
+        add_resources(s, all);
+        if (runners.is_idle_since(seen)) return all;
+    }
 }
 
 /// Returns the values of variables under their names in a file.

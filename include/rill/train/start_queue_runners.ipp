@@ -59,11 +59,16 @@ private:
 
 /// A loop that runs an enqueue operation again and again, without a thread of its own.
 struct queue_filler : std::enable_shared_from_this<queue_filler> {
-    queue_filler(const coordinator& c, operation_call p, operation_call cl, std::shared_ptr<queue_filling> f,
-                 std::function<void(std::exception_ptr)> e)
-        : all(c), put(std::move(p)), close(std::move(cl)), filling(std::move(f)), end(std::move(e)) {}
+    queue_filler(const coordinator& c, step_gate& g, operation_call p, operation_call cl,
+                 std::shared_ptr<queue_filling> f, std::function<void(std::exception_ptr)> e)
+        : all(c), gate(g.shared_from_this()), put(std::move(p)), close(std::move(cl)), filling(std::move(f)),
+          end(std::move(e)) {}
 
+    /// Starts the next step, or keeps it until a save has read the session's state.
     void start_next() {
+        gate->start([self = shared_from_this()] { self->start_now(); });
+    }
+    void start_now() {
         if (all.should_stop()) return end(nullptr);
         try {
             put.start([self = shared_from_this()](std::exception_ptr problem, const auto&) {
@@ -72,7 +77,7 @@ struct queue_filler : std::enable_shared_from_this<queue_filler> {
                 else
                     self->start_next();
             });
-        } catch (const error&) {
+        } catch (...) { // a save that opens the gate can't handle it
             fail(std::current_exception());
         }
     }
@@ -90,6 +95,7 @@ struct queue_filler : std::enable_shared_from_this<queue_filler> {
     }
 
     const coordinator all;
+    const std::shared_ptr<step_gate> gate;
     const operation_call put, close;
     const std::shared_ptr<queue_filling> filling;
     const std::function<void(std::exception_ptr)> end;
@@ -146,8 +152,9 @@ RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, 
         for (const auto* n : note.enqueue) {
             auto [thread, end] = c.start(note.name + "/" + n->name);
             threads.push_back(std::move(thread));
-            const auto put = s.make_callable(operation(n)).with({.cancel = c.token()});
-            detail::make_shared<detail::queue_filler>(c, put, close, filling, std::move(end))->start_next();
+            auto& gate = s.core_->background();
+            const auto put = s.make_callable(operation(n)).with({.cancel = c.token(), .gate = &gate});
+            detail::make_shared<detail::queue_filler>(c, gate, put, close, filling, std::move(end))->start_next();
         }
         auto [thread, end] = c.start(note.name + "/cancel");
         threads.push_back(std::move(thread));

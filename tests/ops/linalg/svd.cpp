@@ -2,7 +2,12 @@
 // Orthogonal decompositions: QR, eigenvalues, singular values; what is made of these; norms.
 #include <rill/ops/linalg/svd.hpp>
 
+#include <complex>
+
 #include <rill/device/cpu/linalg/lapack.hpp>
+#include <rill/ops/linalg/cholesky.hpp>
+#include <rill/ops/linalg/matrix_determinant.hpp>
+#include <rill/ops/linalg/matrix_solve_ls.hpp>
 #include <rill/ops/linalg/norm.hpp>
 #include <rill/ops/linalg/qr.hpp>
 #include <rill/ops/linalg/self_adjoint_eig.hpp>
@@ -113,6 +118,139 @@ TEMPLATE_TEST_CASE("self_adjoint_eig: eigenvectors, values in ascending order", 
     }
 }
 
+template <class T> void check_complex_decompositions(const any_array& at) {
+    using R = real_type<T>;
+    const index_t m = at.shape()[1], n = at.shape()[2], k = std::min(m, n);
+    INFO(to_string(at.type()));
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<T, dyn, dyn, dyn> x("x");
+    const auto run = [&](const any_tensor& y) { return op_test::run(s, y, {x}, {at}); };
+    for (const bool full : {false, true}) {
+        const auto [q, r] = full ? qr(x, full_matrices) : qr(x);
+        const auto [values, u, v] = full ? svd(x, full_matrices) : svd(x);
+        static_assert(std::is_same_v<value_type_of<decltype(values)>, R>);
+        const any_array qs = run(q), rs = run(r), ss = run(values), us = run(u), vs = run(v),
+                        alone = run(singular_values(x));
+        for (index_t i = 0; i < at.shape()[0]; ++i) {
+            const wide a = matrix_of<T>(at, i), one_q = matrix_of<T>(qs, i), one_r = matrix_of<T>(rs, i),
+                       one_s = vector_of<R>(ss, i), one_u = matrix_of<T>(us, i), one_v = matrix_of<T>(vs, i);
+            const long double close =
+                matrices::tolerance<R>(2 * std::max(m, n), std::max(a.largest(), one_s.largest()));
+            check_orthonormal<R>(one_q);
+            CHECK(distance(product(one_q, one_r), a) <= close);
+            const index_t rows = one_r.rows / 2;
+            for (index_t row = 0; row < rows; ++row)
+                for (index_t column = 0; column <= std::min(row, n - 1); ++column) {
+                    if (column < row) CHECK(one_r(row, column) == 0);
+                    CHECK(one_r(rows + row, column) == 0); // on the diagonal, too
+                }
+            check_orthonormal<R>(one_u);
+            check_orthonormal<R>(one_v);
+            wide diagonal = matrices::zeros(one_u.columns, one_v.columns);
+            for (index_t j = 0; j < k; ++j)
+                diagonal(j, j) = diagonal(one_u.columns / 2 + j, one_v.columns / 2 + j) = one_s(0, j);
+            CHECK(distance(product(product(one_u, diagonal), transposed(one_v)), a) <= close);
+            CHECK(distance(one_s, vector_of<R>(alone, i)) <= close);
+            for (index_t j = 1; j < k; ++j) CHECK(one_s(0, j - 1) >= one_s(0, j));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("qr, svd: complex matrices", "", std::complex<float>, std::complex<double>) {
+    using T = TestType;
+    for (const dims& shape :
+         {dims{1, 1, 1}, dims{2, 3, 2}, dims{1, 2, 4}, dims{1, 5, 5}, dims{2, 26, 30}, dims{1, 40, 25}})
+        check_complex_decompositions<T>(drawn<T>(shape));
+    check_complex_decompositions<T>(op_test::make_array<T>({1, 3, 2}, std::vector<T>(6)));
+    const std::vector<T> twice{T(1), T(0, 2), T(2), T(0, 4), T(1, 1), T(-2, 2)}; // of rank 1
+    check_complex_decompositions<T>(op_test::make_array<T>({1, 3, 2}, twice));
+    for (auto* const size : {"1e25", "1e-25"}) { // squares overflow or vanish
+        const auto by = static_cast<real_type<T>>(std::stod(size));
+        check_complex_decompositions<T>(
+            op_test::make_array<T>({1, 2, 2}, {T(by, by), T(0, by), T(by), T(2 * by, -by)}));
+    }
+}
+
+TEMPLATE_TEST_CASE("self_adjoint_eig, cholesky: complex matrices", "", std::complex<float>, std::complex<double>) {
+    using T = TestType;
+    using R = real_type<T>;
+    for (const dims& shape : {dims{1, 1, 1}, dims{3, 2, 2}, dims{1, 7, 7}, dims{2, 30, 30}}) {
+        const index_t n = shape[2];
+        const graph g;
+        const graph_scope here(g);
+        const session s(g);
+        const placeholder<T, dyn, dyn, dyn> x("x");
+        const auto run = [&](const any_tensor& y, const any_array& at) { return op_test::run(s, y, {x}, {at}); };
+        const any_array spread = matrices::lower_of_self_adjoint<T>(shape, -1),
+                        definite = matrices::lower_of_self_adjoint<T>(shape, 1);
+        const auto [e, v] = self_adjoint_eig(x);
+        const any_array es = run(e, spread), vs = run(v, spread), alone = run(self_adjoint_eigvals(x), spread),
+                        factors = run(cholesky(x), definite), whole = matrices::self_adjoint<T>(spread),
+                        whole_definite = matrices::self_adjoint<T>(definite);
+        for (index_t i = 0; i < shape[0]; ++i) {
+            INFO(to_string(spread.type()) << ", matrix " << i);
+            const wide a = matrix_of<T>(whole, i), vectors = matrix_of<T>(vs, i), values = vector_of<T>(es, i),
+                       factor = matrix_of<T>(factors, i), b = matrix_of<T>(whole_definite, i);
+            const long double close = matrices::tolerance<R>(2 * n, a.largest() * static_cast<long double>(n));
+            check_orthonormal<R>(vectors);
+            wide twice = matrices::zeros(1, 2 * n); // for both halves of the columns
+            for (index_t j = 0; j < n; ++j) {
+                twice(0, j) = twice(0, n + j) = values(0, j);
+                CHECK(values(1, j) == 0); // the imaginary part
+                if (j > 0) CHECK(values(0, j - 1) <= values(0, j));
+            }
+            CHECK(distance(product(a, vectors), matrices::times_columns(vectors, twice)) <= close);
+            CHECK(distance(values, vector_of<T>(alone, i)) <= close);
+            CHECK(distance(product(factor, transposed(factor)), b) <=
+                  matrices::tolerance<R>(2 * n, b.largest() * static_cast<long double>(n)));
+            for (index_t row = 0; row < n; ++row)
+                for (index_t column = row; column < n; ++column) {
+                    if (column > row) CHECK(factor(row, column) == 0);
+                    CHECK(factor(n + row, column) == 0);
+                }
+        }
+    }
+}
+
+TEST_CASE("qr, svd, self_adjoint_eig, cholesky: complex values computed by hand") {
+    using C = std::complex<double>;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<C, 2, 2> x("x");
+    const auto run = [&](const any_tensor& y, const std::vector<C>& at) {
+        return op_test::reals(op_test::run(s, y, {x}, {op_test::make_array<C>({2, 2}, at)}));
+    };
+    const C i(0, 1);
+    const std::vector<C> turning{2., i, -i, 2.};
+    CHECK(op_test::far_apart(run(self_adjoint_eigvals(x), turning), {1, 0, 3, 0}, 1e-15) == "");
+    const double root = std::sqrt(2.), half = 1 / root;
+    CHECK(op_test::far_apart(run(cholesky(x), {2., 1. - i, 1. + i, 3.}), {root, 0, 0, 0, half, half, root, 0}, 1e-15) ==
+          "");
+    CHECK(op_test::far_apart(run(singular_values(x), {0., 2. * i, 1., 0.}), {2, 1}, 1e-15) == "");
+    const auto [sign, size] = log_matrix_determinant(x);
+    CHECK(op_test::far_apart(run(sign, {2. * i, 0., 5., 1.}), {0, 1}, 1e-15) == "");
+    CHECK(op_test::far_apart(run(size, {2. * i, 0., 5., 1.}), {std::log(2.), 0}, 1e-15) == "");
+    CHECK(run(sign, {i, 1., -1., i}) == std::vector<double>{0, 0}); // singular
+    CHECK(op_test::far_apart(run(logdet(x), {2., 1. - i, 1. + i, 3.}), {std::log(4.)}, 1e-15) == "");
+    CHECK(op_test::far_apart(run(pinv(x), {2. * i, 0., 0., 0.}), {0, -0.5, 0, 0, 0, 0, 0, 0}, 1e-15) == "");
+    const any_array rank = op_test::run(s, matrix_rank(x), {x}, {op_test::make_array<C>({2, 2}, {1., i, -i, 1.})});
+    CHECK(rank.value<int>() == 1);
+    const placeholder<C, 2, 1> b("b"); // the least squares of two equations: i z = 1, z = i
+    const placeholder<C, 2, 1> a("a");
+    const any_array as = op_test::make_array<C>({2, 1}, {i, 1.}), bs = op_test::make_array<C>({2, 1}, {1., i});
+    for (const bool fast : {true, false})
+        CHECK(
+            op_test::far_apart(op_test::reals(op_test::run(s, matrix_solve_ls(a, b, {.fast = fast}), {a, b}, {as, bs})),
+                               {0, 0}, 1e-15) == "");
+    CHECK_THROWS_WITH(run(cholesky(x), {1., 0., 2. * i, 1.}), contains("is not positive definite"));
+    for (const any_tensor& y : {any_tensor(std::get<0>(qr(x))), any_tensor(singular_values(x)),
+                                any_tensor(self_adjoint_eigvals(x)), any_tensor(cholesky(x))})
+        CHECK_THROWS_WITH(run(y, {1., 0., C(0, std::numeric_limits<double>::quiet_NaN()), 1.}), contains("NaN"));
+}
+
 TEST_CASE("svd, self_adjoint_eig: with and without LAPACK the same values") {
     constexpr index_t n = detail::lapack_from + 6; // by the library where there is one
     const graph g;
@@ -199,6 +337,64 @@ TEST_CASE("qr, svd, self_adjoint_eig: gradients, to second order") {
         const session s(g);
         const auto a = any_placeholder("a", dtype::float64);
         op_test::gradient_check{s, {a}, {drawn<double>(r.shape, 1)}, 1e-6}.check(r.f(a), 2);
+    }
+}
+
+TEST_CASE("qr, svd, self_adjoint_eig, cholesky: complex gradients") {
+    using C = std::complex<double>;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    detail::require_gradient_kernels<C>();
+    const auto check = [&](const char* name, const auto& x, const dims& shape, const any_tensor& y, int order = 1) {
+        INFO(name);
+        op_test::gradient_check{s, {x}, {drawn<C>(shape, 1)}, 1e-6}.check(y, order);
+    };
+    const placeholder<C, 3, 3> square("square");
+    const placeholder<C, 3, 2> tall("tall");
+    const placeholder<C, 2, 3> flat("flat");
+    const placeholder<C, dyn, dyn> any("any");
+    const auto magnitudes = [](const auto& z) { return sealed(real(sealed(z * conj(z)))); };
+    {
+        const auto [q, r] = qr(tall);
+        check("q", tall, {3, 2}, q);
+        check("r", tall, {3, 2}, r);
+        check("q and r", tall, {3, 2}, any_tensor(q * 2. + matmul(q, r)));
+        const auto [p, t] = qr(square);
+        check("square q and r", square, {3, 3}, any_tensor(p + t), 2);
+    }
+    {
+        const auto definite = sealed(matmul(square, adjoint(square)));
+        check("cholesky", square, {3, 3}, cholesky(definite), 2);
+        check("logdet", square, {3, 3}, any_tensor(logdet(definite)));
+        check("log determinant", square, {3, 3}, any_tensor(real(std::get<1>(log_matrix_determinant(square)))), 2);
+        check("eigenvalues", square, {3, 3}, self_adjoint_eigvals(square));
+        const auto [e, v] = self_adjoint_eig(square);
+        check("eigenvectors", square, {3, 3}, any_tensor(magnitudes(v) * real(e)), 2);
+        check("projections", square, {3, 3}, any_tensor(matmul(sealed(v * exp(e)), adjoint(v))));
+    }
+    const auto rebuilt = [](const auto& values, const auto& u, const auto& v) {
+        return any_tensor(matmul(sealed(u * cast<C>(exp(values))), adjoint(v)));
+    };
+    check("singular values", tall, {3, 2}, singular_values(tall), 2);
+    {
+        const auto [values, u, v] = svd(tall);
+        check("tall u, s and v", tall, {3, 2}, rebuilt(values, u, v));
+        check("u", tall, {3, 2}, any_tensor(magnitudes(u)));
+    }
+    {
+        const auto [values, u, v] = svd(flat);
+        check("flat u, s and v", flat, {2, 3}, rebuilt(values, u, v));
+        check("v", flat, {2, 3}, any_tensor(magnitudes(v)));
+    }
+    {
+        const auto [values, u, v] = svd(square, full_matrices);
+        check("square u, s and v", square, {3, 3}, rebuilt(values, u, v), 2);
+    }
+    {
+        const auto [values, u, v] = svd(any);
+        check("u, s and v of unknown extents", any, {3, 2}, rebuilt(values, u, v));
+        check("pinv", any, {2, 3}, any_tensor(pinv(any)));
     }
 }
 

@@ -5,11 +5,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The lower triangular L with L L^T = x, for symmetric positive definite matrices [.., n, n]. Only their lower triangles are read.
-/// Gradient: the symmetric one, by triangular solves. Other matrices are an invalid_argument.
+/// The lower triangular L with L L^H = x, for self-adjoint positive definite matrices [.., n, n]. Only their lower triangles are read, and
+/// of complex diagonals the real parts. Gradient: the self-adjoint one, by triangular solves. Other matrices are an invalid_argument.
 struct cholesky_op {
     static constexpr auto name = "Cholesky";
-    using domain_type = matrix_reals;
+    using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::matrix_gradient_ops, op_list<matrix_triangular_solve_op>>;
 
@@ -29,7 +29,8 @@ template <graph_operand X>
 auto cholesky(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(are_square<extents_of<X>>, "cholesky: square matrices are expected, of rank 2 or more");
-        static_assert(op_takes<cholesky_op, value_type_of<X>>, "cholesky: the elements must be float or double");
+        static_assert(op_takes<cholesky_op, value_type_of<X>>,
+                      "cholesky: the elements must be float, double or complex");
     }
     return apply_node(cholesky_op{}, [](const dims& shape) { return rules::square_matrices(shape); }, where, x);
 }
@@ -50,7 +51,7 @@ RILL_INLINE std::vector<endpoint> cholesky_op::gradient(const gradient_request& 
     const detail::matrix_gradient<cholesky_op> m(r);
     const endpoint l = r.output(0), product = m.adjoint_product(l, r.gradient());
     const endpoint middle = m.lower_triangle(m.with_diagonal(product, detail::half_of(m.diagonal(product))));
-    // the symmetric part of L^-T middle L^-1
+    // the self-adjoint part of L^-H middle L^-1
     const matrix_triangular_solve_op backwards{.lower = true, .adjoint = true};
     const endpoint left = m.add(backwards, {l, middle}), both = m.add(backwards, {l, m.adjoint(left)});
     return {detail::half_of(m.plus_adjoint(both))};

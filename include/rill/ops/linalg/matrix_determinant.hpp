@@ -6,6 +6,7 @@
 #include <rill/ops/linalg/cholesky.hpp>
 #include <rill/ops/linalg/matrix_inverse.hpp>
 #include <rill/ops/math/log.hpp>
+#include <rill/ops/math/real.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -39,12 +40,13 @@ struct matrix_determinant_op {
     }
 };
 
-/// The signs of the determinants of square matrices, and the logarithms of their magnitudes. The logarithms do not overflow. Gradient: g
-/// inverse(x)^T of the logarithms; none of the signs.
+/// The signs of the determinants of square matrices, and the logarithms of their magnitudes. The logarithms do not overflow. The sign of a
+/// complex number has a magnitude of 1, and both results are complex as in TensorFlow. Gradient: g inverse(x)^H of the logarithms; none of
+/// the signs.
 struct log_matrix_determinant_op {
     static constexpr auto name = "LogMatrixDeterminant";
     static constexpr int inputs = 1;
-    using domain_type = matrix_reals;
+    using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::matrix_gradient_ops, op_list<matrix_inverse_op>>;
 
@@ -78,17 +80,18 @@ auto log_matrix_determinant(const X& x, const std::source_location& where = std:
         static_assert(are_square<extents_of<X>>,
                       "log_matrix_determinant: square matrices are expected, of rank 2 or more");
         static_assert(op_takes<log_matrix_determinant_op, value_type_of<X>>,
-                      "log_matrix_determinant: the elements must be float or double");
+                      "log_matrix_determinant: the elements must be float, double or complex");
     }
     constexpr auto rule = [](const dims& shape) { return rules::determinant(shape); };
     const auto sign = apply_node(log_matrix_determinant_op{}, rule, where, x);
     return std::tuple(sign, detail::output_of<X>(rule, sign, 1));
 }
 
-/// Returns the logarithms of the determinants of positive definite matrices, by cholesky: logdet(m).
+/// Returns the logarithms of the determinants of positive definite matrices, by cholesky: logdet(m). They are real.
 template <graph_operand X>
 auto logdet(const X& x, const std::source_location& where = std::source_location::current()) {
-    return reduce_sum<-1>(log(matrix_diag_part(cholesky(x, where), where)), where) * 2;
+    const auto diagonal = detail::real_parts_of(sealed(matrix_diag_part(cholesky(x, where), where)), where);
+    return reduce_sum<-1>(log(diagonal), where) * 2;
 }
 
 }} // namespace rill::RILL_ABI
@@ -113,7 +116,7 @@ RILL_INLINE std::vector<endpoint> log_matrix_determinant_op::gradient(const grad
     if (!r.gradient(1)) return {{}};
     const detail::matrix_gradient<log_matrix_determinant_op> m(r);
     const endpoint inverse = m.add(matrix_inverse_op{.adjoint = true}, {r.input(0)});
-    return {detail::apply_to_edges<mul_op>(m.scalar(r.gradient(1)), inverse)};
+    return {detail::apply_to_edges<mul_op>(m.scalar(detail::without_imaginary(r.gradient(1))), inverse)};
 }
 
 }} // namespace rill::RILL_ABI

@@ -23,6 +23,8 @@ using matrix_gradient_ops =
 
 /// Returns half of each element.
 endpoint half_of(const endpoint& x);
+/// Returns the real part of each element, in the type of x. For the gradients of results whose imaginary parts are always 0.
+endpoint without_imaginary(const endpoint& x);
 
 /// A builder of the nodes of Op's gradient, with the operations of its formula.
 template <class Op> class matrix_gradient {
@@ -76,6 +78,10 @@ RILL_INLINE endpoint half_of(const endpoint& x) {
     untyped_arguments all{{x}, {}, {0, ~0}};
     all.scalars.push_back(literal_scalar(type_of(x).type, 0.5, mul_op::name));
     return apply_untyped(info_of<mul_op>, dtype::invalid, std::move(all), graph(*x.from->owner));
+}
+
+RILL_INLINE endpoint without_imaginary(const endpoint& x) {
+    return is_complex_type(type_of(x).type) ? half_of(apply_to_edges<add_op>(x, conjugate_of(x))) : x;
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -74,7 +74,6 @@ template <class E> inline constexpr bool have_matrices = rules::matrices(static_
 template <class A, class B> inline constexpr bool has_solution = rules::solution(static_dims<A>, static_dims<B>).ok();
 
 /// The element types of matrices with decompositions.
-using matrix_reals = type_set<float, double>;
 using matrix_numbers = type_set<float, double, std::complex<float>, std::complex<double>>;
 
 namespace detail {

@@ -37,7 +37,7 @@ auto matrix_solve_ls(const A& a, const B& b, const least_squares_options& option
     if (options.fast && columns == dyn)
         throw invalid_argument("matrix_solve_ls: the fast form must know the number of columns" +
                                detail::at_place(where));
-    const auto t = matrix_transpose(m, where);
+    const auto t = adjoint(m, where);
     const auto made = [&]() -> any_tensor {
         const double l2 = options.l2_regularizer;
         if (!options.fast) return any_tensor(matmul(pinv(m, -1, where), b, where));

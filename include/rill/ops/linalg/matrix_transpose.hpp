@@ -61,12 +61,15 @@ auto matrix_transpose(const X& x, const std::source_location& where = std::sourc
 /// Returns the conjugate transpose of each matrix: adjoint(x).
 template <graph_operand X>
 auto adjoint(const X& x, const std::source_location& where = std::source_location::current()) {
-    if constexpr (!typed_operand<X>)
-        return any_tensor(conj(matrix_transpose(x, where)));
-    else if constexpr (is_complex<value_type_of<X>>)
+    if constexpr (!typed_operand<X>) {
+        const any_tensor turned = matrix_transpose(x, where);
+        // a real transpose stays plain, for products that read it in place
+        return detail::is_complex_type(turned.dtype()) ? any_tensor(conj(turned)) : turned;
+    } else if constexpr (is_complex<value_type_of<X>>) {
         return sealed(conj(matrix_transpose(x, where)));
-    else
+    } else {
         return matrix_transpose(x, where);
+    }
 }
 
 }} // namespace rill::RILL_ABI

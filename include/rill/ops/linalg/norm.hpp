@@ -33,6 +33,20 @@ inline constexpr norm_order infinite_order{std::numeric_limits<double>::infinity
 
 namespace detail {
 
+/// Refuses elements that are not floating, and axes that do not exist, under the name of the norm.
+template <int... Axes, class X> void require_norm_operand(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>)
+        static_assert(axes_exist<extents_of<X>, Axes...>, "norm: an axis is out of range, or named twice");
+    static_assert(are_real_floating<X>, "norm: the elements must be floating");
+    require_floating("norm", x, where);
+    require_axes<Axes...>("norm", x, where);
+}
+template <class X> void require_norm_operand(const X& x, const axis_list& axes, const std::source_location& where) {
+    static_assert(are_real_floating<X>, "norm: the elements must be floating");
+    require_floating("norm", x, where);
+    require_axes("norm", x, axes, where);
+}
+
 /// Throws invalid_argument if no norm of vectors has this order.
 void check_vector_norm(norm_order order, const std::source_location& where);
 /// Throws invalid_argument if no norm of matrices has this order, or order 2 goes over axes that are not the last two.
@@ -99,6 +113,7 @@ template <class X, class A, class K>
 auto norm_at(const X& x, norm_order order, const A& axes, K keep, const std::source_location& where) {
     const given_axes<A, K> over{axes, keep, where};
     const axis_list all = to_axes(axes);
+    require_norm_operand(x, all, where);
     if (all.count != 2) return vector_norm(x, order, over);
     check_matrix_norm(order, all, operand_type(x).shape, where);
     return matrix_norm(x, order, over, [&](const auto& magnitudes, bool second) {
@@ -111,6 +126,7 @@ auto norm_at(const X& x, norm_order order, const A& axes, K keep, const std::sou
 /// Returns the Euclidean norm: norm(x) of all elements, norm<-1>(x) of each row, norm<0, 1>(x) of each matrix (Frobenius).
 template <int... Axes, graph_operand X>
 auto norm(const X& x, const std::source_location& where = std::source_location::current()) {
+    detail::require_norm_operand<Axes...>(x, where);
     return reduce_l2_norm<Axes...>(x, where);
 }
 /// Overload for axes known only at run time: norm(x, {1}), norm(x, {0, -1}, keep_dims). The axes are in braces or a list, because a lone
@@ -118,12 +134,13 @@ auto norm(const X& x, const std::source_location& where = std::source_location::
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
     requires(!host_integer<A>)
 auto norm(const X& x, const A& axes, K keep = {}, const std::source_location& where = std::source_location::current()) {
+    detail::require_norm_operand(x, to_axes(axes), where);
     return reduce_l2_norm(x, axes, keep, where);
 }
 template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
 auto norm(const X& x, const int (&axes)[N], K keep = {},
           const std::source_location& where = std::source_location::current()) {
-    return reduce_l2_norm(x, std::to_array(axes), keep, where);
+    return norm(x, std::to_array(axes), keep, where);
 }
 
 /// Returns the norm of another order: norm<-1>(x, 1), norm<-1>(x, infinite_order) of each vector along an axis. Without an axis, it is the
@@ -131,6 +148,7 @@ auto norm(const X& x, const int (&axes)[N], K keep = {},
 /// row sum. Order 2 is the largest singular value, over the last two axes. Elements that are 0 have a gradient of 0.
 template <int... Axes, graph_operand X>
 auto norm(const X& x, norm_order order, const std::source_location& where = std::source_location::current()) {
+    detail::require_norm_operand<Axes...>(x, where);
     const detail::fixed_axes<Axes...> over{where};
     if constexpr (sizeof...(Axes) != 2) {
         return detail::vector_norm(x, order, over);

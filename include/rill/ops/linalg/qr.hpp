@@ -31,12 +31,12 @@ constexpr shape_result qr_remainder(const dims& x, bool full) {
 } // namespace rules
 
 /// Orthonormal q [.., m, k] and upper triangular r [.., k, n] with q r = x, by Householder reflections. k is min(m, n), or m with
-/// `full_matrices`. Gradient: TensorFlow's, for matrices with at least as many rows as columns. A matrix with a NaN or an infinity is an
-/// invalid_argument.
+/// `full_matrices`. The diagonal of r is real. Gradient: TensorFlow's, for matrices with at least as many rows as columns. A matrix with a
+/// NaN or an infinity is an invalid_argument.
 struct qr_op {
     static constexpr auto name = "Qr";
     static constexpr int inputs = 1;
-    using domain_type = matrix_reals;
+    using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::matrix_gradient_ops, op_list<matrix_triangular_solve_op>>;
     bool full_matrices = false;
@@ -59,7 +59,7 @@ namespace detail {
 template <bool Full, class X> auto qr(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         static_assert(have_matrices<extents_of<X>>, "qr: matrices are expected, of rank 2 or more");
-        static_assert(op_takes<qr_op, value_type_of<X>>, "qr: the elements must be float or double");
+        static_assert(op_takes<qr_op, value_type_of<X>>, "qr: the elements must be float, double or complex");
     }
     const auto q =
         apply_node(qr_op{Full}, [](const dims& s) { return rules::orthogonal_factor(s, true, Full); }, where, x);
@@ -101,15 +101,23 @@ RILL_INLINE std::vector<endpoint> qr_op::gradient(const gradient_request& reques
     const auto sum = [](const endpoint& a, const endpoint& b) {
         return !a ? b : !b ? a : detail::apply_to_edges<add_op>(a, b);
     };
-    /// Returns x r^-T.
+    /// Returns x r^-H.
     const auto divided = [&](const endpoint& x) {
         return m.adjoint(m.add(matrix_triangular_solve_op{.lower = false}, {r, m.adjoint(x)}));
     };
     const endpoint qdq = dq ? m.adjoint_product(q, dq) : endpoint{};
     const endpoint both = sum(dq ? minus(qdq) : endpoint{}, dr ? minus(m.product_adjoint(r, dr)) : endpoint{});
-    const endpoint within = m.product(q, sum(divided(m.lower_triangle(both)), dr));
-    if (!dq) return {within};
-    return {sum(within, divided(detail::apply_to_edges<sub_op>(dq, m.product(q, qdq))))};
+    endpoint d = m.product(q, sum(divided(m.lower_triangle(both)), dr));
+    if (dq) d = sum(d, divided(detail::apply_to_edges<sub_op>(dq, m.product(q, qdq))));
+    if (!detail::is_complex_type(type_of(r).type)) return {d};
+    // the diagonal of r stays real, so the gradient loses the imaginary diagonal of r dr^H - dq^H q
+    const endpoint rdr = dr ? m.product_adjoint(r, dr) : endpoint{}, dqq = dq ? m.adjoint(qdq) : endpoint{};
+    const endpoint rest = !dr   ? detail::apply_to_edges<neg_op>(dqq)
+                          : !dq ? rdr
+                                : detail::apply_to_edges<sub_op>(rdr, dqq);
+    const endpoint diagonal = m.diagonal(rest), mirrored = detail::conjugate_of(diagonal),
+                   imaginary = detail::half_of(detail::apply_to_edges<sub_op>(diagonal, mirrored));
+    return {sum(d, divided(m.product(q, m.adjoint(m.diagonal_matrix(imaginary)))))};
 }
 
 }} // namespace rill::RILL_ABI

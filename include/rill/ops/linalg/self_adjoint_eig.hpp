@@ -18,12 +18,13 @@ constexpr shape_result eigenvalues(const dims& x) {
 
 } // namespace rules
 
-/// The eigenvalues [.., n] of symmetric matrices in ascending order and, with `compute_v`, their eigenvectors as columns [.., n, n]. Only
-/// the lower triangles are read. Gradient: TensorFlow's, which requires distinct eigenvalues if the vectors are used.
+/// The eigenvalues [.., n] of self-adjoint matrices in ascending order and, with `compute_v`, their eigenvectors as columns [.., n, n]. Only
+/// the lower triangles are read, and of complex diagonals the real parts. As in TensorFlow, the eigenvalues have the type of the matrices;
+/// their imaginary parts are 0. Gradient: TensorFlow's, which requires distinct eigenvalues if the vectors are used.
 struct self_adjoint_eig_op {
     static constexpr auto name = "SelfAdjointEigV2", label = "self_adjoint_eig";
     static constexpr int inputs = 1;
-    using domain_type = matrix_reals;
+    using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = detail::matrix_gradient_ops;
     bool compute_v = true;
@@ -49,7 +50,7 @@ template <class X> auto eigenvalues(const X& x, bool vectors, const std::source_
     if constexpr (typed_operand<X>) {
         static_assert(are_square<extents_of<X>>, "self_adjoint_eig: square matrices are expected, of rank 2 or more");
         static_assert(op_takes<self_adjoint_eig_op, value_type_of<X>>,
-                      "self_adjoint_eig: the elements must be float or double");
+                      "self_adjoint_eig: the elements must be float, double or complex");
     }
     return apply_node(self_adjoint_eig_op{vectors}, eigenvalue_rule, where, x);
 }

@@ -15,6 +15,8 @@
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/maximum.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/real.hpp>
+#include <rill/ops/math/reduce_l2_norm.hpp>
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/select.hpp>
@@ -35,12 +37,12 @@ constexpr shape_result singular_values(const dims& x) {
 } // namespace rules
 
 /// The singular values s [.., k] of matrices x [.., m, n] in descending order, and singular vectors. With `compute_uv`, u [.., m, k] and v
-/// [.., n, k] are orthonormal with u diag(s) v^T = x. k is min(m, n); with `full_matrices` u and v are square. Gradient: TensorFlow's,
-/// which requires distinct singular values above 0 if the vectors are used.
+/// [.., n, k] are orthonormal with u diag(s) v^H = x. k is min(m, n); with `full_matrices` u and v are square. As in TensorFlow, the values
+/// of the op have the type of the matrices. Gradient: TensorFlow's, which requires distinct singular values above 0 if the vectors are used.
 struct svd_op {
     static constexpr auto name = "Svd";
     static constexpr int inputs = 1;
-    using domain_type = matrix_reals;
+    using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = detail::matrix_gradient_ops;
     bool compute_uv = true, full_matrices = false;
@@ -75,7 +77,7 @@ inline constexpr bool knows_last_extents<X> =
 template <class X> auto singular_values(const svd_op& op, const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         static_assert(have_matrices<extents_of<X>>, "svd: matrices are expected, of rank 2 or more");
-        static_assert(op_takes<svd_op, value_type_of<X>>, "svd: the elements must be float or double");
+        static_assert(op_takes<svd_op, value_type_of<X>>, "svd: the elements must be float, double or complex");
     }
     return apply_node(op, singular_value_rule, where, x);
 }
@@ -83,18 +85,19 @@ template <class X> auto singular_values(const svd_op& op, const X& x, const std:
 template <bool Full, class X> auto svd(const X& x, const std::source_location& where) {
     const auto s = singular_values(svd_op{true, Full}, x, where);
     return std::tuple(
-        s, output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, true, Full); }, s, 1),
+        real_parts_of(s, where),
+        output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, true, Full); }, s, 1),
         output_of<X>([](const dims& shape) { return rules::orthogonal_factor(shape, false, Full); }, s, 2));
 }
 
-/// Returns max(m, n) of matrices with extents known only at run time, in their element type.
-template <class X> auto longer_extent(const X& x, const std::source_location& where) {
+/// Returns max(m, n) of matrices x with extents known only at run time, in the element type of s.
+template <class S, class X> auto longer_extent(const S& s, const X& x, const std::source_location& where) {
     const auto extents = rill::shape<std::int64_t>(x, where);
     const auto longer = maximum(extents(-2), extents(-1));
-    if constexpr (typed_operand<X>)
-        return cast<value_type_of<X>>(longer);
+    if constexpr (typed_operand<S>)
+        return cast<value_type_of<S>>(longer);
     else
-        return cast(sealed(longer), operand_type(x).type, where);
+        return cast(sealed(longer), operand_type(s).type, where);
 }
 
 /// Returns the cutoff up to which singular values s of x count as 0: `relative` times the largest of each matrix. If `relative` is
@@ -105,17 +108,28 @@ auto cutoff(const S& s, const X& x, double relative, double epsilons, const std:
     const auto largest = sealed(reduce_max<-1>(s, keep_dims, where));
     if (relative >= 0) return sealed(largest * relative);
     const double rounding =
-        epsilons * (type.type == dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                : std::numeric_limits<double>::epsilon());
+        epsilons * (operand_type(s).type == dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                                           : std::numeric_limits<double>::epsilon());
     const index_t m = rules::extent_along(type.shape, -2), n = rules::extent_along(type.shape, -1);
     if constexpr (!knows_last_extents<X>)
-        if (m == dyn || n == dyn) return sealed(largest * (rounding * longer_extent(x, where)));
+        if (m == dyn || n == dyn) return sealed(largest * (rounding * longer_extent(s, x, where)));
     return sealed(largest * (rounding * static_cast<double>(std::max<index_t>({m, n, 1}))));
+}
+
+/// Returns v diag(s) u^H for a row of real numbers s.
+template <class V, class S, class U>
+auto outer_products(const V& v, const S& s, const U& u, const std::source_location& where) {
+    if constexpr (!typed_operand<V>)
+        return any_tensor(matmul(v * with_dtype(any_tensor(s), v.dtype()), adjoint(u, where), where));
+    else if constexpr (is_complex<value_type_of<V>>)
+        return matmul(v * cast<value_type_of<V>>(s), adjoint(u, where), where);
+    else
+        return matmul(v * s, adjoint(u, where), where);
 }
 
 } // namespace detail
 
-/// Returns the singular value decomposition: auto [s, u, v] = svd(x). x is matmul(u * s, matrix_transpose(v)).
+/// Returns the singular value decomposition: auto [s, u, v] = svd(x). x is matmul(u * s, adjoint(v)); s is real.
 template <graph_operand X> auto svd(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::svd<false>(x, where);
 }
@@ -127,7 +141,7 @@ auto svd(const X& x, full_matrices_t, const std::source_location& where = std::s
 /// Returns the singular values alone, which takes less time.
 template <graph_operand X>
 auto singular_values(const X& x, const std::source_location& where = std::source_location::current()) {
-    return detail::singular_values(svd_op{false, false}, x, where);
+    return detail::real_parts_of(detail::singular_values(svd_op{false, false}, x, where), where);
 }
 
 /// Returns the Moore-Penrose pseudoinverses [.., n, m] of matrices [.., m, n]: pinv(x, rcond). Singular values up to rcond times the
@@ -139,7 +153,7 @@ auto pinv(const X& x, double rcond = -1, const std::source_location& where = std
     const auto counts = greater(s, detail::cutoff(s, matrix, rcond, 10, where));
     // 1 for values that count as 0: a quotient by 0 would make gradients NaN
     const auto inverse = sealed(select(counts, 1 / select(counts, s, s * 0 + 1), s * 0));
-    return matmul(v * expand_dims<-2>(inverse, where), matrix_transpose(u, where), where);
+    return detail::outer_products(v, expand_dims<-2>(inverse, where), u, where);
 }
 
 /// Returns the number of singular values of each matrix that are larger than the tolerance: matrix_rank(x, tolerance). The default
@@ -189,7 +203,7 @@ RILL_INLINE std::vector<endpoint> svd_op::gradient(const gradient_request& r) co
     const auto sum = [](const endpoint& a, const endpoint& b) {
         return !a ? b : !b ? a : apply_to_edges<add_op>(a, b);
     };
-    endpoint middle = ds ? m.diagonal_matrix(ds) : endpoint{}, beside;
+    endpoint middle = ds ? m.diagonal_matrix(without_imaginary(ds)) : endpoint{}, beside;
     if (du || dv) {
         const endpoint f = m.reciprocal_differences(apply_to_edges<square_op>(s));
         const auto turned = [&](const endpoint& vectors, const endpoint& d) {
@@ -206,6 +220,14 @@ RILL_INLINE std::vector<endpoint> svd_op::gradient(const gradient_request& r) co
             beside = m.product_adjoint(apply_to_edges<mul_op>(outside(u, du), inverse), v);
         if (dv && (rows == dyn || columns == dyn || columns > rows))
             beside = sum(beside, m.product_adjoint(apply_to_edges<mul_op>(u, inverse), outside(v, dv)));
+    }
+    if ((du || dv) && is_complex_type(type_of(u).type)) { // complex: a vector and its partner turn by the same phase
+        const bool by_u = du && (!dv || rows > columns);
+        const endpoint along = m.diagonal(by_u ? m.adjoint_product(u, du) : m.adjoint_product(v, dv)),
+                       turned = conjugate_of(along);
+        const endpoint phases =
+            half_of(by_u ? apply_to_edges<sub_op>(along, turned) : apply_to_edges<sub_op>(turned, along));
+        middle = sum(middle, m.diagonal_matrix(apply_to_edges<mul_op>(phases, apply_to_edges<reciprocal_op>(s))));
     }
     return {sum(m.product(u, m.product_adjoint(middle, v)), beside)};
 }

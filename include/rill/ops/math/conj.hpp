@@ -33,6 +33,8 @@ template <elementwise_operand X> RILL_FRONT auto conj(const X& x) {
 
 namespace detail {
 
+constexpr bool is_complex_type(dtype type) { return type == dtype::complex64 || type == dtype::complex128; }
+
 /// Returns the conjugate of complex x, or a real x itself. Gradients of node ops use it.
 endpoint conjugate_of(const endpoint& x);
 
@@ -44,8 +46,7 @@ endpoint conjugate_of(const endpoint& x);
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE endpoint conjugate_of(const endpoint& x) {
-    const dtype type = type_of(x).type;
-    return type == dtype::complex64 || type == dtype::complex128 ? apply_to_edges<conj_op>(x) : x;
+    return is_complex_type(type_of(x).type) ? apply_to_edges<conj_op>(x) : x;
 }
 
 }}} // namespace rill::RILL_ABI::detail

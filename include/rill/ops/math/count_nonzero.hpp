@@ -14,6 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 /// Returns the number of nonzero elements over axes, as std::int64_t. Without a list, all axes are reduced.
 template <int... Axes, typed_operand X>
 auto count_nonzero(const X& x, const std::source_location& where = std::source_location::current()) {
+    static_assert(axes_exist<extents_of<X>, Axes...>, "count_nonzero: an axis is out of range, or named twice");
     return reduce_sum<Axes...>(cast<std::int64_t>(not_equal(x, value_type_of<X>(0))), where);
 }
 
@@ -22,6 +23,7 @@ auto count_nonzero(const X& x, const std::source_location& where = std::source_l
 template <typed_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto count_nonzero(const X& x, const A& axes, K keep = {},
                    const std::source_location& where = std::source_location::current()) {
+    detail::require_axes("count_nonzero", x, to_axes(axes), where);
     return reduce_sum(cast<std::int64_t>(not_equal(x, value_type_of<X>(0))), axes, keep, where);
 }
 template <typed_operand X, std::size_t N, dims_option K = drop_dims_t>

@@ -3,6 +3,7 @@
 
 #include <rill/expr/fused_op.hpp>
 #include <rill/ops/math/complex_part.hpp>
+#include <rill/ops/math/conj.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -19,6 +20,20 @@ template <graph_operand X> auto real(const X& x, const std::source_location& whe
         static_assert(op_takes<real_op, value_type_of<X>>, "real: the element type is not complex");
     return detail::part_of<real_op>(x, where);
 }
+
+namespace detail {
+
+/// Returns the real parts of complex x, or a real x itself.
+template <class X> auto real_parts_of(const X& x, const std::source_location& where) {
+    if constexpr (!typed_operand<X>)
+        return is_complex_type(x.dtype()) ? rill::real(x, where) : any_tensor(x);
+    else if constexpr (op_takes<real_op, value_type_of<X>>)
+        return rill::real(x, where);
+    else
+        return x;
+}
+
+} // namespace detail
 
 }} // namespace rill::RILL_ABI
 

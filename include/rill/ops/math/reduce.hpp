@@ -87,6 +87,19 @@ template <class X> void require_floating(const char* op, const X& x, const std::
                                    std::string(to_string(type)) + ", not floating" + at_place(where));
     }
 }
+/// Throws invalid_argument if an axis is out of range or named twice. For ops that are composed of reductions, which would report the axis
+/// under their own names.
+void check_axes(const char* op, const dims& shape, const axis_list& axes, const std::source_location& where);
+template <class X>
+void require_axes(const char* op, const X& x, const axis_list& axes, const std::source_location& where) {
+    if constexpr (!typed_operand<X>)
+        if (!x) refuse_null(op, where);
+    check_axes(op, operand_type(x).shape, axes, where);
+}
+/// Checks axes of a template. A static type has been checked when the program was compiled.
+template <int... Axes, class X> void require_axes(const char* op, const X& x, const std::source_location& where) {
+    if constexpr (!typed_operand<X>) require_axes(op, x, axis_list{Axes...}, where);
+}
 /// Returns the sealed operand. Throws invalid_argument if its elements are not floating.
 template <class X> auto floating_operand(const char* op, const X& x, const std::source_location& where) {
     require_floating(op, x, where);
@@ -99,6 +112,12 @@ template <class X> auto floating_operand(const char* op, const X& x, const std::
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void check_axes(const char* op, const dims& shape, const axis_list& axes, const std::source_location& where) {
+    if (const auto reduced = rules::reduce(shape, axes, true); !reduced.ok())
+        throw invalid_argument(std::string(op) + ": " + reduced.reason() + " (" + to_string(shape) + ")" +
+                               at_place(where));
+}
 
 RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make,
                                    const std::source_location& where) {

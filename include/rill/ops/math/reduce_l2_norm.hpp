@@ -79,6 +79,7 @@ auto reduce_l2_norm(const X& x, const std::source_location& where, Keep... keep)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_l2_norm: an axis is out of range, or named twice");
     static_assert(are_real_floating<X>, "reduce_l2_norm: the elements must be floating");
     require_floating("reduce_l2_norm", x, where);
+    require_axes<Axes...>("reduce_l2_norm", x, where);
     return narrowed(x, wide_l2_norm<Axes...>(x, where, keep...));
 }
 
@@ -86,6 +87,7 @@ template <class X, class A, class K>
 auto reduce_l2_norm_at(const X& x, const A& axes, K keep, const std::source_location& where) {
     static_assert(are_real_floating<X>, "reduce_l2_norm: the elements must be floating");
     require_floating("reduce_l2_norm", x, where);
+    require_axes("reduce_l2_norm", x, to_axes(axes), where);
     return narrowed(x, wide_l2_norm_at(x, axes, keep, where));
 }
 

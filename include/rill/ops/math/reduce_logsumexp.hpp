@@ -18,6 +18,7 @@ auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... kee
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_logsumexp: an axis is out of range, or named twice");
     static_assert(are_real_floating<X>, "reduce_logsumexp: the elements must be floating");
     require_floating("reduce_logsumexp", x, where);
+    require_axes<Axes...>("reduce_logsumexp", x, where);
     const auto most = [&](auto... kept) { return stop_gradient(rill::reduce_max<Axes...>(x, kept..., where)); };
     return log(rill::reduce_sum<Axes...>(apply<exp_below_op>(x, most(keep_dims)), keep..., where)) + most(keep...);
 }
@@ -26,6 +27,7 @@ template <class X, class A, class K>
 auto reduce_logsumexp_at(const X& x, const A& axes, K keep, const std::source_location& where) {
     static_assert(are_real_floating<X>, "reduce_logsumexp: the elements must be floating");
     require_floating("reduce_logsumexp", x, where);
+    require_axes("reduce_logsumexp", x, to_axes(axes), where);
     const auto most = [&](auto kept) { return stop_gradient(rill::reduce_max(x, axes, kept, where)); };
     return log(rill::reduce_sum(apply<exp_below_op>(x, most(keep_dims)), axes, keep, where)) + most(keep);
 }

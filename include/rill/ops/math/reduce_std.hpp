@@ -26,6 +26,7 @@ auto reduce_std(const X& x, const std::source_location& where, Keep... keep) {
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_std: an axis is out of range, or named twice");
     static_assert(are_real_floating<X>, "reduce_std: the elements must be floating");
     require_floating("reduce_std", x, where);
+    require_axes<Axes...>("reduce_std", x, where);
     return roots_of_variances(x, rill::reduce_variance<Axes...>(widened(x), keep..., where));
 }
 
@@ -33,6 +34,7 @@ template <class X, class A, class K>
 auto reduce_std_at(const X& x, const A& axes, K keep, const std::source_location& where) {
     static_assert(are_real_floating<X>, "reduce_std: the elements must be floating");
     require_floating("reduce_std", x, where);
+    require_axes("reduce_std", x, to_axes(axes), where);
     return roots_of_variances(x, rill::reduce_variance(widened(x), axes, keep, where));
 }
 

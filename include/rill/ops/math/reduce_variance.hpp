@@ -15,6 +15,7 @@ auto reduce_variance(const X& x, const std::source_location& where, Keep... keep
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_variance: an axis is out of range, or named twice");
     static_assert(are_real_floating<X>, "reduce_variance: the elements must be floating");
     require_floating("reduce_variance", x, where);
+    require_axes<Axes...>("reduce_variance", x, where);
     return rill::reduce_mean<Axes...>(square(x - rill::reduce_mean<Axes...>(x, keep_dims, where)), keep..., where);
 }
 
@@ -22,6 +23,7 @@ template <class X, class A, class K>
 auto reduce_variance_at(const X& x, const A& axes, K keep, const std::source_location& where) {
     static_assert(are_real_floating<X>, "reduce_variance: the elements must be floating");
     require_floating("reduce_variance", x, where);
+    require_axes("reduce_variance", x, to_axes(axes), where);
     return rill::reduce_mean(square(x - rill::reduce_mean(x, axes, keep_dims, where)), axes, keep, where);
 }
 

@@ -23,6 +23,7 @@ template <class X, class A>
 auto l2_normalize_at(const X& x, const A& axes, double epsilon, const std::source_location& where) {
     static_assert(are_real_floating<X>, "l2_normalize: the elements must be floating");
     require_floating("l2_normalize", x, where);
+    require_axes("l2_normalize", x, to_axes(axes), where);
     const auto all = sealed(x); // read twice
     return over_norms(all, wide_l2_norm_at(all, axes, keep_dims, where), epsilon);
 }
@@ -38,6 +39,7 @@ auto l2_normalize(const X& x, E epsilon = E(1e-12),
         static_assert(axes_exist<extents_of<X>, Axes...>, "l2_normalize: an axis is out of range, or named twice");
     static_assert(are_real_floating<X>, "l2_normalize: the elements must be floating");
     detail::require_floating("l2_normalize", x, where);
+    detail::require_axes<Axes...>("l2_normalize", x, where);
     const auto all = sealed(x); // read twice
     return detail::over_norms(all, detail::wide_l2_norm<Axes...>(all, where, keep_dims), static_cast<double>(epsilon));
 }

@@ -17,6 +17,7 @@ template <bool Keep, int... Axes, class X> auto moments(const X& x, const std::s
         static_assert(is_real_floating<value_type_of<X>>, "moments: the element type is not floating");
     }
     require_floating("moments", x, where);
+    require_axes<Axes...>("moments", x, where);
     const auto all = sealed(x); // read twice
     if constexpr (Keep) {
         const auto mean = rill::reduce_mean<Axes...>(all, keep_dims, where);
@@ -35,6 +36,7 @@ template <class X, class A, class K>
 auto moments_at(const X& x, const A& axes, K keep, const std::source_location& where) {
     static_assert(are_real_floating<X>, "moments: the element type is not floating");
     require_floating("moments", x, where);
+    require_axes("moments", x, to_axes(axes), where);
     const auto all = sealed(x); // read twice
     const auto kept = rill::reduce_mean(all, axes, keep_dims, where);
     return std::tuple(rill::reduce_mean(all, axes, keep, where),

@@ -82,15 +82,14 @@ namespace detail {
 template <int Axis, class Formula, class X>
 auto along_axis(const char* op, const Formula& formula, const X& x, const std::source_location& where) {
     const auto all = floating_operand(op, x, where);
+    require_axes<Axis>(op, all, where);
     return formula(all - stop_gradient(rill::reduce_max<Axis>(all, keep_dims, where)),
                    [&](const auto& v) { return rill::reduce_sum<Axis>(v, keep_dims, where); });
 }
 template <class Formula, class X>
 auto along_axis(const char* op, const Formula& formula, const X& x, int axis, const std::source_location& where) {
     const auto all = floating_operand(op, x, where);
-    if (const auto kept = rules::reduce(all.static_shape(), axis_list{axis}, true); !kept.ok())
-        throw invalid_argument(std::string(op) + ": " + kept.reason() + " (" + to_string(all.static_shape()) + ")" +
-                               at_place(where));
+    require_axes(op, all, axis_list{axis}, where);
     const any_tensor made = formula(all - stop_gradient(rill::reduce_max(all, axis, keep_dims, where)),
                                     [&](const auto& v) { return rill::reduce_sum(v, axis, keep_dims, where); });
     return typed_result<void, X>(shape_of_first, made);

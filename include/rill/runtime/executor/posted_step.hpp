@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <rill/runtime/options.hpp>
+#include <rill/runtime/step_gate.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -21,7 +22,8 @@ public:
         completion done;
     };
     explicit posted_step(request r)
-        : asked_(std::move(r)), token_(asked_.context.token ? asked_.context.token->shared_from_this() : nullptr) {}
+        : asked_(std::move(r)), token_(asked_.context.token ? asked_.context.token->shared_from_this() : nullptr),
+          gate_(asked_.context.gate ? asked_.context.gate->shared_from_this() : nullptr) {}
     posted_step(const posted_step&) = delete;
     virtual ~posted_step() = default;
 
@@ -42,6 +44,7 @@ private:
 
     request asked_;
     const std::shared_ptr<cancellation> token_;
+    const std::shared_ptr<step_gate> gate_;
     std::optional<traced_step> traced_;
     bool has_begun_ = false;
 };

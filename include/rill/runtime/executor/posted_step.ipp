@@ -10,15 +10,27 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void posted_step::post() {
     const auto self = shared_from_this();
+    if (gate_) gate_->enter();
     try {
         asked_.context.env().post([self] { self->begin_or_resume(); });
     } catch (...) {
-        if (!has_begun_) throw;
-        begin_or_resume(); // here: otherwise nobody would resume it
+        if (has_begun_) {
+            begin_or_resume(); // here: otherwise nobody would resume it
+            return;
+        }
+        if (gate_) gate_->leave();
+        throw;
     }
 }
 
 RILL_COLD void posted_step::begin_or_resume() noexcept {
+    struct activity { // ends last: `done` may start the next step
+        std::shared_ptr<step_gate> gate;
+        ~activity() {
+            if (gate) gate->leave();
+        }
+    };
+    const activity until_end{gate_};
     std::exception_ptr problem;
     std::vector<any_array> values;
     try {

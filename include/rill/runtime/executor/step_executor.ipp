@@ -37,6 +37,7 @@ public:
         return run_.events_->defer({&run_, stage_}, std::move(give_up), std::move(awaited_));
     }
     void describe(std::function<std::string()> awaited) override { awaited_ = std::move(awaited); }
+    const step_context* step() const override { return run_.context_; }
 
 private:
     step_executor& run_;

@@ -120,11 +120,16 @@ template <class T> struct matrix_algorithm<matrix_function::log_determinant, T> 
         lu_copy<T> lu(t, cut);
         if (cut.only_counts()) return {};
         lu.factor(t, o.in[0]);
-        T sign = lu.swaps(t.columns) ? T(-1) : T(1), sum = 0;
+        T sign = lu.swaps(t.columns) ? T(-1) : T(1);
+        real_type<T> sum = 0;
         for (index_t i = 0; i < t.columns; ++i) {
             const T x = lu.a[i * t.columns + i];
-            sign = x > 0 ? sign : x < 0 ? -sign : x * 0; // 0 for a singular matrix, NaN for NaN
-            sum += std::log(std::abs(x));
+            const auto size = std::abs(x);
+            if constexpr (is_complex<T>) // 0 for a singular matrix, NaN for NaN
+                sign *= size > 0 ? x / size : x * real_type<T>(0);
+            else
+                sign = x > 0 ? sign : x < 0 ? -sign : x * 0;
+            sum += std::log(size);
         }
         *o.out[0] = sign;
         *o.out[1] = sum;

@@ -9,6 +9,7 @@
 
 #include <rill/core/dims.hpp>
 #include <rill/device/cpu/simd/simd.hpp>
+#include <rill/device/numbers.hpp>
 
 // The inner loops of factorizations: subtraction of multiples of rows, and scratch memory.
 
@@ -51,42 +52,6 @@ void subtract_rows(T* y, const T* x, index_t stride, const T* c, index_t c_strid
     }
 }
 
-/// Returns the sum of products of two rows.
-template <class T> T product_of_rows(const T* a, const T* b, index_t n) {
-    constexpr int parts = 8; // separate sums, which the compiler keeps in registers
-    T s[parts] = {};
-    index_t j = 0;
-    for (; j + parts <= n; j += parts)
-        for (int i = 0; i < parts; ++i) s[i] += a[j + i] * b[j + i];
-    for (int i = 0; j + i < n; ++i) s[i] += a[j + i] * b[j + i];
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-}
-
-/// Rotates two rows by an angle: (a, b) becomes (cosine a - sine b, sine a + cosine b).
-template <class T> void rotate_rows(T* a, T* b, T cosine, T sine, index_t n) {
-    for (index_t j = 0; j < n; ++j) {
-        const T u = a[j], v = b[j];
-        a[j] = cosine * u - sine * v;
-        b[j] = sine * u + cosine * v;
-    }
-}
-
-/// Returns true if no number is infinite or NaN.
-template <class T> bool all_finite(const T* x, index_t n) {
-    for (index_t i = 0; i < n; ++i)
-        if (!std::isfinite(x[i])) return false;
-    return true;
-}
-
-/// Divides numbers by their largest magnitude, so that their squares neither overflow nor vanish. Returns it, or 1 if all are 0.
-template <class T> T scale_to_one(T* x, index_t n) {
-    T most = 0;
-    for (index_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
-    if (most == 0) return 1;
-    for (index_t i = 0; i < n; ++i) x[i] /= most;
-    return most;
-}
-
 /// Returns the conjugate of a number.
 template <class T> T conjugated(const T& x) {
     if constexpr (is_complex<T>)
@@ -95,6 +60,74 @@ template <class T> T conjugated(const T& x) {
         return x;
 }
 
+/// Returns the sum of products of two rows. The elements of the first row are conjugated.
+template <class T> T product_of_rows(const T* a, const T* b, index_t n) {
+    constexpr int parts = 8; // separate sums, which the compiler keeps in registers
+    T s[parts] = {};
+    index_t j = 0;
+    for (; j + parts <= n; j += parts)
+        for (int i = 0; i < parts; ++i) s[i] += conjugated(a[j + i]) * b[j + i];
+    for (int i = 0; j + i < n; ++i) s[i] += conjugated(a[j + i]) * b[j + i];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/// Rotates two rows by an angle: (a, b) becomes (cosine a - sine b, sine a + cosine b).
+template <class T> void rotate_rows(T* a, T* b, real_type<T> cosine, real_type<T> sine, index_t n) {
+    for (index_t j = 0; j < n; ++j) {
+        const T u = a[j], v = b[j];
+        a[j] = cosine * u - sine * v;
+        b[j] = sine * u + cosine * v;
+    }
+}
+
+/// Returns the sum of squared magnitudes of a row.
+template <class T> real_type<T> square_of_row(const T* a, index_t n) { return std::real(product_of_rows(a, a, n)); }
+
+/// The phase of a product of two rows, product_of_rows(other, row). It becomes the real `size` if `row` is multiplied by `factor`. Real
+/// numbers have a factor of 1.
+template <class T> struct phase_of {
+    real_type<T> size;
+    T factor = 1;
+
+    explicit phase_of(const T& product) {
+        if constexpr (is_complex<T>) {
+            size = std::abs(product);
+            factor = std::conj(product) / size;
+        } else {
+            size = product;
+        }
+    }
+    void multiply(T* row, index_t n, index_t stride = 1) const {
+        if constexpr (is_complex<T>)
+            for (index_t i = 0; i < n; ++i) row[i * stride] *= factor;
+    }
+    void multiply_conjugated(T* row, index_t n) const {
+        if constexpr (is_complex<T>)
+            for (index_t i = 0; i < n; ++i) row[i] *= std::conj(factor);
+    }
+};
+
+/// Returns true if no number is infinite or NaN.
+template <class T> bool all_finite(const T* x, index_t n) {
+    for (index_t i = 0; i < n; ++i)
+        if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i]))) return false;
+    return true;
+}
+
+/// Divides numbers by their largest magnitude, so that their squares neither overflow nor vanish. Returns it, or 1 if all are 0.
+template <class T> real_type<T> scale_to_one(T* x, index_t n) {
+    real_type<T> most = 0;
+    for (index_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
+    if (most == 0) return 1;
+    for (index_t i = 0; i < n; ++i) x[i] /= most;
+    return most;
+}
+
+/// Copies a matrix [rows, columns] transposed.
+template <class T> void copy_transposed(const T* from, T* to, index_t rows, index_t columns) {
+    for (index_t i = 0; i < rows; ++i)
+        for (index_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+}
 /// Copies a matrix [rows, columns] transposed, and conjugated if it is complex.
 template <class T> void copy_adjoint(const T* from, T* to, index_t rows, index_t columns) {
     for (index_t i = 0; i < rows; ++i)

@@ -10,7 +10,7 @@
 #include <rill/device/cpu/linalg/lapack.hpp>
 #include <rill/device/cpu/linalg/lu.hpp>
 
-// Eigenvalues and eigenvectors of symmetric matrices by Jacobi rotations, which zero elements one after another, or by LAPACK.
+// Eigenvalues and eigenvectors of self-adjoint matrices by Jacobi rotations, which zero elements one after another, or by LAPACK.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -26,33 +26,44 @@ template <class T> std::pair<T, T> rotation_of(T a, T b, T c) {
 
 template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T> {
     static matrix_fault run(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
-        if (const auto* library = t.columns >= lapack_from ? find_lapack(std::type_identity<T>{}) : nullptr)
-            return by_library(*library, t, o, cut);
+        if constexpr (!is_complex<T>)
+            if (const auto* library = t.columns >= lapack_from ? find_lapack(std::type_identity<T>{}) : nullptr)
+                return by_library(*library, t, o, cut);
         return by_rotations(t, o, cut);
     }
 
     static matrix_fault by_rotations(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
+        using R = real_type<T>;
         const index_t n = t.columns;
         T* const a = cut.take<T>(n * n);
         T* const v = cut.take<T>(t.vectors ? n * n : 0); // the vectors as rows
         auto* const order = cut.take<index_t>(n);
         if (cut.only_counts()) return {};
-        for (index_t i = 0; i < n; ++i) // only the lower triangle is read
-            for (index_t j = 0; j <= i; ++j) a[i * n + j] = a[j * n + i] = o.in[0][i * n + j];
+        for (index_t i = 0; i < n; ++i) { // only the lower triangle is read, and of its diagonal the real part
+            for (index_t j = 0; j < i; ++j) {
+                a[i * n + j] = o.in[0][i * n + j];
+                a[j * n + i] = conjugated(a[i * n + j]);
+            }
+            a[i * n + i] = std::real(o.in[0][i * n + i]);
+        }
         if (!all_finite(a, n * n)) return matrix_fault::not_finite;
         if (t.vectors) {
             std::fill_n(v, n * n, T(0));
             for (index_t i = 0; i < n; ++i) v[i * n + i] = 1;
         }
-        const T scale = scale_to_one(a, n * n), size = std::sqrt(product_of_rows(a, a, n * n)),
-                close = std::numeric_limits<T>::epsilon() * size / 2;
+        const R scale = scale_to_one(a, n * n), size = std::sqrt(square_of_row(a, n * n)),
+                close = std::numeric_limits<R>::epsilon() * size / 2;
         for (int sweep = 0;; ++sweep) {
             bool turned = false;
             for (index_t p = 0; p < n; ++p)
                 for (index_t q = p + 1; q < n; ++q) {
                     if (!(std::abs(a[p * n + q]) > close)) continue;
                     turned = true;
-                    const auto [cosine, sine] = rotation_of(a[p * n + p], a[q * n + q], a[p * n + q]);
+                    const phase_of<T> phase(a[p * n + q]); // a real element, which a rotation turns into 0
+                    phase.multiply(a + q, n, n);
+                    phase.multiply_conjugated(a + q * n, n);
+                    const auto [cosine, sine] =
+                        rotation_of(std::real(a[p * n + p]), std::real(a[q * n + q]), phase.size);
                     rotate_rows(a + p * n, a + q * n, cosine, sine, n);
                     for (index_t i = 0; i < n; ++i) {
                         const T x = a[i * n + p], y = a[i * n + q];
@@ -60,6 +71,9 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
                         a[i * n + q] = sine * x + cosine * y;
                     }
                     a[p * n + q] = a[q * n + p] = 0; // zero up to rounding
+                    if constexpr (is_complex<T>)
+                        for (const index_t i : {p, q}) a[i * n + i] = std::real(a[i * n + i]);
+                    if (t.vectors) phase.multiply(v + q * n, n);
                     if (t.vectors) rotate_rows(v + p * n, v + q * n, cosine, sine, n);
                 }
             if (!turned) break;
@@ -67,7 +81,7 @@ template <class T> struct matrix_algorithm<matrix_function::self_adjoint_eig, T>
         }
         std::iota(order, order + n, index_t(0));
         detail::sort(std::span(order, static_cast<std::size_t>(n)),
-                     [&](index_t i, index_t j) { return a[i * n + i] < a[j * n + j]; });
+                     [&](index_t i, index_t j) { return std::real(a[i * n + i]) < std::real(a[j * n + j]); });
         for (index_t k = 0; k < n; ++k) {
             o.out[0][k] = a[order[k] * n + order[k]] * scale;
             if (t.vectors)

@@ -24,9 +24,10 @@ template <class T> void complete_basis(T* v, index_t made, index_t count, index_
                 const T along = product_of_rows(v + i * length, row, length);
                 subtract_rows(row, v + i * length, 0, &along, 1, 1, length);
             }
-        const T norm = std::sqrt(product_of_rows(row, row, length));
+        const auto norm = std::sqrt(square_of_row(row, length));
         // at least one of the unit vectors keeps a norm this large
-        if (norm < T(0.5) * std::sqrt(T(count - made) / T(length))) continue;
+        using R = real_type<T>;
+        if (norm < R(0.5) * std::sqrt(R(count - made) / R(length))) continue;
         for (index_t j = 0; j < length; ++j) row[j] /= norm;
         ++made;
     }
@@ -34,51 +35,60 @@ template <class T> void complete_basis(T* v, index_t made, index_t count, index_
 
 template <class T> struct matrix_algorithm<matrix_function::svd, T> {
     static matrix_fault run(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
-        if (const auto* library = t.least() >= lapack_from ? find_lapack(std::type_identity<T>{}) : nullptr)
-            return by_library(*library, t, o, cut);
+        if constexpr (!is_complex<T>)
+            if (const auto* library = t.least() >= lapack_from ? find_lapack(std::type_identity<T>{}) : nullptr)
+                return by_library(*library, t, o, cut);
         return by_rotations(t, o, cut);
     }
 
-    /// Rotates the shorter side's vectors, k rows of `length` elements, until they are orthogonal.
+    /// Rotates the shorter side's vectors, k rows of `length` elements, until they are orthogonal. They are the columns of the matrix, or of
+    /// its conjugate transpose if that has fewer.
     static matrix_fault by_rotations(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
+        using R = real_type<T>;
         const index_t m = t.rows, n = t.columns, k = t.least(), length = std::max(m, n);
         const bool tall = m >= n;
         const index_t long_side = t.factor_columns(length);
         T* const w = cut.take<T>(k * length);
         T* const v = cut.take<T>(t.vectors ? k * k : 0);
         T* const basis = cut.take<T>(t.vectors ? std::max(long_side, k) * length : 0);
-        T* const norms = cut.take<T>(k);
+        R* const norms = cut.take<R>(k);
         auto* const order = cut.take<index_t>(k);
         if (cut.only_counts()) return {};
         if (!all_finite(o.in[0], m * n)) return matrix_fault::not_finite;
         for (index_t i = 0; i < m; ++i)
-            for (index_t j = 0; j < n; ++j) w[tall ? j * m + i : i * n + j] = o.in[0][i * n + j];
-        const T scale = scale_to_one(w, m * n);
+            for (index_t j = 0; j < n; ++j) {
+                const T& x = o.in[0][i * n + j];
+                w[tall ? j * m + i : i * n + j] = tall ? x : conjugated(x);
+            }
+        const R scale = scale_to_one(w, m * n);
         if (t.vectors) {
             std::fill_n(v, k * k, T(0));
             for (index_t i = 0; i < k; ++i) v[i * k + i] = 1;
         }
-        const T epsilon = std::numeric_limits<T>::epsilon();
-        const T nothing = epsilon * std::sqrt(product_of_rows(w, w, k * length));
-        const T close = 4 * epsilon * std::sqrt(T(length)); // rounding error of a product of orthogonal unit vectors
+        const R epsilon = std::numeric_limits<R>::epsilon();
+        const R nothing = epsilon * std::sqrt(square_of_row(w, k * length));
+        const R close = 4 * epsilon * std::sqrt(R(length)); // rounding error of a product of orthogonal unit vectors
         for (int sweep = 0;; ++sweep) {
             bool turned = false;
             for (index_t p = 0; p < k; ++p)
                 for (index_t q = p + 1; q < k; ++q) {
                     T *const x = w + p * length, *const y = w + q * length;
-                    const T a = product_of_rows(x, x, length), b = product_of_rows(y, y, length),
-                            c = product_of_rows(x, y, length);
+                    const R a = square_of_row(x, length), b = square_of_row(y, length);
+                    const T c = product_of_rows(x, y, length);
                     if (!(std::abs(c) > close * std::sqrt(a) * std::sqrt(b)) || !(std::min(a, b) > nothing * nothing))
                         continue;
                     turned = true;
-                    const auto [cosine, sine] = rotation_of(a, b, c);
+                    const phase_of<T> phase(c);
+                    phase.multiply(y, length);
+                    const auto [cosine, sine] = rotation_of(a, b, phase.size);
                     rotate_rows(x, y, cosine, sine, length);
+                    if (t.vectors) phase.multiply(v + q * k, k);
                     if (t.vectors) rotate_rows(v + p * k, v + q * k, cosine, sine, k);
                 }
             if (!turned) break;
             if (sweep == most_sweeps) return matrix_fault::no_convergence;
         }
-        for (index_t i = 0; i < k; ++i) norms[i] = std::sqrt(product_of_rows(w + i * length, w + i * length, length));
+        for (index_t i = 0; i < k; ++i) norms[i] = std::sqrt(square_of_row(w + i * length, length));
         std::iota(order, order + k, index_t(0));
         detail::sort(std::span(order, static_cast<std::size_t>(k)),
                      [&](index_t i, index_t j) { return norms[i] > norms[j]; });
@@ -90,7 +100,7 @@ template <class T> struct matrix_algorithm<matrix_function::svd, T> {
                 basis[made * length + j] = w[order[made] * length + j] / norms[order[made]];
         complete_basis(basis, made, std::max(long_side, k), length);
         T *const of_long = o.out[tall ? 1 : 2], *const of_short = o.out[tall ? 2 : 1];
-        copy_adjoint(basis, of_long, long_side, length);
+        copy_transposed(basis, of_long, long_side, length);
         for (index_t i = 0; i < k; ++i)
             for (index_t j = 0; j < k; ++j) of_short[j * k + i] = v[order[i] * k + j];
         return {};

@@ -44,20 +44,27 @@ template <class T> struct matrix_algorithm<matrix_function::cholesky, T> {
     static matrix_fault run(const matrix_task& t, const matrix_operands<T>& o, scratch_cutter& cut) {
         const index_t n = t.columns;
         T* const u = cut.take<T>(n * n);
+        T* const column = cut.take<T>(is_complex<T> ? n : 0); // conjugated
         if (cut.only_counts()) return {};
         for (index_t i = 0; i < n; ++i)
-            for (index_t j = i; j < n; ++j) u[i * n + j] = o.in[0][j * n + i];
+            for (index_t j = i; j < n; ++j) u[i * n + j] = conjugated(o.in[0][j * n + i]);
         for (index_t i = 0; i < n; ++i) {
             T* const row = u + i * n;
-            subtract_rows(row + i, u + i, n, u + i, n, i, n - i);
-            if (!(row[i] > 0) || !std::isfinite(row[i]))
-                return std::isfinite(row[i]) ? matrix_fault::not_positive_definite : matrix_fault::not_finite;
-            const T root = std::sqrt(row[i]);
+            if constexpr (is_complex<T>) {
+                for (index_t k = 0; k < i; ++k) column[k] = std::conj(u[k * n + i]);
+                subtract_rows(row + i, u + i, n, column, 1, i, n - i);
+            } else {
+                subtract_rows(row + i, u + i, n, u + i, n, i, n - i);
+            }
+            const auto square = std::real(row[i]); // the imaginary part of the diagonal is not read
+            if (!(square > 0) || !std::isfinite(square))
+                return std::isfinite(square) ? matrix_fault::not_positive_definite : matrix_fault::not_finite;
+            const auto root = std::sqrt(square);
             row[i] = root;
             for (index_t j = i + 1; j < n; ++j) row[j] /= root;
         }
         for (index_t i = 0; i < n; ++i) {
-            for (index_t j = 0; j <= i; ++j) o.out[0][i * n + j] = u[j * n + i];
+            for (index_t j = 0; j <= i; ++j) o.out[0][i * n + j] = conjugated(u[j * n + i]);
             std::fill_n(o.out[0] + i * n + i + 1, n - i - 1, T(0));
         }
         return {};
