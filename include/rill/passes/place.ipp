@@ -87,8 +87,8 @@ RILL_COLD std::span<const device_name> placement::local_task() {
 
 RILL_COLD placement::placement(const device_counts& counts, std::span<const device_name> tasks,
                                const device_type& by_default, bool soft, report_function report, placers placer,
-                               std::shared_ptr<cost_record> costs)
-    : devices_(counts, tasks), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
+                               std::shared_ptr<cost_record> costs, const gpu_options& gpu)
+    : devices_(counts, tasks, gpu), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
       soft_(soft), report_(std::move(report)), placer_(placer), costs_(std::move(costs)) {}
 
 RILL_COLD const device& placement::device_of(const node& n) {
