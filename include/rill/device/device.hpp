@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <rill/core/device_name.hpp>
+#include <rill/core/dtype.hpp>
 #include <rill/core/memory_space.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -37,6 +38,8 @@ struct device_type {
     // The speed of one thread, used only in estimates: the start-up time of a step, and its throughput per microsecond.
     double start_microseconds = 0.05, flops_per_microsecond = 1e5, bytes_per_microsecond = 1e4;
 
+    /// Returns true if the device has kernels for elements of a type. Nodes with others run on the CPU. Null: for all types.
+    bool (*has_kernels_for)(dtype type) = nullptr;
     /// Applies the limits that a session names to the memory of all instances; null if the type has no limits.
     void (*limit_memory)(const device_type& type, const gpu_options& options) = nullptr;
     /// Returns the memories of the devices that a session chooses, in the order of their numbers (visible_devices.hpp). Called if the options

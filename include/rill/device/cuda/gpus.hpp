@@ -245,6 +245,9 @@ inline bool register_gpus() {
             for (auto* gpu : the_gpus()) gpu->pool().limit(options);
         };
         type.chosen_spaces = &chosen_gpus;
+        type.has_kernels_for = [](dtype t) {
+            return t != dtype::complex64 && t != dtype::complex128 && t != dtype::string;
+        };
         register_device(type);
         set_default_device(type.name);
         return true;

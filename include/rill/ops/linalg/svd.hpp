@@ -39,6 +39,7 @@ constexpr shape_result singular_values(const dims& x) {
 /// which requires distinct singular values above 0 if the vectors are used.
 struct svd_op {
     static constexpr auto name = "Svd";
+    static constexpr bool is_matrix_function = true;
     static constexpr int inputs = 1;
     using domain_type = matrix_reals;
     using compiled_types = types::floats;
