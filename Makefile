@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-gpu bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-gpu bench-peers format clean gpu-harness gpu-sanitizer gpu-speed
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -103,14 +103,14 @@ else
 	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
 endif
 
-# All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
+# All random tests with new seeds, those of Thrust's OMP system among them, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
 # Then the faults of files, processes and connections by the hundreds and thousands, and SEEDS seeds of each test in virtual time, which
 # take hours: make soak SEEDS=1000 for less of the latter.
 SECONDS ?= 600
 SEEDS ?= 100000
 soak:
 	$(call need,$(TEST_PACKAGES))
-	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
+	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_THRUST=ON -DRILL_TEST_THRUST_FAR=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(SEEDS) $(FIRST_SEED)
 
@@ -149,15 +149,37 @@ check-tensorflow:
 	$(PEERS_PYTHON) -B tests/house/check_weights.py build/dev-gcc/examples/exchange_weights
 	$(PEERS_PYTHON) -B tests/house/check_input.py build/dev-gcc/examples/exchange_input
 
-# On a machine with a GPU: programs on it beside the CPU, and again under compute-sanitizer where that is found (docs/gpu.md).
+# On a machine with a GPU, in parts that each take less than 8 minutes: make gpu GPU_PARTS="programs memory" (docs/gpu.md). `harness` is every
+# elementwise op, in programs of their own: GPU_PARTS=harness2 is one. `sanitizer` runs small programs under compute-sanitizer, where that is
+# found; `speed` is make bench-gpu. Programs say what they have seen; the target says which parts failed, after all have run.
 NVCC ?= nvcc
 GPU_FLAGS := -x cu -std=c++20 -arch=native --split-compile=0 --expt-relaxed-constexpr -Werror cross-execution-space-call \
     "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -I include
+HARNESS_PARTS := 4
+GPU_PARTS ?= programs harness random_graphs replays sanitizer memory faults speed
+gpu_programs = programs random_graphs replays memory faults $(foreach k,$(shell seq $(HARNESS_PARTS)),harness$(k))
 gpu:
-	mkdir -p build/gpu
-	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_ALL tests/nvcc/gpu.cu -o build/gpu/programs
-	build/gpu/programs
-	! command -v compute-sanitizer >/dev/null || compute-sanitizer --error-exitcode 1 build/gpu/programs
+	@failed=; for part in $(GPU_PARTS); do echo "== $$part"; $(MAKE) --no-print-directory gpu-$$part || failed="$$failed $$part"; done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+gpu_sources := $(shell find include/rill tests/nvcc/gpu tests/random_graph.hpp -name '*.[hi]pp' -o -name '*.cu')
+$(addprefix build/gpu/,$(filter-out harness%,$(gpu_programs))): build/gpu/%: $(gpu_sources)
+	@mkdir -p build/gpu
+	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_ALL tests/nvcc/gpu/$*.cu -o $@
+build/gpu/harness%: $(gpu_sources)
+	@mkdir -p build/gpu
+	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_PARTS=$(HARNESS_PARTS) -DRILL_TEST_PART=$$(($* - 1)) tests/nvcc/gpu/harness.cu -o $@
+$(addprefix gpu-,$(gpu_programs)): gpu-%: build/gpu/%
+	build/gpu/$*
+gpu-harness: # one nvcc takes 8 GB
+	$(MAKE) -j $(HARNESS_PARTS) -k $(foreach k,$(shell seq $(HARNESS_PARTS)),gpu-harness$(k))
+gpu-sanitizer:
+	@command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not found: skipped"; exit 0; }; \
+	set -ex; $(MAKE) -j 3 build/gpu/programs build/gpu/replays build/gpu/random_graphs; \
+	compute-sanitizer --error-exitcode 1 build/gpu/programs; \
+	compute-sanitizer --tool racecheck --error-exitcode 1 build/gpu/replays 30; \
+	compute-sanitizer --tool initcheck --error-exitcode 1 build/gpu/random_graphs 20
+gpu-speed: bench-gpu
 
 # On a machine with a GPU: the speed of large kernels and small steps, beside PyTorch and JAX where python3 has them.
 bench-gpu:

@@ -10,8 +10,7 @@ from conan.tools.files import copy, save
 from conan.tools.scm import Version
 
 # Flags of CUDA alone, which components can't have.
-GPU_FLAGS = """target_compile_features(rill::gpu INTERFACE cuda_std_20)
-target_compile_options(rill::gpu INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+GPU_FLAGS = """target_compile_options(rill::gpu INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
 """
 
 required_conan_version = ">=2.0"

@@ -35,7 +35,7 @@ int main() {
         loss = reduce_mean(sigmoid_cross_entropy(dense<8, 1>("second", tanh(dense<2, 8>("first", points))), wanted));
         train = adam(0.05f).minimize(loss);
     }
-    const session s({.gpu = {.virtual_devices = {{std::size_t(64) << 20}}}}); // 64 MB of the GPU are enough
+    const session s({.gpu = {.virtual_devices = {{64 << 20}}}}); // 64 MB of the GPU are enough
     s.run(global_variables_initializer());
     const coordinator c;
     auto runners = start_queue_runners(s, c);
@@ -48,7 +48,7 @@ int main() {
     const auto trace = s.run_traced(train);
     c.request_stop();
     c.join(runners);
-    std::printf("mean loss of the first 20 steps: %g, of the last 20: %g\n", static_cast<double>(first), static_cast<double>(last));
+    std::printf("mean loss of the first 20 steps: %g, of the last 20: %g\n", double(first), double(last));
     expect(last < 0.5f * first, "it learns from the queue");
 
     int copies = 0;

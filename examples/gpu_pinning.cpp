@@ -25,7 +25,7 @@ float train(const device_function& dense_layers, std::map<std::string, int>& nod
     const device_scope rest("/device:cpu:0");
     placeholder<int, dyn> ids("ids");
     placeholder<float, dyn, 1> y("y");
-    variable<float, 20, 4> table("table", random_uniform({.minval = -1.f, .maxval = 1.f, .seed = 7})); // its rows change
+    variable<float, 20, 4> table("table", random_uniform({.minval = -1.f, .maxval = 1.f, .seed = 7})); // rows change
     const tensor<float, dyn, 4> words = gather<0>(table, ids);
     tensor<float> loss;
     {

@@ -33,7 +33,8 @@ struct median_op {
     }
 };
 
-template <graph_operand X> auto median(const X& x, const std::source_location& where = std::source_location::current()) {
+template <graph_operand X>
+auto median(const X& x, const std::source_location& where = std::source_location::current()) {
     return apply_node(median_op(), [](const dims& shape) { return median_op().shape(shape); }, where, x);
 }
 

@@ -30,7 +30,7 @@ TEST_CASE("visible devices: all, or those that are named, in that order") {
     CHECK(gpu_options{.virtual_devices = {{1}}}.choose_devices());
 }
 
-TEST_CASE("visible devices: virtual ones divide a device; one without limits stays whole") {
+TEST_CASE("visible devices: virtual ones divide a device, one without limits stays whole") {
     using names = std::vector<std::string>;
     CHECK(chosen({.virtual_devices = {{600, 400}}}) ==
           names{"virtual device 0 of card:0, 600", "virtual device 1 of card:0, 400", "card:1"});

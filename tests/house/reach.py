@@ -87,14 +87,16 @@ KINDS = {
     "levels": (1, 11, of_kernels),
     "far": (3, 9, lambda c: of_kernels(c) or below("include/rill/core", "include/rill/graph", "include/rill/passes", "tests/device/far",
                                                    *ENGINE)(c)),
-    "thrust": (1, 10, below("include/rill/device", "include/rill/thrust.hpp", "tests/device/far", "tests/device/thrust")),
+    "thrust": (1, 13, below("include/rill/device", "include/rill/thrust.hpp", "tests/device/far", "tests/device/thrust", "examples/accelerator.hpp",
+                            "examples/cpu_reads_gpu_trains.cpp", "examples/gpu_memory.cpp", "examples/soft_placement.cpp",
+                            "examples/virtual_towers.cpp")),
     "python": (1, 6, below("include/rill/io", "include/rill/data", "include/rill/summary", "include/rill/ops/input", "include/rill/ops/summary",
                            "include/rill/train/saver.hpp", "include/rill/train/saver.ipp", "examples/tensorboard.cpp",
                            "examples/exchange_weights.cpp", "examples/exchange_input.cpp", "tests/data", "tests/house")),
     "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
     "random": (1, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp",
                            "tests/random_control_flow.hpp", *ENGINE)),
-    "nvcc": (3, 6, lambda c: below("tests/nvcc", "include/rill/config.hpp")(c) or of_gpu_programs(c) or any(
+    "nvcc": (4, 7, lambda c: below("tests/nvcc", "include/rill/config.hpp")(c) or of_gpu_programs(c) or any(
         "RILL_FN" in c.text(f) for f in c.files if f.startswith("include/"))),
     "adding_an_op": (1, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
                                  "tests/house", *HARNESS)),

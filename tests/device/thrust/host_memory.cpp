@@ -75,7 +75,8 @@ TEST_CASE("host memory: a network over two virtual devices trains as on one, who
             for (std::size_t k = 0; k < 3; ++k) ys(i, k) = xs(i, k) * xs(i, k + 1);
         }
         std::vector<float> got;
-        for (int i = 0; i < 20; ++i) got.push_back(std::get<0>(s.run(std::tuple(loss, step), feed(x, xs), feed(y, ys))));
+        for (int i = 0; i < 20; ++i)
+            got.push_back(std::get<0>(s.run(std::tuple(loss, step), feed(x, xs), feed(y, ys))));
         CHECK(got.back() < got.front());
         return got;
     };
@@ -104,7 +105,7 @@ TEST_CASE("host memory: nothing crosses to a virtual device that stays there, an
     CHECK(copies == 3); // the feed, a, and the fetch
 }
 
-TEST_CASE("host memory: out of memory names the bytes and the largest blocks; the session stays usable") {
+TEST_CASE("host memory: out of memory names the bytes and the largest blocks, and the session stays usable") {
     constexpr std::size_t limit = 2 * mega;
     const graph g;
     const graph_scope here(g);

@@ -75,7 +75,8 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 
     /// True if the device has a kernel of an op for elements of T.
     template <class Op, class T>
-    static constexpr bool has_kernel = B::template takes<T> && (B::runs_on_host || !requires { Op::is_matrix_function; });
+    static constexpr bool has_kernel =
+        Backend::template takes<T> && (Backend::runs_on_host || !requires { Op::is_matrix_function; });
 
     /// Computes matrix functions by the CPU's algorithms, on host threads. Devices with their own memory have none yet.
     template <matrix_function F, class T>
