@@ -41,9 +41,9 @@ test:
 
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
-# adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
+# adding an op, carried out; the Thrust device, and programs with a GPU on it; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
-# is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
+# is neither installed nor to be downloaded, nvcc.* and consumers of rill::gpu where nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers". One kind may be divided:
 # CHECK_KINDS=headers/2of3 runs every third test from the second on. Headers alone and the far device divide what a test holds.
 space := $(subst ,, )
@@ -62,7 +62,7 @@ check:
 	    && build/python-venv/bin/pip install -q --retries 1 numpy safetensors "tensorboard>=2.21"; } \
 	    || echo "TensorBoard can't be had: files for other programs are not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
-	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
+	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,gpu,-DRILL_TEST_GPU=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
 	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF) -DRILL_TEST_PART=$(if $(filter far,$(kinds)),$(part)),$(if \
 	    $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(kinds))))$$' $(if $(part),$(if \
 	    $(filter headers far,$(kinds)),,-I $(subst of,$(comma)$(comma),$(part))))))

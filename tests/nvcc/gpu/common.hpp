@@ -2,7 +2,7 @@
 #pragma once
 
 // What the programs of `make gpu` share. nvcc compiles them for the device "gpu". Most are also compiled by other compilers for the device
-// "thrust", which runs them in `make check CHECK_KINDS=thrust`. Each prints `ok` or `WRONG` for what it sees, and ends with 1 after a `WRONG`,
+// "thrust", which runs them in `make check CHECK_KINDS=gpu`. Each prints `ok` or `WRONG` for what it sees, and ends with 1 after a `WRONG`,
 // and with 77 where there is no GPU.
 
 #include <algorithm>
