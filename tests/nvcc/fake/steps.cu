@@ -85,7 +85,7 @@ void virtual_devices() {
     tensor<float, dyn> a;
     {
         const device_scope there(on(0));
-        a = x * 2.f;
+        a = tensor<float, dyn>(x * 2.f);
     }
     const device_scope there(on(1));
     const tensor<float> sum = reduce_sum(a + 1.f);
@@ -105,9 +105,10 @@ void virtual_devices() {
     expect(words.find("virtual device 1 of gpu:0: 24000000 bytes are requested") != std::string::npos,
            "a virtual device takes no more than its limit: " + words);
     s.run(sum, feed(x, value));
-    for (const auto& [options, said] :
-         {std::pair<gpu_options, std::string>{{.visible_devices = {1}}, "there are 1"},
-          {{.virtual_devices = {{fake_cuda::total(), 1}}}, "which has " + std::to_string(fake_cuda::total())}}) {
+    const std::vector<std::pair<gpu_options, std::string>> wrong{
+        {{.visible_devices = {1}}, "there are 1"},
+        {{.virtual_devices = {{fake_cuda::total(), 1}}}, "which has " + std::to_string(fake_cuda::total())}};
+    for (const auto& [options, said] : wrong) {
         words.clear();
         try {
             session({.gpu = options});

@@ -17,6 +17,8 @@
 
 #include <rill/rill.hpp>
 
+#include "by_default.hpp"
+
 namespace gpu_test {
 
 using namespace rill;
@@ -52,17 +54,6 @@ inline int end() { return problems ? 1 : 0; }
 inline int rounds(int count, char** arguments, int at, int usual) {
     return count > at ? std::atoi(arguments[at]) : usual;
 }
-
-/// A default device for a while.
-class by_default {
-public:
-    explicit by_default(const std::string& name) : before_(default_device().name) { set_default_device(name); }
-    ~by_default() { set_default_device(before_); }
-    by_default(const by_default&) = delete;
-
-private:
-    std::string before_;
-};
 
 using numbers = std::vector<double>;
 

@@ -10,21 +10,11 @@
 #include <vector>
 
 #include "../../random_graph.hpp"
+#include "by_default.hpp"
 
 namespace random_graphs_beside_cpu {
 
 using namespace rill;
-
-/// A default device for a while.
-class by_default {
-public:
-    explicit by_default(const std::string& name) : before_(default_device().name) { set_default_device(name); }
-    ~by_default() { set_default_device(before_); }
-    by_default(const by_default&) = delete;
-
-private:
-    std::string before_;
-};
 
 inline bool nearly(double got, double wanted) {
     if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return true;
@@ -41,7 +31,7 @@ inline std::string difference(unsigned seed, const std::string& device, index_t 
     std::vector<feed_value> feeds;
     for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
     const auto run = [&](const std::string& type) {
-        const by_default there(type);
+        const gpu_test::by_default there(type);
         return session(g, options).run(m.values, feeds);
     };
     const auto wanted = run("cpu"), got = run(device);
