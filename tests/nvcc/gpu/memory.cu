@@ -6,9 +6,9 @@ namespace gpu_test {
 
 constexpr std::size_t cap = std::size_t(32) << 20;
 
-std::string refusal(const session& s, const auto& y, const auto&... feeds) {
+std::string refusal(const auto& run) {
     try {
-        s.run(y, feeds...);
+        run();
     } catch (const resource_exhausted& problem) {
         return problem.what();
     }
@@ -27,7 +27,7 @@ void capped() {
     const xt::xtensor<float, 2> zero{{0.f}};
     const float before = s.run(all, feed(x, zero), feed(y, zero));
     for (int i = 0; i < 20; ++i) {
-        const std::string words = refusal(s, all, feed(x, column), feed(y, row));
+        const std::string words = refusal([&] { s.run(all, feed(x, column), feed(y, row)); });
         const bool good = words.find("bytes are requested") != std::string::npos &&
                           words.find("of " + std::to_string(cap) + " are in use") != std::string::npos &&
                           words.find("4194304 (variable float32 [1024, 1024])") != std::string::npos;
@@ -51,7 +51,7 @@ void two_caps() {
     const auto small = on(0), large = on(1);
     const session s({.gpu = {.virtual_devices = {{cap, 4 * cap}}}});
     const auto column = drawn(4000, 1, 1), row = drawn(1, 4000, 2);
-    const std::string words = refusal(s, small, feed(x, column), feed(y, row));
+    const std::string words = refusal([&] { s.run(small, feed(x, column), feed(y, row)); });
     expect(words.find("virtual device 0 of " + device_type_name() + ":0") != std::string::npos,
            "the smaller device refuses: " + words);
     expect(std::isfinite(s.run(large, feed(x, column), feed(y, row))), "the larger one computes it");
@@ -64,7 +64,9 @@ void whole_card() {
     placeholder<float, dyn, dyn> x("x"), y("y");
     const auto all = reduce_sum(exp(x + y));
     const session s;
-    const std::string words = refusal(s, all, feed(x, drawn(400'000, 1, 1)), feed(y, drawn(1, 1'000'000, 2))); // 1.6 TB
+    const std::string words = refusal([&] {
+        s.run(all, feed(x, drawn(400'000, 1, 1)), feed(y, drawn(1, 1'000'000, 2))); // 1.6 TB
+    });
     expect(words.find("bytes are requested") != std::string::npos, "too much memory is refused: " + words);
     const xt::xtensor<float, 2> one{{0.f}}, two{{0.f}, {0.f}};
     expect(s.run(all, feed(x, one), feed(y, two)) == 2, "the session goes on without it");
