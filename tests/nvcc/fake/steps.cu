@@ -102,7 +102,8 @@ void virtual_devices() {
     } catch (const resource_exhausted& problem) {
         words = problem.what();
     }
-    expect(words.find("virtual device 1 of gpu:0: 24000000 bytes are requested") != std::string::npos,
+    expect(words.find("virtual device 1 of gpu:0: ") != std::string::npos &&
+               words.find("of 33554432 are in use") != std::string::npos,
            "a virtual device takes no more than its limit: " + words);
     s.run(sum, feed(x, value));
     const std::vector<std::pair<gpu_options, std::string>> wrong{
