@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-gpu bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz gpu bench bench-gpu bench-peers format clean gpu-harness gpu-sanitizer gpu-speed
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -42,8 +42,10 @@ test:
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; tests and examples with clang, as far as its errors; consumers of the package; a device whose memory the host can't read; the page on
 # adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
+# every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
+# adding an op, carried out; the Thrust device, and programs with a GPU on it; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
-# is neither installed nor to be downloaded, nvcc.* where nvcc 13 is not found.
+# is neither installed nor to be downloaded, nvcc.* and consumers of rill::gpu where nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers". One kind may be divided:
 # CHECK_KINDS=headers/2of3 runs every third test from the second on. Headers alone, clang and the far device divide what a test holds.
 space := $(subst ,, )
@@ -62,7 +64,7 @@ check:
 	    && build/python-venv/bin/pip install -q --retries 1 numpy safetensors "tensorboard>=2.21"; } \
 	    || echo "TensorBoard can't be had: files for other programs are not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
-	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
+	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,thrust,-DRILL_TEST_THRUST=OFF) $(call unless,gpu,-DRILL_TEST_GPU=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
 	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF) -DRILL_TEST_PART=$(if $(filter far,$(kinds)),$(part)),$(if \
 	    $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(kinds))))$$' $(if $(part),$(if \
 	    $(filter headers clang far,$(kinds)),,-I $(subst of,$(comma)$(comma),$(part))))))
@@ -103,14 +105,14 @@ else
 	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
 endif
 
-# All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
+# All random tests with new seeds, those of Thrust's OMP system among them, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
 # Then the faults of files, processes and connections by the hundreds and thousands, and SEEDS seeds of each test in virtual time, which
 # take hours: make soak SEEDS=1000 for less of the latter.
 SECONDS ?= 600
 SEEDS ?= 100000
 soak:
 	$(call need,$(TEST_PACKAGES))
-	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
+	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_THRUST=ON -DRILL_TEST_THRUST_FAR=OFF
 	cmake --build --preset dev-gcc -j $(JOBS)
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(SEEDS) $(FIRST_SEED)
 
@@ -149,15 +151,37 @@ check-tensorflow:
 	$(PEERS_PYTHON) -B tests/house/check_weights.py build/dev-gcc/examples/exchange_weights
 	$(PEERS_PYTHON) -B tests/house/check_input.py build/dev-gcc/examples/exchange_input
 
-# On a machine with a GPU: programs on it beside the CPU, and again under compute-sanitizer where that is found (docs/gpu.md).
+# On a machine with a GPU, in parts that each take less than 8 minutes: make gpu GPU_PARTS="programs memory" (docs/gpu.md). `harness` is every
+# elementwise op, in programs of their own: GPU_PARTS=harness2 is one. `sanitizer` runs small programs under compute-sanitizer, where that is
+# found; `speed` is make bench-gpu. Programs say what they have seen; the target says which parts failed, after all have run.
 NVCC ?= nvcc
 GPU_FLAGS := -x cu -std=c++20 -arch=native --split-compile=0 --expt-relaxed-constexpr -Werror cross-execution-space-call \
     "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -I include
+HARNESS_PARTS := 4
+GPU_PARTS ?= programs harness random_graphs replays sanitizer memory faults speed
+gpu_programs = programs random_graphs replays memory faults $(foreach k,$(shell seq $(HARNESS_PARTS)),harness$(k))
 gpu:
-	mkdir -p build/gpu
-	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_ALL tests/nvcc/gpu.cu -o build/gpu/programs
-	build/gpu/programs
-	! command -v compute-sanitizer >/dev/null || compute-sanitizer --error-exitcode 1 build/gpu/programs
+	@failed=; for part in $(GPU_PARTS); do echo "== $$part"; $(MAKE) --no-print-directory gpu-$$part || failed="$$failed $$part"; done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+gpu_sources := $(shell find include/rill tests/nvcc/gpu tests/random_graph.hpp -name '*.[hi]pp' -o -name '*.cu')
+$(addprefix build/gpu/,$(filter-out harness%,$(gpu_programs))): build/gpu/%: $(gpu_sources)
+	@mkdir -p build/gpu
+	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_ALL tests/nvcc/gpu/$*.cu -o $@
+build/gpu/harness%: $(gpu_sources)
+	@mkdir -p build/gpu
+	$(NVCC) $(GPU_FLAGS) -DRILL_TEST_PARTS=$(HARNESS_PARTS) -DRILL_TEST_PART=$$(($* - 1)) tests/nvcc/gpu/harness.cu -o $@
+$(addprefix gpu-,$(gpu_programs)): gpu-%: build/gpu/%
+	build/gpu/$*
+gpu-harness: # one nvcc takes 8 GB
+	$(MAKE) -j $(HARNESS_PARTS) -k $(foreach k,$(shell seq $(HARNESS_PARTS)),gpu-harness$(k))
+gpu-sanitizer:
+	@command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not found: skipped"; exit 0; }; \
+	set -ex; $(MAKE) -j 3 build/gpu/programs build/gpu/replays build/gpu/random_graphs; \
+	compute-sanitizer --error-exitcode 1 build/gpu/programs; \
+	compute-sanitizer --tool racecheck --error-exitcode 1 build/gpu/replays 30; \
+	compute-sanitizer --tool initcheck --error-exitcode 1 build/gpu/random_graphs 20
+gpu-speed: bench-gpu
 
 # On a machine with a GPU: the speed of large kernels and small steps, beside PyTorch and JAX where python3 has them.
 bench-gpu:

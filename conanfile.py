@@ -6,8 +6,12 @@ from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
-from conan.tools.files import copy
+from conan.tools.files import copy, save
 from conan.tools.scm import Version
+
+# Flags of CUDA alone, which components can't have.
+GPU_FLAGS = """target_compile_options(rill::gpu INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
+"""
 
 required_conan_version = ">=2.0"
 
@@ -19,8 +23,8 @@ class RillConan(ConanFile):
     topics = ("dataflow", "machine-learning", "automatic-differentiation", "expression-templates", "tensor")
     package_type = "static-library"  # header-library without kernels
     settings = "os", "arch", "compiler", "build_type"
-    options = {name: [True, False] for name in ("with_distributed", "with_kernels", "with_onednn", "with_xsimd")}
-    default_options = {"with_distributed": False, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
+    options = {name: [True, False] for name in ("with_distributed", "with_gpu", "with_kernels", "with_onednn", "with_xsimd")}
+    default_options = {"with_distributed": False, "with_gpu": False, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consumers/conan"
     no_copy_source = True
@@ -82,6 +86,7 @@ class RillConan(ConanFile):
             copy(self, f"*.{ending}", Path(self.source_folder) / "include", Path(self.package_folder) / "include")
         for library in ("librill_kernels.a", "rill_kernels.lib", "librill_distributed.a", "rill_distributed.lib"):
             copy(self, library, self.build_folder, Path(self.package_folder) / "lib", keep_path=False)
+        save(self, Path(self.package_folder) / "cmake" / "rill_gpu.cmake", GPU_FLAGS)
 
     def _with(self):
         return {"XSIMD": bool(self.options.with_xsimd), "ONEDNN": bool(self.options.with_onednn), "BLAS": False,
@@ -117,3 +122,12 @@ class RillConan(ConanFile):
             distributed.set_property("pkg_config_name", "rill-distributed")
             distributed.requires = ["kernels", "cereal::cereal", "cppzmq::cppzmq"]
             distributed.libs = ["rill_distributed"]
+
+        if self.options.with_gpu:  # headers, for sources that nvcc compiles
+            gpu = self.cpp_info.components["gpu"]
+            gpu.set_property("cmake_target_name", "rill::gpu")
+            gpu.set_property("pkg_config_name", "rill-gpu")
+            gpu.requires = ["headers"]
+            gpu.defines = ["RILL_WITH_GPU=1"]
+            gpu.bindirs = gpu.libdirs = []
+            self.cpp_info.set_property("cmake_build_modules", ["cmake/rill_gpu.cmake"])

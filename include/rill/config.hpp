@@ -54,7 +54,14 @@
 #endif
 
 // RILL_MORE_DEVICES: <a header> that names further devices for which kernels are compiled (device/devices.hpp). All files of a program
-// must define it alike, or none may.
+// must define it alike, or none may. RILL_WITH_GPU=1 and RILL_WITH_THRUST=1 are short forms for the devices of this library.
+#ifndef RILL_MORE_DEVICES
+#if defined(RILL_WITH_GPU) && RILL_WITH_GPU
+#define RILL_MORE_DEVICES <rill/gpu.hpp>
+#elif defined(RILL_WITH_THRUST) && RILL_WITH_THRUST
+#define RILL_MORE_DEVICES <rill/thrust.hpp>
+#endif
+#endif
 #ifdef RILL_MORE_DEVICES
 #define RILL_DETAIL_MORE_DEVICES 1
 #else

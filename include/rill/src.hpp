@@ -87,6 +87,7 @@
 #include <rill/device/structure_key.ipp>
 #include <rill/device/thrust/launch.ipp>
 #include <rill/device/thrust/launch_sequence.ipp>
+#include <rill/device/visible_devices.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
 #include <rill/expr/adjoint_of.ipp>

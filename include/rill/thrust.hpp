@@ -11,6 +11,7 @@
 #include <rill/device/cpu/cpu.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/thrust/host_backend.hpp>
+#include <rill/device/thrust/host_memory.hpp>
 #include <rill/device/thrust/thrust_device.hpp>
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
@@ -27,10 +28,12 @@ struct thrust_host : thrust_device<thrust_host, host_backend<cpp_system>> {
 template <class... D> struct device_list; // device/devices.hpp, which includes this header
 using more_devices = device_list<thrust_host>;
 
-/// Registers the device type "thrust"; a session may have any number of instances.
+/// Registers the device type "thrust". A session may have any number of instances in the host's memory, or virtual devices with limits.
 inline bool register_thrust_host() {
     static const bool done = [] {
-        register_device(*new device_type{std::string(thrust_host::type)}); // leaked: device types are never freed
+        auto& type = *new device_type{std::string(thrust_host::type)}; // leaked: device types are never freed
+        type.chosen_spaces = &chosen_host_memories;
+        register_device(type);
         return true;
     }();
     return done;

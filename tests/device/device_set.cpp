@@ -83,6 +83,32 @@ TEST_CASE("device_set: wrong numbers of devices are refused in words") {
     CHECK_THROWS_WITH(device_set({{"cpu", 2}, {"cpu", 3}}), contains("twice"));
 }
 
+TEST_CASE("device_set: a session's choice of devices") {
+    using namespace test_device_set;
+    static const device_type chooser{.name = "test_chooser",
+                                     .spaces = {&left, &right},
+                                     .chosen_spaces = [](const device_type& type, const gpu_options& options) {
+                                         std::vector<const memory_space*> all;
+                                         for (const int i : options.visible_devices)
+                                             all.push_back(type.spaces[static_cast<std::size_t>(i)]);
+                                         return all;
+                                     }};
+    register_device(chooser);
+    pair();
+    const device_name here{"localhost", 0, 0, "", -1};
+    const device_set usual({}, here, {.memory_fraction = 0.5});
+    CHECK(names_of(usual, "test_chooser").size() == 1); // the options choose no devices
+    const gpu_options turned{.visible_devices = {1, 0}};
+    const device_set both({}, here, turned);
+    REQUIRE(names_of(both, "test_chooser").size() == 2);
+    CHECK(both.find(parse_device("/test_chooser:0"))->space == &right);
+    CHECK(both.find(parse_device("/test_chooser:1"))->space == &left);
+    CHECK(names_of(both, "test_pair").size() == 1); // this type ignores the options
+    CHECK(names_of(device_set({{"test_chooser", 1}}, here, turned), "test_chooser").size() == 1);
+    CHECK_THROWS_WITH(device_set({{"test_chooser", 2}}, here, {.visible_devices = {1}}),
+                      contains("2 devices of type 'test_chooser' are requested, there are 1"));
+}
+
 TEST_CASE("device_set: of several tasks") {
     const std::vector<device_name> tasks{{"worker", 0, 1, "", -1}, {"ps", 0, 0, "", -1}};
     const device_set all({{"cpu", 2}}, tasks);

@@ -107,6 +107,26 @@ TEST_CASE("memory_pool: out of memory names what is asked for and what is in use
     CHECK_THROWS_AS(pool.allocate(~std::size_t(0)), resource_exhausted);
 }
 
+TEST_CASE("memory_pool: the largest blocks are named by what they were allocated for") {
+    source from(8 * mega);
+    memory_pool pool("gpu:0", from);
+    const auto named = [](const void* name) { return std::string(static_cast<const char*>(name)); };
+    void *first = nullptr, *second = nullptr;
+    {
+        const memory_purpose outer(named, "the weights");
+        first = pool.allocate(4 * mega);
+        const memory_purpose inner(named, "a step");
+        second = pool.allocate(mega);
+    }
+    (void)pool.allocate(1000);
+    CHECK_THROWS_WITH(pool.allocate(6 * mega),
+                      contains("the largest blocks have 4194304 (the weights), 1048576 (a step), 1024"));
+    pool.deallocate(first, 4 * mega);
+    pool.deallocate(second, mega);
+    (void)pool.allocate(4 * mega); // at an address that has lost its purpose
+    CHECK_THROWS_WITH(pool.allocate(6 * mega), contains("the largest blocks have 4194304, 1024"));
+}
+
 TEST_CASE("memory_pool: blocks never overlap", "[random]") {
     seeds::each(20, [](std::uint64_t seed) {
         source from(16 * mega);

@@ -159,6 +159,7 @@ TEST_CASE("client session: a server gives a session no more devices than it can 
     const auto target = all.at("worker", 0).target();
     CHECK_THROWS_AS(session({.target = target, .device_count = {{"cpu", 2'000'000'000}}}), invalid_argument);
     CHECK(session({.target = target, .device_count = {{"cpu", 3}}}).devices().size() == 3);
+    CHECK_THROWS_WITH(session({.target = target, .gpu = {.visible_devices = {0}}}), contains("of this process"));
 }
 
 TEST_CASE("client session: more fetches and feeds than a header has names for") {

@@ -7,7 +7,7 @@ from pathlib import Path
 from check_includes import forwards
 
 # path without suffix -> why it has no partner
-HEADERS_WITHOUT_TEST = {f"device/cuda/{part}" for part in ("cuda_backend", "gpus", "kernels", "product_library")} # tests/nvcc/gpu.cu compiles them
+HEADERS_WITHOUT_TEST = {f"device/cuda/{part}" for part in ("cuda_backend", "gpus", "kernels", "product_library")} # tests/nvcc/gpu/programs.cu compiles them
 # path of a header that only another's test can reach -> that test
 COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_kernels"
               for kernel in ("typed_region_kernel", "cond_kernel", "loop_kernel")}
@@ -27,7 +27,8 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
                "core/byte_units": "distributed/transports", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
-TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
+TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
+                        "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
                         "distributed/namespaces": "tasks in network namespaces, whose link is cut",
                         "distributed/processes": "tasks in processes of their own, of all headers",

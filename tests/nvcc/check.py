@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles rill with nvcc for sm_75 and sm_90, and reads the PTX of the kernels. A call that crosses from a GPU to the host is an error.
-Exits with 77, which ctest counts as skipped, where nvcc 13 is not found. Nothing runs, and no GPU is needed.
+Exits with 77, which ctest counts as skipped, where nvcc 13 is not found. No GPU is needed: the one case that runs has a runtime of ours.
 
 Each case has a bound of resident memory: 3 GB for programs that link rill::kernels, more for header-only ones. They run one at a time."""
 import re
@@ -28,7 +28,10 @@ CASES = {
     "hello_header_only": (HELLO, [], 0, 4),
     "elementwise": (HERE / "elementwise.cu", ["-DRILL_COMPILED=1"], 300, 3),
     # header-only, as programs with <rill/gpu.hpp> are; kernels of Thrust's own are not read
-    "gpu": (HERE / "gpu.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0, 5),
+    "gpu": (HERE / "gpu" / "programs.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0, 5),
+    "gpu_faults": (HERE / "gpu" / "faults.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0, 5),
+    # linked with a runtime of ours instead of NVIDIA's, and run
+    "gpu_steps": (HERE / "fake" / "steps.cu", ["-DRILL_MORE_DEVICES=<rill/gpu.hpp>"], 0, 5),
     "functors": (HERE / "functors.cu", ["-DRILL_COMPILED=1"], 50, 3),
 }
 
@@ -57,12 +60,26 @@ def compile_cuda(options, source, folder, flags, architectures=ARCHITECTURES):
     return result.returncode == 0, result.stdout
 
 
+def run_with_fake_runtime(options, folder):
+    """Links the object with tests/nvcc/fake/runtime.cpp and runs it. Returns problems."""
+    program = Path(folder) / "program"
+    for command in ([options.compiler, "-std=c++20", "-cudart", "none", str(HERE / "fake" / "runtime.cpp"), str(Path(folder) / "made.o"),
+                     "-o", str(program)], [str(program)]):
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                                cwd=folder)
+        if result.returncode != 0:
+            return [f"{command[0]}: {result.stdout[-6000:]}"]
+    print(result.stdout)
+    return []
+
+
 def check_case(options, folder):
     source, flags, least, _ = CASES[options.case]
-    succeeded, said = compile_cuda(options, source, folder, ["-Werror", REFUSED, *flags])
+    runs = options.case == "gpu_steps"
+    succeeded, said = compile_cuda(options, source, folder, ["-Werror", REFUSED, *flags], ARCHITECTURES[:1] if runs else ARCHITECTURES)
     if not succeeded:
         return [said]
-    problems = []
+    problems = run_with_fake_runtime(options, folder) if runs else []
     if least:
         files = sorted(Path(folder).glob("*.ptx"))
         problems += [f"{len(files)} PTX files, expected {len(ARCHITECTURES)}"] * (len(files) != len(ARCHITECTURES))

@@ -327,6 +327,27 @@ TEST_CASE_METHOD(test_place_fixture,
     CHECK(job_of(inner(elsewhere, 1)[0]) == "worker");
 }
 
+TEST_CASE_METHOD(test_place_fixture, "place: a device has kernels for some element types") {
+    using namespace test_place;
+    static const device_type slim{.name = "slim",
+                                  .spaces = {&shelf_0},
+                                  .has_kernels_for = [](dtype t) { return t == dtype::float32; }};
+    register_device(slim);
+    static const bool fuses = (detail::register_factory("slim", fusion_group::name, dtype::invalid, 0, {}), true);
+    (void)fuses;
+    const auto on_slim = [&](const auto& make) {
+        const device_scope there("/slim:0");
+        return make();
+    };
+    placeholder<double> wide("wide");
+    const auto a = on_slim([&] { return tensor<float>(x + 2.f, "a"); });
+    const auto b = on_slim([&] { return tensor<double>(wide + 2., "b"); });
+    const auto hard = make(false, cpu_device(), {}), soft = make(true, cpu_device(), {});
+    CHECK(device_of(*hard, a.node()) == "slim:0");
+    CHECK_THROWS_WITH(hard->device_of(*b.node()), contains("'b' (") && contains("no kernel of the op"));
+    CHECK(device_of(*soft, b.node()) == "cpu:0");
+}
+
 TEST_CASE_METHOD(test_place_fixture, "place: a group moves to a device that can run all of its nodes") {
     using namespace test_place;
     const tensor<float> a(x + 1.f, "a");

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include <rill/core/error.hpp>
@@ -74,6 +75,34 @@ public:
     /// Returns a block aligned to `memory_alignment`. Throws resource_exhausted.
     virtual void* allocate(std::size_t bytes) = 0;
     virtual void deallocate(void* block, std::size_t bytes) noexcept = 0;
+};
+
+/// The purpose of what this thread allocates, as long as the object lives. Allocators with a limit name the largest holders in their errors.
+class RILL_EXPORT memory_purpose {
+public:
+    /// Returns a description of a holder: "variable float32 [3]".
+    using describe_function = std::string (*)(const void* holder);
+
+    memory_purpose(describe_function describe, const void* holder) noexcept
+        : describe_(describe), holder_(holder), before_(std::exchange(current(), this)) {}
+    ~memory_purpose() { current() = before_; }
+    memory_purpose(const memory_purpose&) = delete;
+
+    /// Returns the description of the innermost purpose; empty if there is none.
+    static std::string described() {
+        const auto* const now = current();
+        return now ? now->describe_(now->holder_) : std::string();
+    }
+
+private:
+    static const memory_purpose*& current() noexcept {
+        thread_local const memory_purpose* now = nullptr;
+        return now;
+    }
+
+    describe_function describe_;
+    const void* holder_;
+    const memory_purpose* before_;
 };
 
 /// The standard heap with a byte count and an optional limit. It keeps up to `spare` bytes of freed large blocks for requests of the

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,14 +10,24 @@
 #include <vector>
 
 #include <rill/core/device_name.hpp>
+#include <rill/core/dtype.hpp>
 #include <rill/core/memory_space.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Memory limits of devices, per process: the last session that sets one decides.
+/// The memory of devices, and which of them a session sees. The first two fields are limits of the process: the last session that sets one
+/// decides. The lists are the session's. Devices that compute in the host's memory ignore the limits.
 struct gpu_options {
     double memory_fraction = 0; // fraction of the device's memory; 0: as much as needed
     bool allow_growth = false;  // with a fraction: allocate on demand instead of all at once
+    /// The physical devices that the session sees, by number; the first one is its device 0. Empty: as many as device_count says.
+    std::vector<int> visible_devices = {};
+    /// For each visible device, the bytes of the virtual devices on it: {{1 << 30, 1 << 30}} makes two of the first one. A device with an
+    /// empty list, or behind the end of the list, stays whole. Sessions with equal limits share the memories.
+    std::vector<std::vector<std::size_t>> virtual_devices = {};
+
+    /// Returns true if the session chooses its devices.
+    bool choose_devices() const { return !visible_devices.empty() || !virtual_devices.empty(); }
 };
 
 /// A type of device. Kernels register under its name.
@@ -27,8 +38,13 @@ struct device_type {
     // The speed of one thread, used only in estimates: the start-up time of a step, and its throughput per microsecond.
     double start_microseconds = 0.05, flops_per_microsecond = 1e5, bytes_per_microsecond = 1e4;
 
+    /// Returns true if the device has kernels for elements of a type. Nodes with others run on the CPU. Null: for all types.
+    bool (*has_kernels_for)(dtype type) = nullptr;
     /// Applies the limits that a session names to the memory of all instances; null if the type has no limits.
     void (*limit_memory)(const device_type& type, const gpu_options& options) = nullptr;
+    /// Returns the memories of the devices that a session chooses, in the order of their numbers (visible_devices.hpp). Called if the options
+    /// choose devices. Null: the type ignores such options.
+    std::vector<const memory_space*> (*chosen_spaces)(const device_type& type, const gpu_options& options) = nullptr;
 
     /// Returns the estimated time in microseconds of one step with this arithmetic and memory traffic.
     double microseconds(double flops, double bytes) const {

@@ -11,13 +11,14 @@ namespace rill { inline namespace RILL_ABI {
 /// The devices of a session. It must outlive all references to them.
 class device_set {
 public:
-    /// Makes `counts` devices of the named types, and one of every other registered type. `task` gives the job, replica and task of
-    /// their names. Throws invalid_argument if a type is not registered or named twice. Throws it also if a number is below 1 or above
-    /// the number of the type's memories.
-    explicit device_set(const device_counts& counts = {}, const device_name& task = {"localhost", 0, 0, "", -1})
-        : device_set(counts, std::span(&task, 1)) {}
+    /// Makes `counts` devices of the named types, and one of every other registered type, or as many as `gpu` chooses. `task` gives the
+    /// job, replica and task of their names. Throws invalid_argument if a type is not registered or named twice. Throws it also if a number
+    /// is below 1 or above the number of the type's memories, and if `gpu` chooses devices that do not exist.
+    explicit device_set(const device_counts& counts = {}, const device_name& task = {"localhost", 0, 0, "", -1},
+                        const gpu_options& gpu = {})
+        : device_set(counts, std::span(&task, 1), gpu) {}
     /// Makes this many devices for each of several tasks.
-    device_set(const device_counts& counts, std::span<const device_name> tasks);
+    device_set(const device_counts& counts, std::span<const device_name> tasks, const gpu_options& gpu = {});
     device_set(const device_set&) = delete;
     device_set& operator=(const device_set&) = delete;
 

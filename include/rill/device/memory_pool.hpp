@@ -40,7 +40,8 @@ public:
     /// fraction; otherwise the pool takes regions on demand. If both fields are at their defaults, earlier limits stay.
     void limit(const gpu_options& options);
 
-    /// Returns a block. Throws resource_exhausted with the bytes requested, in use, allowed, and the largest blocks.
+    /// Returns a block. Throws resource_exhausted with the bytes requested, in use, allowed, and the largest blocks with their purposes
+    /// (memory_purpose).
     void* allocate(std::size_t bytes) override;
     void deallocate(void* block, std::size_t bytes) noexcept override;
 
@@ -59,6 +60,7 @@ private:
     std::size_t most() const;
     bool add_region(std::size_t bytes);
     std::byte* cut(std::size_t bytes);
+    std::byte* with_purpose(std::byte* block);
     void give_back_free() noexcept;
     [[noreturn]] void refuse(std::size_t bytes) const;
 
@@ -68,6 +70,7 @@ private:
     double fraction_ = 0;
     bool grows_ = true;
     blocks regions_, free_, used_;
+    std::map<std::byte*, std::string> purposes_; // of used blocks that have one
     std::size_t held_ = 0, in_use_ = 0, peak_ = 0;
 };
 

@@ -4,8 +4,8 @@
 #include <rill/device/memory_pool.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
@@ -76,12 +76,20 @@ RILL_INLINE void* memory_pool::allocate(std::size_t bytes) {
     const std::size_t wanted = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     const std::lock_guard lock(mutex_);
     if (wanted < bytes) refuse(bytes);
-    if (std::byte* const block = cut(wanted)) return block;
+    if (std::byte* const block = cut(wanted)) return with_purpose(block);
     if (!add_region(wanted)) {
         give_back_free(); // releases regions too small for this block
         if (!add_region(wanted)) refuse(bytes);
     }
-    return cut(wanted);
+    return with_purpose(cut(wanted));
+}
+
+/// Notes what a new block is for.
+RILL_INLINE std::byte* memory_pool::with_purpose(std::byte* block) {
+    try {
+        if (std::string purpose = memory_purpose::described(); !purpose.empty()) purposes_[block] = std::move(purpose);
+    } catch (const std::bad_alloc&) {} // only a message lacks it
+    return block;
 }
 
 RILL_INLINE void memory_pool::deallocate(void* block, std::size_t) noexcept {
@@ -89,6 +97,7 @@ RILL_INLINE void memory_pool::deallocate(void* block, std::size_t) noexcept {
     const auto used = used_.find(static_cast<std::byte*>(block));
     if (used == used_.end()) return;
     in_use_ -= used->second;
+    purposes_.erase(used->first);
     auto at = free_.insert(used_.extract(used)).position;
     const auto joins = [&](blocks::iterator left, blocks::iterator right) { // not across regions
         return left->first + left->second == right->first && !regions_.contains(right->first);
@@ -125,12 +134,14 @@ RILL_COLD void memory_pool::trim() noexcept {
 
 RILL_COLD void memory_pool::refuse(std::size_t bytes) const {
     constexpr std::size_t shown = 3;
-    detail::vector<std::size_t> sizes;
-    for (const auto& [at, size] : used_) sizes.push_back(size);
-    detail::sort(sizes, std::greater<>());
+    detail::vector<blocks::const_iterator> all;
+    for (auto at = used_.begin(); at != used_.end(); ++at) all.push_back(at);
+    detail::sort(all, [](const auto& a, const auto& b) { return a->second > b->second; });
     std::string largest;
-    for (std::size_t i = 0; i < std::min(shown, sizes.size()); ++i)
-        largest += (i ? ", " : "; the largest blocks have ") + std::to_string(sizes[i]);
+    for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
+        largest += (i ? ", " : "; the largest blocks have ") + std::to_string(all[i]->second);
+        if (const auto p = purposes_.find(all[i]->first); p != purposes_.end()) largest += " (" + p->second + ")";
+    }
     throw resource_exhausted("memory of " + name_ + ": " + std::to_string(bytes) + " bytes are requested, " +
                              std::to_string(in_use_) + " of " + std::to_string(most()) + " are in use" + largest);
 }

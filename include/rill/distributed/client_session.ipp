@@ -57,6 +57,9 @@ RILL_COLD std::shared_ptr<client_session> client_session::open(std::shared_ptr<c
 
 RILL_COLD client_session::client_session(std::shared_ptr<channel> to, const session_options& options)
     : to_(std::move(to)) {
+    if (options.gpu.choose_devices())
+        throw invalid_argument("gpu.visible_devices and gpu.virtual_devices choose devices of this process; a session "
+                               "with a target has those of its tasks");
     session_meta m;
     for (const auto& [type, count] : options.device_count) m.device_count.emplace_back(type, count);
     m.placer = static_cast<std::uint8_t>(options.placer);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <type_traits>
 #include <utility>
 
 #include <rill/expr/apply.hpp>
@@ -20,15 +21,30 @@ template <combine How> inline constexpr bool is_combining<combining<How>> = true
 
 namespace detail { inline namespace RILL_ISA {
 
+/// Returns true if device D has a kernel of an op for elements of T. An op may constrain `bind` to some devices, and a device may lack
+/// kernels for some types or ops; such nodes run on the CPU.
+template <class D, class Op, class T> constexpr bool has_device_kernel() {
+    if constexpr (std::is_same_v<D, cpu>)
+        return true;
+    else if constexpr (!requires(const Op& op, kernel_request& r) { op.template bind<D, T>(r); })
+        return false;
+    else if constexpr (requires { D::template has_kernel<Op, T>; })
+        return D::template has_kernel<Op, T>;
+    else
+        return true;
+}
+
 template <class Op, class T> bool register_kernel() {
     register_op(op_entry_of<Op>());
     devices::each([]<class D>(std::type_identity<D>) {
-        register_factory(D::type, Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
-            kernel made = static_cast<const Op*>(op)->template bind<D, T>(r);
-            // a device with several instances selects the one that r.space belongs to, for the time of each call
-            if constexpr (requires { D::on_instance(std::move(made), r); }) made = D::on_instance(std::move(made), r);
-            return made;
-        });
+        if constexpr (has_device_kernel<D, Op, T>())
+            register_factory(D::type, Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
+                kernel made = static_cast<const Op*>(op)->template bind<D, T>(r);
+                // a device with several instances selects the one that r.space belongs to, for the time of each call
+                if constexpr (requires { D::on_instance(std::move(made), r); })
+                    made = D::on_instance(std::move(made), r);
+                return made;
+            });
     });
     return true;
 }

@@ -34,9 +34,10 @@ public:
               placers placer = placers::simple)
         : placement(counts, local_task(), by_default, soft, std::move(report), placer) {}
     /// Does the same for a session of several tasks with equal devices. Nodes that name no task run on the first one. `costs`: measured
-    /// times for the placer; null if it does not learn.
+    /// times for the placer; null if it does not learn. `gpu`: the session's choice of devices.
     placement(const device_counts& counts, std::span<const device_name> tasks, const device_type& by_default, bool soft,
-              report_function report, placers placer = placers::simple, std::shared_ptr<cost_record> costs = {});
+              report_function report, placers placer = placers::simple, std::shared_ptr<cost_record> costs = {},
+              const gpu_options& gpu = {});
 
     placers placer() const noexcept { return placer_; }
     /// Returns the measured times of the session's nodes; null if the placer does not learn.

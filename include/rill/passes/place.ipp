@@ -43,9 +43,11 @@ inline bool runs_on_host(const node& n) {
 /// Returns true if this program has a kernel of the node for the CPU, but none for the device type.
 inline bool lacks_kernel(const node& n, const device_type& type) {
     if (&type == &cpu_device() || n.bodies || n.op->flow() || n.op->role() != op_role::ordinary) return false;
-    if (n.op->fused()) return !find_kernel(type.name, fusion_group::name, dtype::invalid);
     small_vector<tensor_type, 4> inputs;
     for (const auto& e : n.inputs) inputs.push_back(type_of(e));
+    const auto refuses = [&](const tensor_type& t) { return type.has_kernels_for && !type.has_kernels_for(t.type); };
+    if (detail::any_of(inputs, refuses) || detail::any_of(n.outputs, refuses)) return true;
+    if (n.op->fused()) return !find_kernel(type.name, fusion_group::name, dtype::invalid);
     const auto by = n.op->kernel_type({inputs.data(), inputs.size()}, {n.outputs.data(), n.outputs.size()});
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }
@@ -87,8 +89,8 @@ RILL_COLD std::span<const device_name> placement::local_task() {
 
 RILL_COLD placement::placement(const device_counts& counts, std::span<const device_name> tasks,
                                const device_type& by_default, bool soft, report_function report, placers placer,
-                               std::shared_ptr<cost_record> costs)
-    : devices_(counts, tasks), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
+                               std::shared_ptr<cost_record> costs, const gpu_options& gpu)
+    : devices_(counts, tasks, gpu), default_(devices_.first(by_default) ? *devices_.first(by_default) : devices_.cpu()),
       soft_(soft), report_(std::move(report)), placer_(placer), costs_(std::move(costs)) {}
 
 RILL_COLD const device& placement::device_of(const node& n) {

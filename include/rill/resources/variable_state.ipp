@@ -147,6 +147,9 @@ RILL_COLD element_block& variable_state::make_spare() {
         follow_former_holders(spares_.back());
     } else {
         // At least one element: kernels recognize a missing value by a null address.
+        const memory_purpose purpose(
+            [](const void* v) { return described(static_cast<const variable_state*>(v)->type_, nullptr, false); },
+            this);
         auto made = std::make_shared<element_block>(memory_, type_.type, std::max<index_t>(type_.shape.size(), 1));
         if (spares_.size() == most_spares) spares_.erase(spares_.begin(), spares_.begin() + 1);
         spares_.push_back(std::move(made));

@@ -2,7 +2,9 @@
 """Makes the package with conan, with and without kernels, and with it the test package beside this file. Nothing of the user's
 own conan is touched: its home is HOME. Where no remote answers, the dependencies are made of this machine's headers.
 
-    python3 check.py CONAN SOURCE HOME
+    python3 check.py CONAN SOURCE HOME [NVCC]
+
+With nvcc, the package with rill::gpu instead, which has no libraries.
 """
 import os
 import re
@@ -12,7 +14,7 @@ import sys
 from pathlib import Path
 
 SKIPPED = 77
-conan, source, home = sys.argv[1:]
+conan, source, home, *nvcc = sys.argv[1:]
 os.environ.update(CONAN_HOME=home, CCACHE_BASEDIR=home, CCACHE_NOHASHDIR="1")
 if not Path(conan).exists():
     print("skipped: there is no conan; `make check` puts one into build/conan-venv where it can be downloaded")
@@ -54,10 +56,14 @@ if not online:
 variables = {"RILL_KERNEL_LEVELS": "", "RILL_KERNEL_RARE_TYPES": "OFF"}  # more of the same, and minutes of it
 if ccache := shutil.which("ccache"):
     variables["CMAKE_CXX_COMPILER_LAUNCHER"] = ccache
-for options in ({"with_kernels": False}, {"with_kernels": True}, {"with_distributed": True}):
+if nvcc:
+    variables |= {"CMAKE_CUDA_COMPILER": nvcc[0], "CMAKE_CUDA_ARCHITECTURES": "75"}
+for options in ([{"with_kernels": False, "with_gpu": True}] if nvcc else
+                [{"with_kernels": False}, {"with_kernels": True}, {"with_distributed": True}]):
     made = run("create", source, "--build=missing", *(["-nr"] * (not online)), "-s", "compiler.cppstd=20",
-               *(word for name, value in options.items() for word in ("-o", f"&:{name}={value}")), "-c", f"tools.cmake.cmaketoolchain:extra_variables={variables}",
+               *(word for name, value in options.items() for word in ("-o", f"&:{name}={value}")),
+               "-c", f"tools.cmake.cmaketoolchain:extra_variables={variables}",
                "-c", f"tools.cmake.cmake_layout:test_folder={home}/test")
     if "Running test()" not in made.stdout:
         sys.exit("the test package was not run:\n" + made.stdout[-6000:])
-print("made and consumed, with kernels, without, and with clusters")
+print("made and consumed, " + ("with rill::gpu" if nvcc else "with kernels, without, and with clusters"))

@@ -21,9 +21,11 @@ class ConsumerConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
         distributed = bool(options.get_safe("with_distributed"))
-        toolchain.cache_variables["TARGET"] = ("rill::distributed" if distributed else "rill::kernels" if options.with_kernels
-                                               else "rill::rill")
-        toolchain.cache_variables["SOURCE"] = "../distributed/main.cpp" if distributed else "main.cpp"
+        gpu = bool(options.with_gpu)
+        toolchain.cache_variables["TARGET"] = ("rill::distributed" if distributed else "rill::gpu" if gpu
+                                               else "rill::kernels" if options.with_kernels else "rill::rill")
+        toolchain.cache_variables["SOURCE"] = ("../distributed/main.cpp" if distributed else "../gpu/main.cu" if gpu
+                                               else "main.cpp")
         toolchain.preprocessor_definitions["EXPECT_COMPILED"] = int(bool(options.with_kernels))
         toolchain.preprocessor_definitions["EXPECT_ONEDNN"] = int(bool(options.with_onednn))
         toolchain.preprocessor_definitions["EXPECT_XSIMD"] = int(bool(options.with_xsimd))

@@ -93,6 +93,13 @@ foreach(folder IN LISTS files)
     endif()
 endforeach()
 
+if("gpu" IN_LIST FEATURES)
+    run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/../gpu" -B "${OUT}/gpu" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=75
+        "-DCMAKE_CUDA_COMPILER=${NVCC}" -DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON "-Drill_DIR=${CURRENT_PACKAGES_DIR}/share/rill")
+    run(${CMAKE_COMMAND} --build "${OUT}/gpu")
+    run("${OUT}/gpu/consumer")
+    return() # the other features have tests of their own
+endif()
 set(components "")
 if("kernels" IN_LIST FEATURES)
     set(components kernels)

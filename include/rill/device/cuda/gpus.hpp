@@ -21,6 +21,7 @@
 #include <rill/device/cuda/product_library.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/memory_pool.hpp>
+#include <rill/device/visible_devices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -97,82 +98,109 @@ private:
     std::vector<copy> started_;
 };
 
+/// A card: the stream of its kernels and copies, and its libraries. All virtual devices on it share them.
+class gpu_card {
+public:
+    explicit gpu_card(int number) : number_(number) {
+        const selected_gpu here(number_);
+        check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name());
+        std::size_t free = 0;
+        check_cuda(cudaMemGetInfo(&free, &total_), name());
+    }
+    gpu_card(const gpu_card&) = delete;
+
+    int number() const { return number_; }
+    std::string name() const { return "gpu:" + std::to_string(number_); }
+    cudaStream_t stream() const { return stream_; }
+    std::size_t total() const { return total_; }
+    product_library& products() { return products_; }
+
+    void copy(const void* from, void* to, std::size_t n, cudaMemcpyKind kind) const {
+        const selected_gpu here(number_);
+        check_cuda(cudaMemcpyAsync(to, from, n, kind, stream_), name());
+    }
+    /// Starts a copy to the host, and returns its ticket.
+    std::uint64_t copy_to_host(const void* from, void* host, std::size_t n) {
+        const selected_gpu here(number_);
+        if (!copies_.start(from, host, n, stream_)) copy(from, host, n, cudaMemcpyDeviceToHost);
+        return tickets_.fetch_add(1) + 1;
+    }
+    /// Waits for all kernels and copies.
+    void wait() {
+        const selected_gpu here(number_);
+        copies_.end(stream_, name());
+    }
+    /// Returns the bytes that the driver has not handed out.
+    std::size_t free_bytes() const {
+        const selected_gpu here(number_);
+        std::size_t left = 0, all = 0;
+        check_cuda(cudaMemGetInfo(&left, &all), name());
+        return left;
+    }
+
+private:
+    const int number_;
+    cudaStream_t stream_ = nullptr;
+    std::size_t total_ = 0;
+    std::atomic<std::uint64_t> tickets_{0};
+    product_library products_;
+    pinned_copies copies_;
+};
+
 } // namespace detail
 
-/// One GPU: its memory, and the stream of its kernels and copies. These run in the order in which they were started, so a freed block may
-/// be reused at once.
+/// A GPU of a session: a card, or a virtual device on it with a limit of its own. It has a pool of memory. Its kernels and copies run in the
+/// card's stream in the order in which they were started, so a freed block may be reused at once.
 class gpu_instance final : public memory_space, private region_source {
 public:
-    explicit gpu_instance(int number) : number_(number), pool_("gpu:" + std::to_string(number), *this) {
-        const detail::selected_gpu here(number_);
-        detail::check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name_of());
-        std::size_t free = 0;
-        detail::check_cuda(cudaMemGetInfo(&free, &total_), name_of());
-        name = name_of();
+    /// Makes the GPU of a card. `limit`: the most bytes that it takes.
+    gpu_instance(detail::gpu_card& card, const std::string& name_in_messages, std::size_t limit)
+        : card_(card), limit_(limit), pool_(name_in_messages, *this) {
+        name = name_in_messages;
         blocks = &pool_;
-        bytes = total_;
+        bytes = limit_;
         from_host = [](const memory_space& s, const void* host, void* to, std::size_t n) {
-            of(s).copy(host, to, n, cudaMemcpyHostToDevice); // pageable memory: staged before the call returns
+            of(s).card_.copy(host, to, n, cudaMemcpyHostToDevice); // pageable memory: staged before the call returns
         };
         to_host = [](const memory_space& s, const void* from, void* host, std::size_t n) {
-            const auto& own = of(s);
-            const detail::selected_gpu here(own.number_);
-            if (!own.copies_.start(from, host, n, own.stream_)) own.copy(from, host, n, cudaMemcpyDeviceToHost);
-            return own.tickets_.fetch_add(1) + 1;
+            return of(s).card_.copy_to_host(from, host, n);
         };
         within = [](const memory_space& s, const void* from, void* to, std::size_t n) {
-            of(s).copy(from, to, n, cudaMemcpyDeviceToDevice);
+            of(s).card_.copy(from, to, n, cudaMemcpyDeviceToDevice);
         };
-        free_bytes = [](const memory_space& s) {
-            const detail::selected_gpu here(of(s).number_);
-            std::size_t left = 0, all = 0;
-            detail::check_cuda(cudaMemGetInfo(&left, &all), of(s).name_of());
-            return of(s).pool_.free_bytes(left);
-        };
-        memory_space::wait = [](const memory_space& s, std::uint64_t) {
-            const auto& own = of(s);
-            const detail::selected_gpu here(own.number_);
-            own.copies_.end(own.stream_, own.name_of());
-        };
+        free_bytes = [](const memory_space& s) { return of(s).pool_.free_bytes(of(s).card_.free_bytes()); };
+        memory_space::wait = [](const memory_space& s, std::uint64_t) { of(s).card_.wait(); };
     }
     gpu_instance(const gpu_instance&) = delete;
 
-    int number() const { return number_; }
-    cudaStream_t stream() const { return stream_; }
+    int number() const { return card_.number(); }
+    cudaStream_t stream() const { return card_.stream(); }
+    detail::gpu_card& card() const { return card_; }
     memory_pool& pool() { return pool_; }
-    detail::product_library& products() const { return products_; }
+    detail::product_library& products() const { return card_.products(); }
 
     /// Returns the GPU of a memory space.
     static const gpu_instance& of(const memory_space& s) { return static_cast<const gpu_instance&>(s); }
 
 private:
-    std::string name_of() const { return "gpu:" + std::to_string(number_); }
-    void copy(const void* from, void* to, std::size_t n, cudaMemcpyKind kind) const {
-        const detail::selected_gpu here(number_);
-        detail::check_cuda(cudaMemcpyAsync(to, from, n, kind, stream_), name_of());
-    }
-    std::byte* take(std::size_t bytes) override {
-        const detail::selected_gpu here(number_);
+    std::byte* take(std::size_t n) override {
+        const detail::selected_gpu here(number());
         void* region = nullptr;
-        if (cudaMalloc(&region, bytes) == cudaSuccess) return static_cast<std::byte*>(region);
+        if (cudaMalloc(&region, n) == cudaSuccess) return static_cast<std::byte*>(region);
         cudaGetLastError(); // a refused allocation is not sticky
         return nullptr;
     }
     void give_back(std::byte* region, std::size_t) noexcept override {
         cudaFree(region); // waits for the kernels that use it
     }
-    std::size_t total() const override { return total_; }
+    std::size_t total() const override { return limit_; }
 
-    const int number_;
-    cudaStream_t stream_ = nullptr;
-    std::size_t total_ = 0;
+    detail::gpu_card& card_;
+    const std::size_t limit_;
     memory_pool pool_;
-    mutable std::atomic<std::uint64_t> tickets_{0};
-    mutable detail::product_library products_;
-    mutable detail::pinned_copies copies_;
 };
 
-/// Returns the GPUs of this process; empty without a driver or a card. Leaked: tensors may outlive main.
+/// Returns the GPUs of this process, one for each card; empty without a driver or a card. Leaked: tensors may outlive main.
 inline const std::vector<gpu_instance*>& the_gpus() {
     static const std::vector<gpu_instance*>& all = *[] {
         auto* made = new std::vector<gpu_instance*>;
@@ -181,10 +209,26 @@ inline const std::vector<gpu_instance*>& the_gpus() {
             cudaGetLastError();
             count = 0;
         }
-        for (int i = 0; i < count; ++i) made->push_back(new gpu_instance(i));
+        for (int i = 0; i < count; ++i) {
+            auto& card = *new detail::gpu_card(i);
+            made->push_back(new gpu_instance(card, card.name(), card.total()));
+        }
         return made;
     }();
     return all;
+}
+
+/// Returns the memories of the GPUs that a session chooses.
+inline std::vector<const memory_space*> chosen_gpus(const device_type& type, const gpu_options& options) {
+    static virtual_memories& virtual_ones = *new virtual_memories([](const visible_device& d) -> const memory_space* {
+        return new gpu_instance(the_gpus()[d.physical]->card(), d.name("gpu"), d.limit); // leaked, as all GPUs are
+    });
+    std::vector<std::size_t> bytes;
+    for (const auto* gpu : the_gpus()) bytes.push_back(gpu->bytes);
+    std::vector<const memory_space*> spaces;
+    for (const auto& d : visible_devices(type.name, options, bytes))
+        spaces.push_back(d.part < 0 ? the_gpus()[d.physical] : virtual_ones.of(d));
+    return spaces;
 }
 
 /// Registers the device type "gpu" if there are GPUs, and makes it the default for nodes with a GPU kernel. Returns true if there are
@@ -199,6 +243,10 @@ inline bool register_gpus() {
         type.bytes_per_microsecond = 1e6;
         type.limit_memory = [](const device_type&, const gpu_options& options) {
             for (auto* gpu : the_gpus()) gpu->pool().limit(options);
+        };
+        type.chosen_spaces = &chosen_gpus;
+        type.has_kernels_for = [](dtype t) {
+            return t != dtype::complex64 && t != dtype::complex128 && t != dtype::string;
         };
         register_device(type);
         set_default_device(type.name);

@@ -73,6 +73,11 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 
     // ---- functions of matrices ---------------------------------------------------------------------------------------------
 
+    /// True if the device has a kernel of an op for elements of T.
+    template <class Op, class T>
+    static constexpr bool has_kernel =
+        Backend::template takes<T> && (Backend::runs_on_host || !requires { Op::is_matrix_function; });
+
     /// Computes matrix functions by the CPU's algorithms, on host threads. Devices with their own memory have none yet.
     template <matrix_function F, class T>
     static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,

@@ -9,6 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 /// of complex diagonals the real parts. Gradient: the self-adjoint one, by triangular solves. Other matrices are an invalid_argument.
 struct cholesky_op {
     static constexpr auto name = "Cholesky";
+    static constexpr bool is_matrix_function = true;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::matrix_gradient_ops, op_list<matrix_triangular_solve_op>>;

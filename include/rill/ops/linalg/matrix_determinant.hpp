@@ -25,6 +25,7 @@ constexpr shape_result determinant(const dims& x) {
 /// The determinants [..] of square matrices [.., n, n]; 1 for n = 0. Gradient: g y inverse(x)^H, which fails for singular matrices.
 struct matrix_determinant_op {
     static constexpr auto name = "MatrixDeterminant";
+    static constexpr bool is_matrix_function = true;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::matrix_gradient_ops, op_list<matrix_inverse_op>>;
@@ -45,6 +46,7 @@ struct matrix_determinant_op {
 /// the signs.
 struct log_matrix_determinant_op {
     static constexpr auto name = "LogMatrixDeterminant";
+    static constexpr bool is_matrix_function = true;
     static constexpr int inputs = 1;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;

@@ -9,6 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 /// invalid_argument.
 struct matrix_inverse_op {
     static constexpr auto name = "MatrixInverse";
+    static constexpr bool is_matrix_function = true;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = detail::matrix_gradient_ops;

@@ -29,6 +29,7 @@ std::vector<endpoint> solution_gradients(const gradient_request& r, bool adjoint
 /// for b the solution z of a^H z = g; for a, -z x^H.
 struct matrix_solve_op {
     static constexpr auto name = "MatrixSolve";
+    static constexpr bool is_matrix_function = true;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = detail::matrix_gradient_ops;
@@ -51,6 +52,7 @@ struct matrix_solve_op {
 /// Gradients: those of MatrixSolve, within the triangle.
 struct matrix_triangular_solve_op {
     static constexpr auto name = "MatrixTriangularSolve";
+    static constexpr bool is_matrix_function = true;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;
     using brings = detail::matrix_gradient_ops;

@@ -35,6 +35,7 @@ constexpr shape_result qr_remainder(const dims& x, bool full) {
 /// NaN or an infinity is an invalid_argument.
 struct qr_op {
     static constexpr auto name = "Qr";
+    static constexpr bool is_matrix_function = true;
     static constexpr int inputs = 1;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;

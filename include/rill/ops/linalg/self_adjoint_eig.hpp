@@ -23,6 +23,7 @@ constexpr shape_result eigenvalues(const dims& x) {
 /// their imaginary parts are 0. Gradient: TensorFlow's, which requires distinct eigenvalues if the vectors are used.
 struct self_adjoint_eig_op {
     static constexpr auto name = "SelfAdjointEigV2", label = "self_adjoint_eig";
+    static constexpr bool is_matrix_function = true;
     static constexpr int inputs = 1;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;

@@ -41,6 +41,7 @@ constexpr shape_result singular_values(const dims& x) {
 /// of the op have the type of the matrices. Gradient: TensorFlow's, which requires distinct singular values above 0 if the vectors are used.
 struct svd_op {
     static constexpr auto name = "Svd";
+    static constexpr bool is_matrix_function = true;
     static constexpr int inputs = 1;
     using domain_type = matrix_numbers;
     using compiled_types = types::floats;

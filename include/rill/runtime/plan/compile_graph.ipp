@@ -139,16 +139,16 @@ RILL_COLD std::shared_ptr<placement> make_placement(const session_options& optio
         report = [](const node& n, const device& d) {
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + logged_name(d.full));
         };
+    const std::span<const device_name> all = tasks.empty() ? placement::local_task() : tasks;
+    std::shared_ptr<cost_record> costs; // a cluster never learns
+    if (tasks.empty() && options.placer == placers::by_cost && options.learn)
+        costs = detail::make_shared<cost_record>();
+    auto made = detail::make_shared<placement>(options.device_count, all, default_device(),
+                                               options.allow_soft_placement, std::move(report), options.placer,
+                                               std::move(costs), options.gpu); // refuses wrong options first
     for (const auto* type : known_devices())
         if (type->limit_memory) type->limit_memory(*type, options.gpu);
-    if (!tasks.empty())
-        return detail::make_shared<placement>(options.device_count, tasks, default_device(),
-                                              options.allow_soft_placement, std::move(report), options.placer);
-    std::shared_ptr<cost_record> costs;
-    if (options.placer == placers::by_cost && options.learn) costs = detail::make_shared<cost_record>();
-    return detail::make_shared<placement>(options.device_count, placement::local_task(), default_device(),
-                                          options.allow_soft_placement, std::move(report), options.placer,
-                                          std::move(costs));
+    return made;
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -258,15 +258,16 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
     auto f = std::make_unique<frame>();
     f->slots.resize(b_.slots.size());
     f->variables.resize(b_.variables.size());
+    constexpr auto described = [](const void* s) {
+        const auto& g = static_cast<const segment*>(s)->b_.graph;
+        const int wanted = !g.fetches.empty() ? g.fetches[0].item : g.targets.empty() ? -1 : g.targets[0];
+        return "a step" + (wanted < 0 ? std::string() : " that runs '" + g.name_of(wanted) + "'");
+    };
     try {
+        const memory_purpose purpose(described, this);
         for (const auto& a : b_.arenas) f->arenas.emplace_back(memory_of(a.space), a.bytes);
     } catch (const error& problem) {
-        const int wanted = !b_.graph.fetches.empty()  ? b_.graph.fetches[0].item
-                           : b_.graph.targets.empty() ? -1
-                                                      : b_.graph.targets[0];
-        throw_error(problem.code(), "the memory of a step" +
-                                        (wanted < 0 ? "" : " that runs '" + b_.graph.name_of(wanted) + "'") + ": " +
-                                        problem.what());
+        throw_error(problem.code(), "the memory of " + described(this) + ": " + problem.what());
     }
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];

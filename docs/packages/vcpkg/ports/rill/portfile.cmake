@@ -14,6 +14,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options
     FEATURES
         blas        RILL_WITH_BLAS
         distributed RILL_WITH_ZMQ
+        gpu         RILL_GPU
         kernels     RILL_KERNELS
         xsimd       RILL_WITH_XSIMD
 )

@@ -1,66 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs on the device "gpu" beside the CPU. `make check` compiles this file; `make gpu` runs it on a machine with a card. It exits with 77
 // where there is no GPU, after it has seen that such a program starts and runs on the CPU.
-#include <rill/rill.hpp>
-
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstdio>
 #include <limits>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "common.hpp"
 
 using namespace rill;
 
 static_assert(device_primitives<gpu>);
 
-namespace rill_test {
-
-int problems = 0;
-
-void expect(bool good, const std::string& what) {
-    std::printf("%s: %s\n", good ? "ok" : "WRONG", what.c_str());
-    problems += good ? 0 : 1;
-}
-
-using numbers = std::vector<double>;
-
-template <class X> numbers values_of(const X& x) {
-    if constexpr (std::is_arithmetic_v<X>)
-        return {static_cast<double>(x)};
-    else
-        return {x.begin(), x.end()};
-}
-
-xt::xtensor<float, 2> drawn(std::size_t rows, std::size_t columns, unsigned seed) {
-    std::mt19937 r(seed);
-    xt::xtensor<float, 2> all({rows, columns});
-    for (auto& x : all) x = static_cast<float>(r() % 2001) / 1000.f - 1.f;
-    return all;
-}
-
-/// Runs a program on the CPU and on the default device: the same numbers, within rounding.
-template <class F> void on_both(const std::string& name, const F& f) {
-    const auto run = [&](const std::string& device) {
-        const graph g;
-        const graph_scope here(g);
-        const device_scope there(device);
-        return f();
-    };
-    const numbers wanted = run("/device:cpu:0"), got = run("");
-    bool good = got.size() == wanted.size();
-    double worst = 0;
-    for (std::size_t i = 0; good && i < got.size(); ++i) {
-        if (std::isnan(got[i]) && std::isnan(wanted[i])) continue;
-        good = std::isnan(got[i]) == std::isnan(wanted[i]);
-        worst = std::max(worst, std::abs(got[i] - wanted[i]) / std::max(1., std::abs(wanted[i])));
-    }
-    good = good && worst <= 1e-4;
-    expect(good, name + ", apart by " + std::to_string(worst));
-}
+namespace gpu_test {
 
 void classifier() {
     on_both("a classifier trained by Adam", [] {
@@ -227,27 +182,6 @@ void orders() {
     });
 }
 
-void long_training() {
-    on_both("1,000 steps with changing batches", [] {
-        placeholder<float, dyn, 4> x("x");
-        placeholder<float, dyn> wanted("wanted");
-        const auto y = reshape<dyn>(dense<8, 1>("two", tanh(dense<4, 8>("one", x))));
-        const auto loss = reduce_mean(square(y - wanted));
-        const auto step = gradient_descent(0.05f).minimize(loss);
-        const session s;
-        s.run(global_variables_initializer());
-        numbers got;
-        for (unsigned i = 0; i < 1000; ++i) {
-            const auto xs = drawn(1 + i % 7, 4, i);
-            std::vector<float> ys;
-            for (std::size_t r = 0; r < xs.shape(0); ++r) ys.push_back(xs(r, 0) * xs(r, 1));
-            const float now = std::get<0>(s.run(std::tuple(loss, step), feed(x, xs), feed(wanted, ys)));
-            if (i % 100 == 99) got.push_back(now);
-        }
-        return got;
-    });
-}
-
 void loops() {
     on_both("a loop, a branch and their gradients", [] {
         placeholder<float> x("x");
@@ -280,23 +214,6 @@ void threads() {
         });
     for (auto& t : all) t.join();
     expect(wrong == 0, "four threads run one session, " + std::to_string(wrong) + " wrong results");
-}
-
-void memory() {
-    const graph g;
-    const graph_scope here(g);
-    placeholder<float, dyn, dyn> x("x"), y("y");
-    const auto all = reduce_sum(exp(x + y));
-    const session s;
-    std::string words;
-    try {
-        s.run(all, feed(x, drawn(400'000, 1, 1)), feed(y, drawn(1, 1'000'000, 2)));
-    } catch (const resource_exhausted& problem) {
-        words = problem.what();
-    }
-    expect(!words.empty(), "too much memory is refused: " + words);
-    const xt::xtensor<float, 2> one{{0.f}}, two{{0.f}, {0.f}};
-    expect(s.run(all, feed(x, one), feed(y, two)) == 2, "the session goes on without it");
 }
 
 #endif
@@ -354,15 +271,15 @@ void errors() {
     expect(values_of(s.run(v)) == numbers{3, 2}, "and takes the next one");
 }
 
-} // namespace rill_test
+} // namespace gpu_test
 
 int main() {
-    using namespace rill_test;
+    using namespace gpu_test;
     std::printf("%zu GPUs\n", the_gpus().size());
     [[maybe_unused]] static void (*volatile const held)() = &compile_primitives<float>;
     classifier(), check_placement(), errors();
 #ifdef RILL_TEST_ALL
-    images(), nodes(), reductions(), products(), orders(), long_training(), loops(), threads(), memory();
+    images(), nodes(), reductions(), products(), orders(), loops(), threads();
 #endif
     if (problems) return 1;
     return the_gpus().empty() ? 77 : 0;
