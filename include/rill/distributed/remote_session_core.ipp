@@ -81,7 +81,8 @@ RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_k
         if (auto known = runs_.find(key)) return known;
     }
     check_key(key);
-    std::shared_ptr<prepared_run> made = detail::make_shared<remote_run>(session_, session_->prepare(graph(), key), graph());
+    std::shared_ptr<prepared_run> made =
+        detail::make_shared<remote_run>(session_, session_->prepare(graph(), key), graph());
     std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     return runs_.add(key, std::move(made), gone);

@@ -172,7 +172,9 @@ RILL_COLD void responder::on_message(caller& by, wire_message m, reaction& to) {
         }
         break;
     case wire_type::cancel:
-        to.run = [self = shared_from_this(), of = by.key, number = m.head.request] { self->give_up(of, number, false); };
+        to.run = [self = shared_from_this(), of = by.key, number = m.head.request] {
+            self->give_up(of, number, false);
+        };
         break;
     default: break;
     }

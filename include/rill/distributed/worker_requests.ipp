@@ -44,7 +44,8 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
     std::shared_ptr<wire_rendezvous> to;
     auto given_up = request.given_up->on_cancel([weak = weak_from_this(), session = request.session, step = meta.step] {
         if (const auto self = weak.lock())
-            self->abort_step(session, step, error_made_by([] { return cancelled("a value was given up by its sender"); }));
+            self->abort_step(session, step,
+                             error_made_by([] { return cancelled("a value was given up by its sender"); }));
     });
     {
         const std::lock_guard lock(in->mutex);
@@ -59,8 +60,8 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
                 auto known = in->steps.find(meta.step);
                 if (known == in->steps.end())
                     known = in->steps.emplace(meta.step, std::make_shared<running_step>()).first;
-                return known->second->early.push_back({request.caller, meta.edge, meta.sequence, std::move(value), reply,
-                                                       std::move(given_up)});
+                return known->second->early.push_back(
+                    {request.caller, meta.edge, meta.sequence, std::move(value), reply, std::move(given_up)});
             }
         }
     }
@@ -145,7 +146,8 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
         const auto abort = [weak = weak_from_this(), session = request.session, step = meta.step,
                             who = request.caller] {
             if (const auto self = weak.lock())
-                self->abort_step(session, step, error_made_by([&] { return cancelled("the step was given up by " + who); }));
+                self->abort_step(session, step,
+                                 error_made_by([&] { return cancelled("the step was given up by " + who); }));
         };
         *gives_up = request.given_up->on_cancel(abort);
         const auto trace = meta.is_traced ? std::make_shared<step_trace>() : nullptr;
