@@ -14,6 +14,11 @@
 
 using namespace rill;
 
+static_assert(detail::has_device_kernel<gpu, assign_op, void>()); // one for all types
+static_assert(detail::has_device_kernel<gpu, matmul_op, float>());
+static_assert(!detail::has_device_kernel<gpu, matmul_op, std::complex<float>>());
+static_assert(!detail::has_device_kernel<gpu, matrix_inverse_op, float>());
+
 namespace {
 
 int problems = 0;
