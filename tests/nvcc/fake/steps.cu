@@ -59,7 +59,7 @@ void training() {
     const auto call = s.make_callable(step, x, label);
     std::vector<float> xs(128);
     std::vector<int> ids(32);
-    check_step("a training step of 4-10-10-3", [&] { call(xs, ids); }, 1, 60);
+    check_step("a training step of 4-10-10-3", [&] { call(xs, ids); }, 1, 33);
     int rows = 16;
     check_step("the same with batches of two sizes",
                [&] {
@@ -67,7 +67,7 @@ void training() {
                    const auto n = static_cast<std::size_t>(rows);
                    call(std::vector<float>(n * 4), std::vector<int>(n));
                },
-               1, 60);
+               1, 33);
 }
 
 void chain() {
