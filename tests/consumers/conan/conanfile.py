@@ -22,6 +22,8 @@ class ConsumerConan(ConanFile):
         toolchain.user_presets_path = False
         distributed = bool(options.get_safe("with_distributed"))
         gpu = bool(options.with_gpu)
+        if gpu:  # CMake would take the standard for CUDA's as well, and 3.25 does not know C++20 there
+            toolchain.blocks.remove("cppstd")
         toolchain.cache_variables["TARGET"] = ("rill::distributed" if distributed else "rill::gpu" if gpu
                                                else "rill::kernels" if options.with_kernels else "rill::rill")
         toolchain.cache_variables["SOURCE"] = ("../distributed/main.cpp" if distributed else "../gpu/main.cu" if gpu

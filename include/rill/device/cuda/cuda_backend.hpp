@@ -183,7 +183,8 @@ private:
         if (blocks > std::numeric_limits<std::int32_t>::max())
             throw unimplemented("a kernel over " + std::to_string(n) + " elements: a GPU starts fewer threads");
         kernel<<<static_cast<unsigned>(blocks), detail::block_threads, 0, stream()>>>(args...);
-        detail::check_cuda(cudaPeekAtLastError(), "a kernel could not start");
+        if (const cudaError_t result = cudaPeekAtLastError(); result != cudaSuccess)
+            detail::check_cuda(result, current().card().name() + ": a kernel could not start");
     }
     template <class F> static void start(index_t n, const F& f, const detail::failure_guard& guard) {
         constexpr index_t large = 1 << 20; // from here on the GPU is busy with fewer threads

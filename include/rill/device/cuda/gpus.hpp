@@ -55,8 +55,8 @@ private:
 /// Small copies to the host through pinned memory: the host waits once for many of them. Copies to other memory wait individually.
 class pinned_copies {
 public:
-    /// Starts a copy. Returns false if it is too large, or the pinned memory is full or refused.
-    bool start(const void* from, void* host, std::size_t n, cudaStream_t stream) {
+    /// Starts a copy of a GPU. Returns false if it is too large, or the pinned memory is full or refused.
+    bool start(const void* from, void* host, std::size_t n, cudaStream_t stream, const std::string& name) {
         const std::lock_guard lock(mutex_);
         if (!opened_) {
             opened_ = true;
@@ -67,7 +67,7 @@ public:
         }
         if (!memory_ || n > most || used_ + n > room) return false;
         auto* const to = static_cast<std::byte*>(memory_) + used_;
-        check_cuda(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToHost, stream), "a copy to the host");
+        check_cuda(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToHost, stream), name);
         started_.push_back({host, to, n});
         used_ += (n + 15) / 16 * 16;
         return true;
@@ -122,7 +122,7 @@ public:
     /// Starts a copy to the host, and returns its ticket.
     std::uint64_t copy_to_host(const void* from, void* host, std::size_t n) {
         const selected_gpu here(number_);
-        if (!copies_.start(from, host, n, stream_)) copy(from, host, n, cudaMemcpyDeviceToHost);
+        if (!copies_.start(from, host, n, stream_, name())) copy(from, host, n, cudaMemcpyDeviceToHost);
         return tickets_.fetch_add(1) + 1;
     }
     /// Waits for all kernels and copies.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/cpu/linalg/matrices.hpp>
@@ -73,10 +74,10 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 
     // ---- functions of matrices ---------------------------------------------------------------------------------------------
 
-    /// True if the device has a kernel of an op for elements of T.
+    /// True if the device has a kernel of an op for elements of T. T is void for an op with one kernel for all types.
     template <class Op, class T>
-    static constexpr bool has_kernel =
-        Backend::template takes<T> && (Backend::runs_on_host || !requires { Op::is_matrix_function; });
+    static constexpr bool has_kernel = (std::is_void_v<T> || Backend::template takes<T>) &&
+                                       (Backend::runs_on_host || !requires { Op::is_matrix_function; });
 
     /// Computes matrix functions by the CPU's algorithms, on host threads. Devices with their own memory have none yet.
     template <matrix_function F, class T>
