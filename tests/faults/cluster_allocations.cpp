@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <rill/distributed.hpp>
+#include <rill/distributed/answers.hpp>
 #include <rill/distributed/local_cluster.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/session/session.hpp>
@@ -119,5 +120,26 @@ TEST_CASE("allocations: G24: one of any thread fails in a run over a cluster, wh
         }
         CHECK(failed > 0);
     }
+}
+
+TEST_CASE("allocations: G24: each fails while answers are acknowledged, and no request runs again") {
+    detail::answer_table t;
+    for (std::uint64_t n = 1; n <= 5; ++n) {
+        t.begin(n);
+        t.record(n, {});
+    }
+    for (const std::uint64_t n : {2, 4, 3}) { // the last one joins two ranges
+        const auto failed = faults::fail_each(
+            [&] { t.acknowledge(n); },
+            [&](bool succeeded) {
+                CHECK(t.begin(n) == (succeeded ? detail::answer_table::state::over : detail::answer_table::state::done));
+            });
+        CHECK(failed == 1);
+    }
+    const auto over = [&](bool) {
+        for (std::uint64_t n = 1; n <= 5; ++n)
+            CHECK(t.begin(n) == (n < 5 ? detail::answer_table::state::over : detail::answer_table::state::done));
+    };
+    CHECK(faults::fail_each([&] { t.acknowledge_below(3); }, over) == 0);
 }
 #endif
