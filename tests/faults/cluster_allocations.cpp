@@ -123,23 +123,19 @@ TEST_CASE("allocations: G24: one of any thread fails in a run over a cluster, wh
 }
 
 TEST_CASE("allocations: G24: each fails while answers are acknowledged, and no request runs again") {
+    using state = detail::answer_table::state;
     detail::answer_table t;
     for (std::uint64_t n = 1; n <= 5; ++n) {
         t.begin(n);
         t.record(n, {});
     }
     for (const std::uint64_t n : {2, 4, 3}) { // the last one joins two ranges
-        const auto failed = faults::fail_each(
-            [&] { t.acknowledge(n); },
-            [&](bool succeeded) {
-                CHECK(t.begin(n) == (succeeded ? detail::answer_table::state::over : detail::answer_table::state::done));
-            });
-        CHECK(failed == 1);
+        const auto check = [&](bool succeeded) { CHECK(t.begin(n) == (succeeded ? state::over : state::done)); };
+        CHECK(faults::fail_each([&] { t.acknowledge(n); }, check) == 1);
     }
-    const auto over = [&](bool) {
-        for (std::uint64_t n = 1; n <= 5; ++n)
-            CHECK(t.begin(n) == (n < 5 ? detail::answer_table::state::over : detail::answer_table::state::done));
+    const auto check = [&](bool) {
+        for (std::uint64_t n = 1; n <= 5; ++n) CHECK(t.begin(n) == (n < 5 ? state::over : state::done));
     };
-    CHECK(faults::fail_each([&] { t.acknowledge_below(3); }, over) == 0);
+    CHECK(faults::fail_each([&] { t.acknowledge_below(3); }, check) == 0);
 }
 #endif

@@ -76,21 +76,19 @@ RILL_COLD void worker::fail_to_send(const session_number& session, std::uint64_t
                                     const std::exception_ptr& problem) {
     const auto in = find(session);
     if (!in) return;
+    std::shared_ptr<running_step> step;
     {
-        std::shared_ptr<running_step> step;
-        {
-            const std::lock_guard lock(in->mutex);
-            if (const auto at = in->steps.find(number); at != in->steps.end()) {
-                step = at->second;
-                if (!step->unsent) step->unsent = problem;
-                if (!step->problem) step->problem = problem;
-            }
+        const std::lock_guard lock(in->mutex);
+        if (const auto at = in->steps.find(number); at != in->steps.end()) {
+            step = at->second;
+            if (!step->unsent) step->unsent = problem;
+            if (!step->problem) step->problem = problem;
         }
-        if (step) {
-            step->exchange->abort(problem); // wakes waits for other tasks
-            step->token->cancel();          // and all other waits
-            return;
-        }
+    }
+    if (step) {
+        step->exchange->abort(problem); // wakes waits for other tasks
+        step->token->cancel();          // and all other waits
+        return;
     }
     for (int tries = 0; tries < 2; ++tries) try {
             const auto [code, text] = described(problem);
