@@ -72,6 +72,19 @@ TEST_CASE("allocations: G24: each of the client fails in turn in a run over a cl
     CHECK(faults::fail_each(attempt, check, faults::of_threads::own) > 100);
 }
 
+TEST_CASE("allocations: G24: each of the client fails in turn where a session of a cluster ends, and others go on") {
+    using namespace test_cluster_allocations;
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const model m;
+    std::unique_ptr<session> s;
+    const auto open = [&](bool) {
+        s = std::make_unique<session>(session_options{.target = all.at("worker", 0).target()});
+        CHECK(m.run(*s) == 127);
+    };
+    open(true);
+    CHECK(faults::fail_each([&] { s.reset(); }, open, faults::of_threads::own) > 2);
+}
+
 TEST_CASE("allocations: G24: one of any thread fails in a run over a cluster, which ends, and later runs go on") {
     using namespace test_cluster_allocations;
     local_cluster all({{"ps", 1}, {"worker", 1}});
