@@ -6,6 +6,7 @@
 #include <rill/distributed/tensor_frame.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/exchange/send.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/state/variable.hpp>
@@ -233,6 +234,28 @@ TEST_CASE("worker: a task tells what its oldest step waits for") {
     f.time.settle(std::chrono::milliseconds(1));
     CHECK(f.w->progress().oldest == "step 2 waits for no other task");
     CHECK(f.w->progress().progress == begun + 1);
+    f.w->close();
+    f.time.run();
+}
+
+TEST_CASE("worker: G24: a step whose last act is to send a value fails if the value is not sent") {
+    fixture f;
+    const std::string ps = "/job:ps/replica:0/task:0";
+    graph g;
+    const graph_scope use(g);
+    const tensor x(constant(1.f));
+    const auto* const sent = add_node(g, make_op(send_op{0, 0}), {x});
+    const session_number session{1, 2};
+    f.w->register_run(session, {.run = 1, .names = {.targets = {sent->name}}, .sends = {{0, ps}}, .edges = 1},
+                      bytes_of(save_graph(g)), f.peers->self());
+    f.peers->to(ps)->close(std::make_exception_ptr(resource_exhausted("out of memory"))); // as a call without memory
+    auto code = error_code::unknown;
+    f.w->run_part(session, {.run = 1, .step = 1}, {}, environment::time_point::max(), nullptr,
+                  [&](const std::exception_ptr& problem, const std::vector<any_array>&) {
+                      code = problem ? described(problem).first : error_code::ok;
+                  });
+    f.time.settle(std::chrono::milliseconds(1));
+    CHECK(code == error_code::resource_exhausted);
     f.w->close();
     f.time.run();
 }

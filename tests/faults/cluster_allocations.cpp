@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <rill/distributed.hpp>
+#include <rill/distributed/answers.hpp>
 #include <rill/distributed/local_cluster.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/session/session.hpp>
@@ -71,6 +72,19 @@ TEST_CASE("allocations: G24: each of the client fails in turn in a run over a cl
     CHECK(faults::fail_each(attempt, check, faults::of_threads::own) > 100);
 }
 
+TEST_CASE("allocations: G24: each of the client fails in turn where a session of a cluster ends, and others go on") {
+    using namespace test_cluster_allocations;
+    local_cluster all({{"ps", 1}, {"worker", 1}});
+    const model m;
+    std::unique_ptr<session> s;
+    const auto open = [&](bool) {
+        s = std::make_unique<session>(session_options{.target = all.at("worker", 0).target()});
+        CHECK(m.run(*s) == 127);
+    };
+    open(true);
+    CHECK(faults::fail_each([&] { s.reset(); }, open, faults::of_threads::own) > 2);
+}
+
 TEST_CASE("allocations: G24: one of any thread fails in a run over a cluster, which ends, and later runs go on") {
     using namespace test_cluster_allocations;
     local_cluster all({{"ps", 1}, {"worker", 1}});
@@ -119,5 +133,22 @@ TEST_CASE("allocations: G24: one of any thread fails in a run over a cluster, wh
         }
         CHECK(failed > 0);
     }
+}
+
+TEST_CASE("allocations: G24: each fails while answers are acknowledged, and no request runs again") {
+    using state = detail::answer_table::state;
+    detail::answer_table t;
+    for (std::uint64_t n = 1; n <= 5; ++n) {
+        t.begin(n);
+        t.record(n, {});
+    }
+    for (const std::uint64_t n : {2, 4, 3}) { // the last one joins two ranges
+        const auto check = [&](bool succeeded) { CHECK(t.begin(n) == (succeeded ? state::over : state::done)); };
+        CHECK(faults::fail_each([&] { t.acknowledge(n); }, check) == 1);
+    }
+    const auto check = [&](bool) {
+        for (std::uint64_t n = 1; n <= 5; ++n) CHECK(t.begin(n) == (n < 5 ? state::over : state::done));
+    };
+    CHECK(faults::fail_each([&] { t.acknowledge_below(3); }, check) == 0);
 }
 #endif

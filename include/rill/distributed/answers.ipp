@@ -41,15 +41,16 @@ RILL_COLD const message_parts* answer_table::find(std::uint64_t request) const {
 RILL_COLD void answer_table::acknowledge(std::uint64_t request) {
     const auto at = open_.find(request);
     if (at == open_.end() || !at->second.is_done) return;
+    const auto here = ended_.try_emplace(request, request).first; // first: it may fail, and a request must not run again
     open_.erase(at);
-    std::uint64_t first = request, last = request;
-    auto next = ended_.upper_bound(request);
-    if (next != ended_.end() && next->first == request + 1) {
-        last = next->second;
-        next = ended_.erase(next);
+    if (const auto next = std::next(here); next != ended_.end() && next->first == request + 1) {
+        here->second = next->second;
+        ended_.erase(next);
     }
-    if (next != ended_.begin() && std::prev(next)->second + 1 == request) first = std::prev(next)->first;
-    ended_[first] = last;
+    if (here != ended_.begin() && std::prev(here)->second + 1 == request) {
+        std::prev(here)->second = here->second;
+        ended_.erase(here);
+    }
 }
 
 RILL_COLD void answer_table::acknowledge_below(std::uint64_t request) {
@@ -58,9 +59,10 @@ RILL_COLD void answer_table::acknowledge_below(std::uint64_t request) {
     // a request that still runs was cancelled by its caller: it stays until it ends
     std::erase_if(open_, [&](const auto& e) { return e.first < request && e.second.is_done; });
     while (!ended_.empty() && ended_.begin()->first < request) {
-        const auto last = ended_.begin()->second;
-        ended_.erase(ended_.begin());
-        if (last >= request) ended_[request] = last;
+        auto range = ended_.extract(ended_.begin()); // moved without an allocation
+        if (range.mapped() < request) continue;
+        range.key() = request;
+        ended_.insert(std::move(range));
     }
 }
 

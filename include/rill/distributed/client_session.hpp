@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rill/core/resource.hpp>
@@ -36,7 +37,7 @@ public:
     /// Lets the master forget a run. Running steps of it continue.
     void release(const prepared& run) noexcept;
     /// Fails all steps, including later ones, with `cancelled`.
-    void close(const std::string& why) noexcept;
+    void close(std::string_view why) noexcept;
     void check_open() const;
 
     /// Makes the tasks of a run serve this session alone, or all sessions again. Blocks.

@@ -185,7 +185,7 @@ RILL_COLD void client_session::release(const prepared& run) noexcept {
     }
 }
 
-RILL_COLD void client_session::close(const std::string& why) noexcept {
+RILL_COLD void client_session::close(std::string_view why) noexcept {
     std::map<std::uint64_t, std::uint64_t> steps;
     {
         const std::lock_guard lock(mutex_);
@@ -200,13 +200,13 @@ RILL_COLD void client_session::close(const std::string& why) noexcept {
     }
     if (master_ == 0) return; // the session was never opened
     try {
-        auto r = request(wire_method::end_session, bytes_of_meta(names_meta{{why}}));
+        auto r = request(wire_method::end_session, bytes_of_meta(names_meta{{std::string(why)}}));
         r.deadline = runs_in().now_plus(std::chrono::seconds(1));
         to_->call(std::move(r), [](const std::exception_ptr&, const wire_answer&) {});
     } catch (...) { // the master ends the session after its lease
     }
     for (const auto& [step, call] : steps) // soon, even if the master does not answer
-        to_->give_up(call, error_made_by([&] { return cancelled(why); }));
+        to_->give_up(call, error_made_by([&] { return cancelled(std::string(why)); }));
 }
 
 RILL_COLD void client_session::fence(const prepared& run, bool closes) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
@@ -59,7 +60,7 @@ public:
     /// Ends a step with the error of a value that could not be sent; does nothing if the step is over.
     void fail_step(std::uint64_t number, const std::exception_ptr& problem);
     /// Fails all steps, including later ones, with `cancelled`.
-    void close(const std::string& why) noexcept;
+    void close(std::string_view why) noexcept;
     bool closed() const;
     void check_open() const;
 

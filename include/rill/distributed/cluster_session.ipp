@@ -234,7 +234,7 @@ RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
         }
 }
 
-RILL_COLD void cluster_session::close(const std::string& why) noexcept {
+RILL_COLD void cluster_session::close(std::string_view why) noexcept {
     std::map<std::string, std::uint64_t> tasks;
     {
         const std::lock_guard lock(mutex_);
@@ -255,7 +255,7 @@ RILL_COLD void cluster_session::close(const std::string& why) noexcept {
             last = at->first;
             step = at->second.lock();
         }
-        if (step) step->fail(error_made_by([&] { return cancelled(why); }));
+        if (step) step->fail(error_made_by([&] { return cancelled(std::string(why)); }));
     }
     for (const auto& [task, incarnation] : tasks) try { // also a restarted task, if a part was registered there
             if (task == peers_->self().name) {

@@ -57,6 +57,7 @@ struct worker::running_step {
     std::shared_ptr<cancellation> token = std::make_shared<cancellation>();
     environment::time_point began{};
     std::exception_ptr problem; // of another task; it ends the step
+    std::exception_ptr unsent;  // why a value of the step was not sent; it fails the step even if nothing else does
     early_values early;         // empty once it has begun
     std::vector<answer_function> awaited; // answered at the end of the step
     std::set<std::uint64_t> over;         // its number, for session_state::over: the end of a step must not fail
@@ -215,14 +216,17 @@ RILL_COLD void worker::run_part(const session_number& session, const step_meta& 
     context.files = files_ ? files_.get() : &no_files();
     const auto ended = [self = shared_from_this(), in, step, number = meta.step,
                         done = std::move(done)](std::exception_ptr why, std::vector<any_array> values) {
-        std::exception_ptr elsewhere;
+        self->end_step(*in, number); // first: fail_to_send then tells the master
+        std::exception_ptr elsewhere, unsent;
         {
             const std::lock_guard lock(in->mutex);
             elsewhere = step->problem;
+            unsent = step->unsent;
         }
-        self->end_step(*in, number);
         // a step that was aborted from outside reports that reason; its own error has priority
-        if (why && elsewhere && code_of(why) == error_code::cancelled)
+        if (!why)
+            why = unsent;
+        else if (elsewhere && code_of(why) == error_code::cancelled)
             why = elsewhere;
         else
             try {

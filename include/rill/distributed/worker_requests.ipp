@@ -70,20 +70,29 @@ RILL_COLD void worker::take_push(const incoming_request& request, const answer_f
     reply(nullptr, {});
 }
 
-/// Ends a step whose value can't be sent. If the task's part has already ended without an error, the master is told now. Otherwise the part
-/// that waits for the value would wait for long.
+/// Ends a step whose value can't be sent, also if nothing of it is left to run. If the task's part has already ended without an error, the
+/// master is told now. Otherwise the part that waits for the value would wait for long.
 RILL_COLD void worker::fail_to_send(const session_number& session, std::uint64_t number,
                                     const std::exception_ptr& problem) {
     const auto in = find(session);
     if (!in) return;
-    task_identity master;
+    std::shared_ptr<running_step> step;
     {
         const std::lock_guard lock(in->mutex);
-        if (!in->steps.contains(number)) master = in->master;
+        if (const auto at = in->steps.find(number); at != in->steps.end()) {
+            step = at->second;
+            if (!step->unsent) step->unsent = problem;
+            if (!step->problem) step->problem = problem;
+        }
     }
-    if (master.name.empty()) return abort_step(session, number, problem);
+    if (step) {
+        step->exchange->abort(problem); // wakes waits for other tasks
+        step->token->cancel();          // and all other waits
+        return;
+    }
     for (int tries = 0; tries < 2; ++tries) try {
             const auto [code, text] = described(problem);
+            const auto& master = in->master; // never changes
             peers_->to(master.name)
                 ->call({.method = wire_method::report_failure,
                         .session = session,
