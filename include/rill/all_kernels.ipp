@@ -66,6 +66,8 @@ template <class Visit, class T> void each_combiner() {
 
 /// The I-th of N parts of a list: every N-th element.
 template <std::size_t I, std::size_t N> struct catalogue_part {
+    static constexpr bool is_first = I == 0;
+
     template <class F, class... Op> static void each(op_list<Op...>, const F& f) {
         [&]<std::size_t... At>(std::index_sequence<At...>) {
             const auto visit = [&]<std::size_t K, class O>(std::index_sequence<K>, std::type_identity<O> op) {
@@ -80,10 +82,10 @@ using all_parts = catalogue_part<0, 1>;
 
 /// Visits all kernels for an element type, or those of a part of the ops.
 template <class Visit, class T, class Part = all_parts> void each_of_type() {
-    Part::each(op_list<leaf<T>>(), []<class S>(std::type_identity<S>) {
-        Visit::template expression<S>();
+    if constexpr (Part::is_first) {
+        Visit::template expression<leaf<T>>();
         each_combiner<Visit, T>();
-    });
+    }
     Part::each(catalogue(), []<class Op>(std::type_identity<Op>) { each_of_op<Visit, Op, T>(); });
     Part::each(optimizer_rules(), []<class Rule>(std::type_identity<Rule>) {
         each_of_op<Visit, update_op<Rule>, T>();

@@ -2,7 +2,7 @@
 """Compiles every test, example and file of rill::kernels with clang, as far as its errors and warnings: what g++ accepts and clang does
 not shows here in minutes. The sanitizers, which compile the same files with clang, take hours. The flags are those of the build, without
 g++'s own; text that is precompiled there is precompiled here.
-RILL_PART takes a part of the files, "2of3": every third from the second on."""
+RILL_PART takes a part of the files (compiling.py)."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from compiling import arguments
+from compiling import arguments, take_part
 
 CLANG_FLAGS = ["-Wno-unknown-warning-option", "-Wno-sign-conversion", "-Wno-invalid-feature-combination"]
 TEST_FLAGS = ["-fno-relaxed-template-template-args", "-Wno-deprecated-no-relaxed-template-template-args"] # as in tests/CMakeLists.txt
@@ -67,10 +67,7 @@ def precompile(compiler, out, units):
 
 def main():
     options = arguments(__doc__).parse_args()
-    units = read_commands(options.build)
-    if part := os.environ.get("RILL_PART"):
-        first, count = map(int, part.split("of"))
-        units = units[first - 1::count]
+    units = take_part(read_commands(options.build))
     out = options.build / "clang"
     out.mkdir(parents=True, exist_ok=True)
     precompiled = precompile(options.compiler, out, units)

@@ -3,12 +3,12 @@
 rill::kernels see it, with clang header-only where a header brings definitions of its own. What most of them include is
 precompiled (a third of the time), and given only to headers that include it anyway: nothing that is missing is hidden.
 RILL_CHANGED in the environment names changed headers ("rill/core/error.hpp rill/graph/op/op.ipp"): only those and what includes them
-are compiled. RILL_PART takes a part of them, "2of3": every third header from the second on."""
+are compiled. RILL_PART takes a part of them (compiling.py)."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from compiling import WARNINGS, arguments, compile_file
+from compiling import WARNINGS, arguments, compile_file, take_part
 from header_graph import HEADER_ONLY, LINKED, includes
 
 PRECOMPILED = [f"rill/{name}.hpp" for name in ( # the largest first
@@ -57,9 +57,7 @@ def main():
     if changed := set(os.environ.get("RILL_CHANGED", "").split()):
         every, headers = len(headers), [h for h in headers if changed & {h.as_posix(), *included.of(h.as_posix(), mode_of(h))}]
         print(f"{len(headers)} of {every} headers are or include what changed")
-    if part := os.environ.get("RILL_PART"):
-        first, count = map(int, part.split("of"))
-        headers = headers[first - 1::count]
+    headers = take_part(headers)
 
     def alone(header):
         # an object, not a syntax check: ccache keeps objects only

@@ -40,6 +40,10 @@ public:
     virtual_memories(const virtual_memories&) = delete;
 
     const memory_space* of(const visible_device& d);
+    /// Returns the memories of the devices that the options choose of a type. `whole`: those of the physical devices; null is the host's, whose
+    /// size is unknown.
+    std::vector<const memory_space*> spaces(const std::string& type, const gpu_options& options,
+                                            std::span<const memory_space* const> whole);
 
 private:
     const make_function make_;

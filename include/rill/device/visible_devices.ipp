@@ -85,4 +85,13 @@ RILL_COLD const memory_space* virtual_memories::of(const visible_device& d) {
     return space;
 }
 
+RILL_COLD std::vector<const memory_space*> virtual_memories::spaces(const std::string& type, const gpu_options& options,
+                                                                    std::span<const memory_space* const> whole) {
+    std::vector<std::size_t> bytes;
+    for (const auto* space : whole) bytes.push_back(space ? space->bytes : 0);
+    std::vector<const memory_space*> all;
+    for (const auto& d : visible_devices(type, options, bytes)) all.push_back(d.part < 0 ? whole[d.physical] : of(d));
+    return all;
+}
+
 }} // namespace rill::RILL_ABI

@@ -190,11 +190,7 @@ RILL_COLD void client_session::close(std::string_view why) noexcept {
     {
         const std::lock_guard lock(mutex_);
         if (!closed_why_.empty()) return;
-        try {
-            closed_why_ = why;
-        } catch (...) {
-            closed_why_ = "closed"; // short enough to need no memory
-        }
+        closed_why_ = text_made_by([&] { return why; }, "closed");
         timer_ = {};
         steps.swap(steps_);
     }

@@ -239,11 +239,7 @@ RILL_COLD void cluster_session::close(std::string_view why) noexcept {
     {
         const std::lock_guard lock(mutex_);
         if (!closed_why_.empty()) return;
-        try {
-            closed_why_ = why;
-        } catch (...) {
-            closed_why_ = "closed"; // short enough to need no memory
-        }
+        closed_why_ = text_made_by([&] { return why; }, "closed");
         tasks.swap(incarnations_);
     }
     for (std::uint64_t last = 0;;) { // one by one: a list of them would need memory

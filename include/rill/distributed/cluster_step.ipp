@@ -121,8 +121,8 @@ inline std::size_t end_of_name(const std::string& text, const std::string& task)
 }
 
 /// Returns a part's error with the name of the task in which it arose. An error of tasks, not of the graph, also gets the incarnations
-/// of all tasks that it names.
-inline std::exception_ptr named(const std::exception_ptr& problem, const cluster_run& run, std::size_t part) {
+/// of all tasks that it names. If memory is out, it stays without names.
+inline std::exception_ptr named(const std::exception_ptr& problem, const cluster_run& run, std::size_t part) noexcept try {
     auto [code, text] = described(problem);
     if (end_of_name(text, run.parts[part].task) == std::string::npos) text += " (in " + run.parts[part].task + ")";
     if (code == error_code::unavailable || code == error_code::aborted || code == error_code::deadline_exceeded)
@@ -132,18 +132,13 @@ inline std::exception_ptr named(const std::exception_ptr& problem, const cluster
                 text.insert(end, " (incarnation " + std::to_string(p.incarnation) + ")");
         }
     return made_error(static_cast<std::uint32_t>(code), text);
+} catch (...) {
+    return problem;
 }
 
 RILL_COLD void cluster_step::part_ended(std::size_t k, const std::exception_ptr& problem,
                                         std::vector<any_array> values) {
-    if (problem) {
-        auto told = problem;
-        try {
-            told = named(problem, *run_, k);
-        } catch (...) { // out of memory: the error stays without names
-        }
-        fail(told, code_of(problem) == error_code::cancelled);
-    }
+    if (problem) fail(named(problem, *run_, k), code_of(problem) == error_code::cancelled);
     std::exception_ptr unwatched;
     {
         const std::lock_guard lock(mutex_);
@@ -197,13 +192,8 @@ RILL_COLD void cluster_step::ask_ended_parts() try {
             const auto self = problem ? weak.lock() : nullptr;
             if (!self) return;
             const auto code = code_of(problem);
-            if (code != error_code::unavailable && code != error_code::aborted) return;
-            auto told = problem;
-            try {
-                told = named(problem, *self->run_, k);
-            } catch (...) { // out of memory: the error stays without names
-            }
-            self->fail(told);
+            if (code == error_code::unavailable || code == error_code::aborted)
+                self->fail(named(problem, *self->run_, k));
         });
     }
 } catch (...) {

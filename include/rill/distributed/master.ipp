@@ -238,10 +238,7 @@ RILL_COLD void master::close() noexcept {
         all.swap(sessions_);
         timer_ = {};
     }
-    std::string why = "stopped"; // short enough to need no memory
-    try {
-        why = peers_->self().name + " has stopped";
-    } catch (...) {}
+    const auto why = text_made_by([&] { return peers_->self().name + " has stopped"; }, "stopped");
     for (const auto& [number, s] : all) s->of->close(why);
 }
 

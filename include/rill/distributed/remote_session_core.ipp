@@ -89,11 +89,7 @@ RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_k
 }
 
 RILL_COLD void remote_session_core::close(const std::source_location& where) noexcept {
-    std::string why = "closed"; // short enough to need no memory
-    try {
-        why = "the session is closed" + at_place(where);
-    } catch (...) {}
-    session_->close(why);
+    session_->close(text_made_by([&] { return "the session is closed" + at_place(where); }, "closed"));
     const std::lock_guard lock(mutex_);
     runs_.clear();
 }

@@ -101,7 +101,7 @@ private:
         bool carries_data = false;
     };
 
-    /// What follows from a message, once the lock is released.
+    /// The consequences of a message, carried out once the lock is released.
     struct reaction {
         std::vector<wire_message> sends;
         std::vector<message_parts> again; // answers that were sent before

@@ -49,6 +49,14 @@ template <class F> std::exception_ptr error_made_by(const F& f) noexcept {
         return std::current_exception();
     }
 }
+/// Returns the text that f makes, or `short_text`, which needs no memory, if memory is out.
+template <class F> std::string text_made_by(const F& f, const char* short_text) noexcept {
+    try {
+        return std::string(f());
+    } catch (...) {
+        return short_text;
+    }
+}
 /// Returns the current exception. A std::bad_alloc becomes resource_exhausted, if its text can be allocated.
 std::exception_ptr current_error() noexcept;
 /// Notes in the log that an exception was handled. It allocates nothing.

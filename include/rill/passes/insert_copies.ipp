@@ -137,7 +137,7 @@ public:
     }
 
 private:
-    /// What the items so far do in one memory.
+    /// The work and the values of the items so far in one memory.
     struct load {
         double stays = 0, moves = 0; // microseconds of work
         double bytes = 0;            // of values that are computed earlier

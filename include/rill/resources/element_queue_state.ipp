@@ -15,19 +15,20 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Returns a copy of element k of a batch.
+inline any_array element_of(const any_array& batch, index_t k, allocator& memory) {
+    any_array one(batch.dtype(), rules::slice(batch.shape()), memory);
+    const auto bytes = static_cast<std::size_t>(one.size()) * size_of(one.dtype());
+    copy_elements(one.dtype(), static_cast<const std::byte*>(batch.data()) + static_cast<std::size_t>(k) * bytes,
+                  one.mutable_data(), one.size());
+    return one;
+}
+
 RILL_COLD void element_queue::add_waiting(const call& c, std::vector<std::vector<any_array>>& to) const {
     if (c.what == form::enqueue) return to.push_back(c.given);
     for (index_t k = c.done; k < c.count; ++k) {
         auto& e = to.emplace_back();
-        for (const auto& batch : c.given) {
-            const dims shape = rules::slice(batch.shape());
-            any_array one(batch.dtype(), shape, slots_.memory());
-            copy_elements(batch.dtype(),
-                          static_cast<const std::byte*>(batch.data()) +
-                              static_cast<std::size_t>(k * shape.size()) * size_of(batch.dtype()),
-                          one.mutable_data(), shape.size());
-            e.push_back(std::move(one));
-        }
+        for (const auto& batch : c.given) e.push_back(element_of(batch, k, slots_.memory()));
     }
 }
 
@@ -104,13 +105,7 @@ RILL_COLD element_queue::contents element_queue::contents_of(std::span<const nam
             if (const auto* all = find(std::to_string(c))) {
                 if (all->shape().rank < 1 || all->shape()[0] != count) refuse();
                 if (all->size() == 0 && count > most_without_bytes) refuse();
-                const dims shape = rules::slice(all->shape());
-                any_array one(all->dtype(), shape, slots_.memory());
-                copy_elements(all->dtype(),
-                              static_cast<const std::byte*>(all->data()) +
-                                  static_cast<std::size_t>(k * shape.size()) * size_of(all->dtype()),
-                              one.mutable_data(), shape.size());
-                e.push_back(std::move(one));
+                e.push_back(element_of(*all, k, slots_.memory()));
             } else if (const auto* one_alone = find(std::to_string(c) + "/" + std::to_string(k))) {
                 e.push_back(*one_alone);
             } else {

@@ -204,7 +204,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) 
     return call([](card& c) { ++c.calls.launches; });
 }
 
-// What nvcc's own code calls.
+// Functions that nvcc's own code calls.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
     *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
     return cudaSuccess;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a step on the GPU asks of CUDA's runtime, counted by a runtime of our own (runtime.hpp): no card is needed, and no kernel runs. A
+// The calls of CUDA's runtime by a step on the GPU, counted by a runtime of our own (runtime.hpp): no card is needed, and no kernel runs. A
 // step that has run before allocates nothing, waits once, and starts the same number of kernels each time.
 #include <complex>
 #include <cstdio>

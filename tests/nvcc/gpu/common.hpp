@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the programs of `make gpu` share. nvcc compiles them for the device "gpu". Most are also compiled by other compilers for the device
+// Shared parts of the programs of `make gpu`. nvcc compiles them for the device "gpu". Most are also compiled by other compilers for the device
 // "thrust", which runs them in `make check CHECK_KINDS=gpu`. Each prints `ok` or `WRONG` for what it sees, and ends with 1 after a `WRONG`,
 // and with 77 where there is no GPU.
 

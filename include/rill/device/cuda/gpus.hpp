@@ -223,12 +223,8 @@ inline std::vector<const memory_space*> chosen_gpus(const device_type& type, con
     static virtual_memories& virtual_ones = *new virtual_memories([](const visible_device& d) -> const memory_space* {
         return new gpu_instance(the_gpus()[d.physical]->card(), d.name("gpu"), d.limit); // leaked, as all GPUs are
     });
-    std::vector<std::size_t> bytes;
-    for (const auto* gpu : the_gpus()) bytes.push_back(gpu->bytes);
-    std::vector<const memory_space*> spaces;
-    for (const auto& d : visible_devices(type.name, options, bytes))
-        spaces.push_back(d.part < 0 ? the_gpus()[d.physical] : virtual_ones.of(d));
-    return spaces;
+    const std::vector<const memory_space*> whole(the_gpus().begin(), the_gpus().end());
+    return virtual_ones.spaces(type.name, options, whole);
 }
 
 /// Registers the device type "gpu" if there are GPUs, and makes it the default for nodes with a GPU kernel. Returns true if there are

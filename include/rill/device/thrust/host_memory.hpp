@@ -69,11 +69,8 @@ inline std::vector<const memory_space*> chosen_host_memories(const device_type& 
     static virtual_memories& virtual_ones = *new virtual_memories([](const visible_device& d) -> const memory_space* {
         return new virtual_host_memory(d.name("thrust"), d.limit); // leaked, as the table is: tensors may outlive main
     });
-    static constexpr std::size_t host_bytes[] = {0}; // no limit is too large
-    std::vector<const memory_space*> spaces;
-    for (const auto& d : visible_devices(type.name, options, host_bytes))
-        spaces.push_back(d.part < 0 ? nullptr : virtual_ones.of(d));
-    return spaces;
+    static constexpr const memory_space* host[] = {nullptr};
+    return virtual_ones.spaces(type.name, options, host);
 }
 
 }} // namespace rill::RILL_ABI
