@@ -27,7 +27,8 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
                "core/byte_units": "distributed/transports", "core/credentials": "distributed/security", "core/file_access": "distributed/server_files"}
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
-TESTS_WITHOUT_HEADER = {"distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
+TESTS_WITHOUT_HEADER = {"device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
+                        "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
                         "distributed/namespaces": "tasks in network namespaces, whose link is cut",
                         "distributed/processes": "tasks in processes of their own, of all headers",

@@ -471,7 +471,6 @@ TEST_CASE("jit_program: what there is no code for has none, and equal programs h
     };
     CHECK_FALSE(detail::emit_program(*one(info_of<tan_op>, dtype::float32), 4));
     CHECK_FALSE(detail::emit_program(*one(info_of<neg_op>, dtype::int32), 4));
-    CHECK_FALSE(detail::emit_program(*one(info_of<neg_op>, dtype::float64), 4));
     CHECK_FALSE(detail::emit_program(*one(info_of<neg_op>, dtype::float32), 2));
     if (!supports_level(3)) return;
     const auto body = one(info_of<tanh_op>, dtype::float32);

@@ -8,8 +8,9 @@
 
 #include <rill/config.hpp>
 
-// Instructions of the JIT: straight-line code over registers of floats, which x86_codegen.hpp translates. A value is the number of the
-// instruction that computes it. A truth value has all bits of its lane set, or none.
+// Instructions of the JIT: straight-line code over registers, which x86_codegen.hpp translates. A value is the number of the instruction
+// that computes it. All values of a program have elements of one size: 4 bytes (float) or 8 (double). Instructions are the same for both.
+// A truth value has all bits of its lane set, or none.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -29,7 +30,7 @@ enum class vector_op : std::uint8_t {
     bit_xor,
     sqrt,
     round,          // in mode `number`, the immediate of vroundps
-    int_add,        // addition of 32-bit integers
+    int_add,        // addition of integers
     int_left,       // shifted left by `number` bits
     int_right,      // logical shift by `number` bits
     compare,        // by predicate `number` of vcmpps
@@ -38,19 +39,22 @@ enum class vector_op : std::uint8_t {
     multiply_add,   // a * b + c
     multiply_sub,   // a * b - c
     sub_product,    // c - a * b
-    lookup,         // the entries of rows b and c that the low bits of a index; on 8 lanes only row b
+    lookup,         // floats: the entries of rows b and c that the low bits of a index; on 8 lanes only row b
     scale,          // a * 2^b
     exact           // b > d ? exact function `number` of c (a rare call) : a
 };
 
 /// A C library function for numbers beyond +/-`most`, where the vector code of the function is inaccurate.
-struct exact_function {
-    float (*run)(float);
-    float most;
+template <class T> struct exact_function {
+    T (*run)(T);
+    T most;
 };
 enum exact_number : int { exact_sine, exact_cosine };
-inline constexpr std::array<exact_function, 2> exact_functions{
-    {{[](float x) { return std::sin(x); }, 8192.f}, {[](float x) { return std::cos(x); }, 8192.f}}};
+template <class T> inline constexpr T most_reduced_angle = sizeof(T) == 4 ? T(8192) : T(1 << 20);
+template <class T>
+inline constexpr std::array<exact_function<T>, 2> exact_functions{
+    {{[](T x) { return std::sin(x); }, most_reduced_angle<T>},
+     {[](T x) { return std::cos(x); }, most_reduced_angle<T>}}};
 
 struct ir_instruction {
     vector_op op;

@@ -24,28 +24,37 @@ RILL_COLD int jit_ir::emit(const ir_instruction& i) {
 
 RILL_COLD bool jit_ir::is_one(int v) const {
     const auto& i = code_[static_cast<std::size_t>(v)];
-    return i.op == vector_op::constant && detail::all_of(rows_[static_cast<std::size_t>(i.number)], [](auto bits) {
-               return bits == std::bit_cast<std::uint32_t>(1.f);
-           });
+    return i.op == vector_op::constant && rows_[static_cast<std::size_t>(i.number)] == row_of(bits_of(1));
 }
 
 RILL_COLD void jit_ir::begin_node() {
     std::erase_if(known_, [](const auto& k) { return operands_of(k.first.op) > 0; });
 }
 
-RILL_COLD int jit_ir::constant_bits(std::uint32_t bits) {
-    row r;
-    r.fill(bits);
-    const auto [at, fresh] = known_rows_.try_emplace(r, static_cast<int>(rows_.size()));
-    if (fresh) rows_.push_back(r);
-    return emit({vector_op::constant, at->second});
+/// Returns a row of equal elements.
+RILL_COLD auto jit_ir::row_of(std::uint64_t bits) const -> row {
+    row r{};
+    for (std::size_t k = 0; k < r.size(); ++k)
+        r[k] = static_cast<std::uint32_t>(element_bytes_ == 8 && k % 2 != 0 ? bits >> 32 : bits);
+    return r;
 }
 
-RILL_COLD int jit_ir::constant(float value) { return constant_bits(std::bit_cast<std::uint32_t>(value)); }
+RILL_COLD std::uint64_t jit_ir::bits_of(double value) const {
+    return element_bytes_ == 8 ? std::bit_cast<std::uint64_t>(value)
+                               : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+RILL_COLD int jit_ir::constant_bits(std::uint64_t bits) { return constant_of(row_of(bits)); }
+
+RILL_COLD int jit_ir::constant(double value) { return constant_bits(bits_of(value)); }
 
 RILL_COLD int jit_ir::constant_row(const float* values) {
     row r{};
     for (int k = 0; k < lanes_; ++k) r[static_cast<std::size_t>(k)] = std::bit_cast<std::uint32_t>(values[k]);
+    return constant_of(r);
+}
+
+RILL_COLD int jit_ir::constant_of(const row& r) {
     const auto [at, fresh] = known_rows_.try_emplace(r, static_cast<int>(rows_.size()));
     if (fresh) rows_.push_back(r);
     return emit({vector_op::constant, at->second});
@@ -136,12 +145,12 @@ RILL_COLD void jit_ir::order(const std::vector<int>& needed) {
 }
 
 RILL_COLD void jit_ir::finish() {
-    factor_common_terms(code_, needed(), whole, [this](float x) { return constant(x); });
+    factor_common_terms(code_, needed(), whole, [this](double x) { return constant(x); });
     order(needed());
     join_products();
     eliminate_common_subexpressions();
     order(results);
-    if (lanes_ == 16) join_choices();
+    if (wide()) join_choices();
     order(results);
     known_.clear();
 }
