@@ -31,7 +31,7 @@ public:
 
     void join() {
         for (int v = 0; v < static_cast<int>(uses_.size()); ++v)
-            if (at(v).op == vector_op::add && !within_[index(v)]) join(v);
+            if (at(v).op == vector_op::add && at(v).bytes == 0 && !within_[index(v)]) join(v);
     }
 
 private:

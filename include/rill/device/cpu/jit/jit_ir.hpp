@@ -23,6 +23,7 @@ public:
     int emit(const ir_instruction& i);
     int constant(double value);            // rounded to the element size
     int constant_bits(std::uint64_t bits); // the low bits, in each element
+    int constant_bits(std::uint64_t bits, int element_bytes);
     int constant_row(const float* values); // one float per lane
 
     /// Begins the code of the next node. Until `finish`, nodes share only leaves, scalars and constants. Each node is thus rounded as if
@@ -34,18 +35,20 @@ public:
 
     int lanes() const { return lanes_; }
     int element_bytes() const { return element_bytes_; }
+    int bytes_of(const ir_instruction& i) const { return i.bytes == 0 ? element_bytes_ : i.bytes; }
     bool wide() const { return lanes_ * element_bytes_ == 64; } // registers of AVX-512
     const std::vector<ir_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
     bool one_element = false; // each operand has one element: no loop is made
     std::vector<int> results;
-    std::vector<char> summed; // per result: 1 if only its sum is needed; empty: no sums
-    std::vector<int> whole;   // results of nodes: no optimization changes their rounding
+    std::vector<char> summed;   // per result: 1 if only its sum is needed; empty: no sums
+    std::vector<char> integers; // per result: 1 for an integer; empty: none
+    std::vector<int> whole;     // results of nodes: no optimization changes their rounding
 
 private:
-    bool is_one(int v) const;
-    row row_of(std::uint64_t bits) const;
-    std::uint64_t bits_of(double value) const;
+    bool is_one(int v, int element_bytes) const;
+    static row row_of(std::uint64_t bits, int element_bytes);
+    static std::uint64_t bits_of(double value, int element_bytes);
     int constant_of(const row& r);
     std::vector<int> needed() const;
     void join_products();

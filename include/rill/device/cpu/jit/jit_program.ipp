@@ -28,7 +28,9 @@ inline constexpr index_t least_emitted_elements = 64;                      // fe
 inline constexpr int lanes_at(int level, int element_bytes) { return (level >= 4 ? 64 : 32) / element_bytes; }
 
 /// Returns the size of a number that vector code computes with, else 0.
-inline int number_bytes(dtype d) { return d == dtype::float32 ? 4 : d == dtype::float64 ? 8 : 0; }
+inline int number_bytes(dtype d) {
+    return d == dtype::float32 || d == dtype::int32 ? 4 : d == dtype::float64 || d == dtype::int64 ? 8 : 0;
+}
 
 /// Returns the size of the numbers of a program: all leaves, scalars and results are numbers of one size. Returns 0 for other programs.
 inline int element_bytes_of(const program& p) {
@@ -63,7 +65,10 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
         value.push_back(emit(to, args.data()));
         if (value.back() < 0) return false;
     }
-    for (const int r : p.results) to.results.push_back(value[static_cast<std::size_t>(r)]);
+    for (const int r : p.results) {
+        to.results.push_back(value[static_cast<std::size_t>(r)]);
+        to.integers.push_back(p.type_of(r) == dtype::int32 || p.type_of(r) == dtype::int64);
+    }
     for (const int v : nodes.gives) to.whole.push_back(value[static_cast<std::size_t>(v)]);
     to.summed = forms.summed;
     to.one_element = nodes.of_numbers;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/device/cpu/jit/x86_assembler.hpp>
+#include <rill/device/cpu/simd/register_math.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -28,7 +30,7 @@ class x86_loop_maker {
     using is = operand::is;
 
 public:
-    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.wide()) {
+    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.wide()), bytes_(code.element_bytes()) {
         choose_kept(kept);
         const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
         if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
@@ -56,13 +58,23 @@ private:
     int registers() const { return out_.wide() ? 32 : 16; }
     int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
 
-    bool eight() const { return code_.element_bytes() == 8; } // bytes per element
+    bool eight() const { return bytes_ == 8; }
     int bytes_shift() const { return eight() ? 3 : 2; }
     /// Returns the opcode of an instruction over packed floats, whose variant for doubles has the prefix 66.
     opcode packed(std::uint8_t code) const { return {code, 1, eight() ? std::uint8_t{1} : std::uint8_t{0}, eight()}; }
     /// Returns the opcode of an instruction whose variant for elements of 8 bytes differs by W alone.
     opcode sized(std::uint8_t code, std::uint8_t map, std::uint8_t prefix = 1) const {
         return {code, map, prefix, eight()};
+    }
+    /// Returns the opcode of an instruction over integers, which has another byte for elements of 8 bytes.
+    opcode integers(std::uint8_t code_of_4, std::uint8_t code_of_8, std::uint8_t prefix = 1) const {
+        return {eight() ? code_of_8 : code_of_4, 1, prefix, eight()};
+    }
+    /// Returns the opcode of a comparison into a mask register, whose predicate is an immediate.
+    opcode compares(bool of_ints) const { return of_ints ? sized(0x1f, 3) : packed(0xc2); }
+    opcode addition(std::size_t result) const {
+        const bool whole = !code_.integers.empty() && code_.integers[result];
+        return whole ? integers(0xfe, 0xd4) : packed(0x58);
     }
     opcode one_number(std::uint8_t code) const { // vmovss or vmovsd
         return {code, 1, eight() ? std::uint8_t{3} : std::uint8_t{2}, eight()};
@@ -97,16 +109,20 @@ private:
     void shift(int v, int now, int extension);
     void product(int v, int now, std::uint8_t form_213);
     void choose(int v, int now);
+    void compare(int v, int now);
     void compare_choose(int v, int now);
     void lookup(int v, int now);
     void exact(int v, int now);
     void exact_call();
+    void widen(int v, int now);
+    void narrow(int v, int now);
     void once();
     void loop();
     assembler::general pointer(bool result, int number);
 
     const jit_ir& code_;
     x86_assembler out_;
+    int bytes_; // of the elements of the instruction
     std::vector<place> place_;
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
@@ -223,8 +239,7 @@ RILL_COLD void x86_loop_maker::unary(int v, int now, opcode op, int immediate) {
 RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
     const int a = at(v).args[0], from = in_register(a, now, {a});
     release(a, now);
-    out_.vector({eight() ? std::uint8_t{0x73} : std::uint8_t{0x72}, 1, 1, eight()}, extension,
-                result_register(v, now, {}), {is::vector, from}, at(v).number);
+    out_.vector(integers(0x72, 0x73), extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
 }
 
 /// Emits a * b + c and its variants. `form_213` is the opcode of a = b * a + c; the 132 and 231 forms are at fixed distances.
@@ -287,10 +302,25 @@ RILL_COLD void x86_loop_maker::choose(int v, int now) {
     out_.vector({0x4a, 3, 1}, result_register(v, now, {}), rb, last, rm << 4);
 }
 
+RILL_COLD void x86_loop_maker::compare(int v, int now) {
+    const auto& i = at(v);
+    const bool of_ints = i.op == vector_op::int_compare;
+    if (!out_.wide()) {
+        if (!of_ints) return plain(v, now, packed(0xc2), false, i.number);
+        if (i.number == int_equal) return plain(v, now, eight() ? opcode{0x29, 2, 1} : opcode{0x76, 1, 1}, true);
+        return plain(v, now, eight() ? opcode{0x37, 2, 1} : opcode{0x66, 1, 1}, false);
+    }
+    const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
+    out_.vector(compares(of_ints), 1, first, anywhere(b), i.number);
+    release(a, now), release(b, now);
+    out_.vector(sized(0x38, 2, 2), result_register(v, now, {}), 0, {is::vector, 1}); // all bits of the lanes in k1
+}
+
 RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
     const auto [x, y, a, b] = at(v).args;
     const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
-    out_.vector(packed(0xc2), 1, rx, anywhere(y), at(v).number); // into k1
+    const int how = at(v).number;
+    out_.vector(compares(how >= of_integers), 1, rx, anywhere(y), how & 0xff); // into k1
     const operand last = anywhere(a);
     release(x, now), release(y, now), release(a, now), release(b, now);
     out_.vector(sized(0x65, 2), result_register(v, now, {}), rb, last, -1, 1);
@@ -387,6 +417,30 @@ RILL_COLD void x86_loop_maker::exact_call() {
     out_.bytes({0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0xc3});
 }
 
+RILL_COLD void x86_loop_maker::widen(int v, int now) {
+    const int a = at(v).args[0], from = in_register(a, now, {a});
+    release(a, now);
+    const int reg = result_register(v, now, {});
+    const bool upper = at(v).number == 1;
+    if (upper) // vextractf128 or vextractf64x4
+        out_.vector(out_.wide() ? opcode{0x1b, 3, 1, true} : opcode{0x19, 3, 1}, from, 0, {is::vector, reg}, 1);
+    out_.vector({0x5a, 1, 0}, reg, 0, {is::vector, upper ? reg : from}); // vcvtps2pd
+}
+
+RILL_COLD void x86_loop_maker::narrow(int v, int now) {
+    const int a = at(v).args[0], b = at(v).args[1];
+    const int lower = in_register(a, now, {a, b}), upper = in_register(b, now, {a, b});
+    const int reg = take(now - 1, {a, b});
+    define(v, reg);
+    const int other = take(now - 1, {a, b, v});
+    const opcode convert{0x5a, 1, 1, out_.wide()}; // vcvtpd2ps
+    out_.vector(convert, reg, 0, {is::vector, lower});
+    out_.vector(convert, other, 0, {is::vector, upper});
+    // vinsertf128 or vinsertf64x4
+    out_.vector(out_.wide() ? opcode{0x1a, 3, 1, true} : opcode{0x18, 3, 1}, reg, reg, {is::vector, other}, 1);
+    release(a, now), release(b, now);
+}
+
 RILL_COLD void x86_loop_maker::compute(int v, int now) {
     const auto& i = at(v);
     switch (i.op) {
@@ -403,8 +457,14 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::bit_and: return plain(v, now, packed(0x54), true);
     case vector_op::bit_or: return plain(v, now, packed(0x56), true);
     case vector_op::bit_xor: return plain(v, now, packed(0x57), true);
-    case vector_op::int_add:
-        return plain(v, now, {eight() ? std::uint8_t{0xd4} : std::uint8_t{0xfe}, 1, 1, eight()}, true);
+    case vector_op::int_add: return plain(v, now, integers(0xfe, 0xd4), true);
+    case vector_op::int_sub: return plain(v, now, integers(0xfa, 0xfb), false);
+    case vector_op::int_mul: return plain(v, now, sized(0x40, 2), true);
+    case vector_op::int_mul_halves: return plain(v, now, sized(0xf4, 1), true);
+    case vector_op::int_smaller: return plain(v, now, sized(0x39, 2), true);
+    case vector_op::int_larger: return plain(v, now, sized(0x3d, 2), true);
+    case vector_op::to_float: return unary(v, now, eight() ? opcode{0xe6, 1, 2, true} : opcode{0x5b, 1, 0});
+    case vector_op::to_int: return unary(v, now, eight() ? opcode{0x7a, 1, 1, true} : opcode{0x5b, 1, 2});
     case vector_op::scale: return plain(v, now, sized(0x2c, 2), false);
     case vector_op::sqrt: return unary(v, now, packed(0x51));
     case vector_op::round: return unary(v, now, sized(eight() ? std::uint8_t{0x09} : std::uint8_t{0x08}, 3), i.number);
@@ -417,15 +477,10 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::compare_choose: return compare_choose(v, now);
     case vector_op::lookup: return lookup(v, now);
     case vector_op::exact: return exact(v, now);
+    case vector_op::widen: return widen(v, now);
+    case vector_op::narrow: return narrow(v, now);
     case vector_op::compare:
-        if (!out_.wide()) return plain(v, now, packed(0xc2), false, i.number);
-        {
-            const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
-            out_.vector(packed(0xc2), 1, first, anywhere(b), i.number);
-            release(a, now), release(b, now);
-            out_.vector(sized(0x38, 2, 2), result_register(v, now, {}), 0, {is::vector, 1});
-        }
-        return;
+    case vector_op::int_compare: return compare(v, now);
     }
 }
 
@@ -474,23 +529,23 @@ RILL_COLD void x86_loop_maker::begin_sums() {
 RILL_COLD void x86_loop_maker::end_sums() {
     if (!sums()) return;
     constexpr opcode shuffle_numbers{0x04, 3, 1};
-    const opcode add = packed(0x58);
     const opcode shuffle_lanes = out_.wide() ? opcode{0x43, 3, 1} : opcode{0x06, 3, 1};
-    const auto join = [&](opcode shuffle, int order) {
+    const auto join = [&](opcode add, opcode shuffle, int order) {
         out_.vector(shuffle, 1, 0, {is::vector, 0}, order);
         out_.vector(add, 0, 0, {is::vector, 1});
     };
     out_.bytes({0x31, 0xc0}); // xor eax, eax
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
+        const opcode add = addition(r);
         const auto part = [&](int k) { return operand{is::stack, slot_bytes(sum_slot_[r] + k)}; };
         move(0, part(0)), out_.vector(add, 0, 0, part(1));
         move(1, part(2)), out_.vector(add, 1, 1, part(3));
         out_.vector(add, 0, 0, {is::vector, 1});
-        if (out_.wide()) join(shuffle_lanes, 0x4e);
-        join(shuffle_lanes, out_.wide() ? 0xb1 : 1);
-        join(shuffle_numbers, 0x4e);
-        if (!eight()) join(shuffle_numbers, 0xb1);
+        if (out_.wide()) join(add, shuffle_lanes, 0x4e);
+        join(add, shuffle_lanes, out_.wide() ? 0xb1 : 1);
+        join(add, shuffle_numbers, 0x4e);
+        if (!eight()) join(add, shuffle_numbers, 0xb1);
         out_.vector(one_number(0x11), 0, 0, {is::element, pointer(true, static_cast<int>(r))});
     }
 }
@@ -544,7 +599,7 @@ RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
         out_.vector(packed(0x54), sum, sum, {is::vector, reg});
     }
     const operand to{is::partial, slot_bytes(sum_slot_[static_cast<std::size_t>(result)])};
-    out_.vector(packed(0x58), sum, masked_ ? sum : reg, to);
+    out_.vector(addition(static_cast<std::size_t>(result)), sum, masked_ ? sum : reg, to);
     out_.vector(packed(0x11), sum, 0, to);
 }
 
@@ -568,7 +623,9 @@ RILL_COLD void x86_loop_maker::store_results(int now) {
 RILL_COLD void x86_loop_maker::body() {
     stored_.assign(code_.results.size(), 0);
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
+        bytes_ = code_.bytes_of(at(v));
         compute(v, v);
+        bytes_ = code_.element_bytes();
         store_results(v);
     }
 }

@@ -57,13 +57,13 @@ private:
     /// Returns the call that computes a value, if it may be merged; else -1.
     int maker_of(int v) const { return maker_[static_cast<std::size_t>(v)]; }
 
-    /// Returns the size of the numbers that most calls compute. Machine code computes with numbers of one size, so calls that compute
+    /// Returns the size of the numbers that most of the work computes. Machine code computes with numbers of one size, so calls over
     /// others stay alone.
     std::size_t usual_bytes() const {
-        std::size_t four = 0, eight = 0;
+        int four = 0, eight = 0; // costs
         for (const auto& c : code_.calls)
             if (c.of && c.writes == 1 && type_of(result_of(c)) != dtype::boolean)
-                ++(size_of(type_of(result_of(c))) == 8 ? eight : four);
+                (size_of(type_of(result_of(c))) == 8 ? eight : four) += instruction_of(c).op->cost;
         return eight > four ? 8 : 4;
     }
 
