@@ -28,6 +28,7 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
+TESTS_WITHOUT_HEADER = {"device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
                         "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
                         "distributed/namespaces": "tasks in network namespaces, whose link is cut",
@@ -44,7 +45,8 @@ COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/max_pool"
 COVERED_BY |= {f"ops/nn/{op}": "ops/nn/batch_normalization"
                for op in ("crelu", "l2_normalize", "log_poisson_loss", "lrn", "weighted_cross_entropy", "xw_plus_b",
                           "zero_fraction")}
-COVERED_BY |= {"ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/top_k": "ops/nn/top_k",
+COVERED_BY |= {"device/cpu/simd/register_math": "device/cpu/simd/pack_math",
+               "ops/array/take_along": "ops/nn/top_k", "device/cpu/primitives/top_k": "ops/nn/top_k",
                "train/sequential": "train/layers", "ops/math/polyval": "ops/math/count_nonzero",
                "ops/math/reduce_std": "ops/math/count_nonzero",
                "device/cpu/primitives/windows": "ops/nn/window/max_pool",

@@ -106,7 +106,7 @@ struct code_emitter {
                             const operand_forms& forms);
     /// Returns true if the JIT can generate code for this instruction.
     bool (*knows)(const program& p, const program::instruction& i);
-    /// Returns the block function of a float32 program over one element, without scalars; null if the JIT cannot compile it.
+    /// Returns the block function of a program over one element, without scalars; null if the JIT cannot compile it.
     block_function (*numbers)(const program& p, const program_nodes& nodes, const operand_forms& forms);
 };
 

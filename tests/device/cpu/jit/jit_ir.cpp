@@ -2,6 +2,8 @@
 #include <rill/device/cpu/jit/jit_ir.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "catch.hpp"
 
@@ -38,6 +40,25 @@ TEST_CASE("jit_ir: a product with 1 is the other factor") {
     CHECK(code.emit({vector_op::mul, 0, {one, x, -1, -1}}) == x);
     CHECK(code.emit({vector_op::mul, 0, {half, x, -1, -1}}) != x);
     CHECK(code.emit({vector_op::add, 0, {one, x, -1, -1}}) != x);
+}
+
+TEST_CASE("jit_ir: constants fill the elements of a register") {
+    detail::jit_ir doubles(4, 8), floats(8);
+    CHECK_FALSE(doubles.wide());
+    CHECK(detail::jit_ir(8, 8).wide());
+    const auto row_of = [](const detail::jit_ir& code, int v) {
+        return code.rows()[static_cast<std::size_t>(code.code()[static_cast<std::size_t>(v)].number)];
+    };
+    const auto third = std::bit_cast<std::uint64_t>(1. / 3);
+    const auto row = row_of(doubles, doubles.constant(1. / 3));
+    for (std::size_t k = 0; k < row.size(); k += 2) {
+        CHECK(row[k] == static_cast<std::uint32_t>(third));
+        CHECK(row[k + 1] == static_cast<std::uint32_t>(third >> 32));
+    }
+    CHECK(row_of(floats, floats.constant(1. / 3))[5] == std::bit_cast<std::uint32_t>(1.f / 3));
+    CHECK(row_of(floats, floats.constant_bits(7))[5] == 7);
+    const int x = doubles.emit({vector_op::leaf, 0});
+    CHECK(doubles.emit({vector_op::mul, 0, {x, doubles.constant(1), -1, -1}}) == x);
 }
 
 TEST_CASE("jit_ir: a product with one use goes into its sum") {
@@ -96,5 +117,11 @@ TEST_CASE("jit_ir: registers of 16 compare and choose at once") {
         code.finish();
         CHECK(count(code, vector_op::compare) == (lanes == 8 ? 1 : 0));
         CHECK(count(code, vector_op::compare_choose) == (lanes == 8 ? 0 : 1));
+        detail::jit_ir integers(lanes / 2, 8);
+        const int i = integers.emit({vector_op::leaf, 0}), j = integers.emit({vector_op::leaf, 1});
+        const int more = integers.emit({vector_op::int_compare, detail::int_greater, {i, j, -1, -1}});
+        integers.results = {integers.emit({vector_op::choose, 0, {more, i, j, -1}})};
+        integers.finish();
+        CHECK(count(integers, vector_op::compare_choose) == (lanes == 8 ? 0 : 1));
     }
 }

@@ -31,16 +31,22 @@ TEST_CASE("vector_math: value functions append what they compute, once") {
     const auto select = detail::find_vector_op("Select($0:bool,$1:float32,$2:float32):float32");
     REQUIRE(select);
     CHECK(code.code()[static_cast<std::size_t>(select(code, args))].op == detail::vector_op::choose);
+    detail::register_vector_op<select_op, bool, double, double>();
+    detail::jit_ir doubles(4, 8);
+    const int leaves[] = {doubles.emit({detail::vector_op::leaf, 0}), doubles.emit({detail::vector_op::leaf, 1}), 0};
+    const auto of_doubles = detail::find_vector_op("Select($0:bool,$1:float64,$2:float64):float64");
+    REQUIRE(of_doubles);
+    CHECK(doubles.code()[static_cast<std::size_t>(of_doubles(doubles, leaves))].op == detail::vector_op::choose);
 }
 
 TEST_CASE("vector_math: what is made of a function without code has none") {
     detail::register_vector_op<erf_op, float>();
     detail::register_vector_op<gelu_op, float>();
-    detail::register_vector_op<select_op, bool, double, double>();
+    detail::register_vector_op<select_op, bool, half, half>();
     detail::jit_ir code(8);
     const int x = code.emit({detail::vector_op::leaf, 0});
     CHECK(detail::find_vector_op("Erf($0:float32)")(code, &x) == -1);
     CHECK(detail::find_vector_op("Gelu($0:float32)")(code, &x) == -1);
-    CHECK_FALSE(detail::find_vector_op("Select($0:bool,$1:float64,$2:float64):float64"));
+    CHECK_FALSE(detail::find_vector_op("Select($0:bool,$1:half,$2:half):half"));
     CHECK_FALSE(detail::find_vector_op("NoSuchOp($0:float32)"));
 }

@@ -49,6 +49,16 @@ TEST_CASE("x86_assembler: the bytes that an assembler of the system writes") {
           code{0xc4, 0xe1, 0x5c, 0x58, 0x9c, 0x1c, 0x40, 0, 0, 0});
     CHECK(written(true, [&](auto& o) { o.vector(add, 18, 4, {is::partial, 64}); }) ==
           code{0x62, 0xe1, 0x5c, 0x48, 0x58, 0x94, 0x1c, 0x40, 0, 0, 0});
+    // vaddpd zmm17, zmm30, zmm9; vfmadd213pd ymm3, ymm4, ymm9
+    CHECK(written(true, [&](auto& o) { o.vector({0x58, 1, 1, true}, 17, 30, {is::vector, 9}); }) ==
+          code{0x62, 0xc1, 0x8d, 0x40, 0x58, 0xc9});
+    CHECK(written(false, [&](auto& o) { o.vector({0xa8, 2, 1, true}, 3, 4, {is::vector, 9}); }) ==
+          code{0xc4, 0xc2, 0xdd, 0xa8, 0xd9});
+    // vbroadcastss ymm9, [r11]; vbroadcastsd ymm9, [r11]; vbroadcastsd zmm17, [r11]
+    CHECK(written(false, [&](auto& o) { o.splat(9, x86_assembler::r11); }) == code{0xc4, 0x42, 0x7d, 0x18, 0x0b});
+    CHECK(written(false, [&](auto& o) { o.splat(9, x86_assembler::r11, 8); }) == code{0xc4, 0x42, 0x7d, 0x19, 0x0b});
+    CHECK(written(true, [&](auto& o) { o.splat(17, x86_assembler::r11, 8); }) ==
+          code{0x62, 0xc2, 0xfd, 0x48, 0x19, 0x0b});
     // mov r11, [rdi + 16]
     CHECK(written(false, [&](auto& o) { o.load(x86_assembler::r11, x86_assembler::rdi, 16); }) ==
           code{0x4c, 0x8b, 0x9f, 16, 0, 0, 0});

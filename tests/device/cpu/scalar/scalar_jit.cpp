@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <set>
@@ -70,8 +71,9 @@ struct nodes {
 };
 
 /// Its numbers, given those of the inputs.
-template <class R> std::vector<R> run(const fusion_group& group, std::vector<float> in, std::size_t results) {
-    std::vector<tensor_type> types(in.size(), {dtype::float32, dims{}}), out(results, {dtype_of<R>, dims{}});
+template <class R, class T = float>
+std::vector<R> run(const fusion_group& group, std::vector<T> in, std::size_t results) {
+    std::vector<tensor_type> types(in.size(), {dtype_of<T>, dims{}}), out(results, {dtype_of<R>, dims{}});
     kernel_request request{types, out};
     const kernel k = detail::scalar_kernel(group, request);
     std::vector<void*> slots;
@@ -102,10 +104,6 @@ program_ptr step_program() { // sin(x) * y + x
     return t.finish({t.emit(info_of<add_op>, dtype::float32, {product, t.leaf(0)})});
 }
 
-} // namespace test_device_cpu_scalar_jit
-
-using namespace test_device_cpu_scalar_jit;
-
 TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal ones few functions") {
     compile_used_ops();
     if (!has_code()) return;
@@ -123,6 +121,48 @@ TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal o
     fusion_group few{{n.group.members[0]}};
     few.members[0].results = {0};
     CHECK(detail::make_scalar_code(few, 1).calls.size() == 3); // not worth it
+}
+
+TEMPLATE_TEST_CASE("scalar_jit: doubles and integers are joined as floats are", "", double, std::int32_t,
+                   std::int64_t) {
+    using T = TestType;
+    compile_used_ops();
+    require_kernels<add_op, T, T>(), require_kernels<mul_op, T, T>(), require_kernels<less_op, T, T>();
+    require_kernels<select_op, bool, T, T>();
+    if (!has_code()) return;
+    const with_emitter made;
+    tracer t({dtype_of<T>, dtype_of<T>}, {}), c({dtype_of<T>, dtype_of<T>}, {});
+    const auto step =
+        t.finish({t.emit(info_of<add_op>, dtype_of<T>,
+                         {t.emit(info_of<mul_op>, dtype_of<T>, {t.leaf(0), t.leaf(1)}), t.leaf(0)})}); // x * y + x
+    const auto least =
+        c.finish({c.emit(info_of<select_op>, dtype_of<T>,
+                         {c.emit(info_of<less_op>, dtype::boolean, {c.leaf(0), c.leaf(1)}), c.leaf(0), c.leaf(1)})});
+    nodes n;
+    for (int k = 0; k < 8; ++k)
+        n.add(step, {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}});
+    n.add(least, {{7, 0}, {6, 0}}, 0);
+    CHECK(detail::make_scalar_code(n.group, 1).calls.size() == 1);
+    CHECK(run<T>(n.group, std::vector<T>{T(5), T(2)}, 1)[0] == T(5 * 2187)); // 5 * 3^7
+    CHECK(run<T>(n.group, std::vector<T>{T(-5), T(2)}, 1)[0] == T(-5 * 6561));
+}
+
+TEST_CASE("scalar_jit: of numbers of two sizes, those with most of the work are joined") {
+    compile_used_ops();
+    require_kernels<add_op, std::int64_t, std::int64_t>();
+    if (!has_code()) return;
+    const with_emitter made;
+    tracer t({dtype::int64, dtype::int64}, {});
+    const auto count = t.finish({t.emit(info_of<add_op>, dtype::int64, {t.leaf(0), t.leaf(1)})});
+    nodes n;
+    for (int k = 0; k < 6; ++k) {
+        const int before = 2 * k - 2;
+        n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{before, 0}, {-1, 1}},
+              k == 5 ? 0 : -1);
+        n.add(count, {k == 0 ? fusion_group::source{-1, 2} : fusion_group::source{before + 1, 0}, {-1, 3}},
+              k == 5 ? 1 : -1);
+    }
+    CHECK(detail::make_scalar_code(n.group, 2).calls.size() == 7); // six sums of integers, and a group
 }
 
 TEST_CASE("scalar_jit: truth values are computed where they are read, and given where they are results") {
@@ -170,37 +210,37 @@ TEST_CASE("scalar_jit: truth values are computed where they are read, and given 
 TEST_CASE("scalar_jit: what has no code goes before the numbers that it does not read, and behind those that it does") {
     compile_used_ops();
     if (!has_code()) return;
-    require_primitive<tan_op, float>();
+    require_primitive<atan_op, float>();
     const with_emitter made;
     tracer t({dtype::float32}, {});
-    const auto tangent = t.finish_op(t.emit(info_of<tan_op>, dtype::float32, {t.leaf(0)}));
+    const auto arctangent = t.finish_op(t.emit(info_of<atan_op>, dtype::float32, {t.leaf(0)}));
     nodes n;
     for (int k = 0; k < 4; ++k)
         n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}});
-    n.add(tangent, {{-1, 1}}); // of what is fed
+    n.add(arctangent, {{-1, 1}}); // of what is fed
     n.add(step_program(), {{3, 0}, {4, 0}});
-    n.add(tangent, {{5, 0}}); // of what was computed
+    n.add(arctangent, {{5, 0}}); // of what was computed
     n.add(step_program(), {{6, 0}, {5, 0}}, 0);
     const auto code = detail::make_scalar_code(n.group, 1);
-    CHECK(code.calls.size() == 4); // a tangent, a group, a tangent, a group
+    CHECK(code.calls.size() == 4); // an arctangent, a group, an arctangent, a group
     float x = 0.7f;
     const float y = 0.3f;
     for (int k = 0; k < 4; ++k) x = std::sin(x) * y + x;
-    const float z = std::sin(x) * std::tan(y) + x, u = std::tan(z);
+    const float z = std::sin(x) * std::atan(y) + x, u = std::atan(z);
     CHECK(run<float>(n.group, {0.7f, 0.3f}, 1)[0] == Approx(std::sin(u) * z + u).epsilon(1e-4));
 }
 
 TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth value that has a place") {
     compile_used_ops();
     if (!has_code()) return;
-    require_primitive<tan_op, float>();
+    require_primitive<atan_op, float>();
     const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
         std::vector<int> args;
         tracer t(leaves, {});
         for (std::size_t i = 0; i < leaves.size(); ++i) args.push_back(t.leaf(static_cast<int>(i)));
         return t.finish_op(t.emit(op, result, args));
     };
-    const auto tangent = of({dtype::float32}, info_of<tan_op>, dtype::float32);
+    const auto arctangent = of({dtype::float32}, info_of<atan_op>, dtype::float32);
     const auto less = of({dtype::float32, dtype::float32}, info_of<less_op>, dtype::boolean);
     const auto negated = of({dtype::boolean}, info_of<logical_not_op>, dtype::boolean);
     const auto choose = of({dtype::boolean, dtype::float32, dtype::float32}, info_of<select_op>, dtype::float32);
@@ -208,18 +248,18 @@ TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth v
     const int steps = 6;
     for (int k = 0; k < steps; ++k)
         n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}});
-    n.add(tangent, {{steps - 1, 0}});
+    n.add(arctangent, {{steps - 1, 0}});
     n.add(less, {{-1, 1}, {steps, 0}});
     n.add(negated, {{steps + 1, 0}});
-    n.add(choose, {{steps + 2, 0}, {steps, 0}, {-1, 1}}); // alone: a tangent before it, and one behind
-    n.add(tangent, {{steps + 3, 0}});
+    n.add(choose, {{steps + 2, 0}, {steps, 0}, {-1, 1}}); // alone: an arctangent before it, and one behind
+    n.add(arctangent, {{steps + 3, 0}});
     n.add(choose, {{steps + 1, 0}, {steps + 4, 0}, {-1, 0}});
-    n.add(tangent, {{steps + 5, 0}}, 0);
+    n.add(arctangent, {{steps + 5, 0}}, 0);
     for (const float y : {0.3f, -0.3f}) {
         float x = 0.7f;
         for (int k = 0; k < steps; ++k) x = std::sin(x) * y + x;
-        const float t = std::tan(x), chosen = std::tan(y < t ? y : t);
-        const float wanted = std::tan(y < t ? chosen : 0.7f);
+        const float t = std::atan(x), chosen = std::atan(y < t ? y : t);
+        const float wanted = std::atan(y < t ? chosen : 0.7f);
         {
             const without_emitter by_calls;
             CHECK(run<float>(n.group, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
@@ -358,3 +398,5 @@ TEST_CASE("scalar_jit: where no code can be made, all stays") {
     for (int k = 0; k < 8; ++k) x = std::sin(x) * 0.3f + x;
     CHECK(run<float>(n.group, {0.7f, 0.3f}, 1)[0] == Approx(x).epsilon(1e-5));
 }
+
+} // namespace test_device_cpu_scalar_jit

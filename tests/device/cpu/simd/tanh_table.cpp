@@ -27,7 +27,7 @@ using floats = std::array<float, lanes>;
 
 floats table_of(const floats& x) {
     floats y;
-    tanh_by_table<tanh_table>(simd<float>::load(x.data())).store(y.data());
+    register_math::tanh_by_table<tanh_table>(simd<float>::load(x.data())).store(y.data());
     return y;
 }
 

@@ -147,7 +147,9 @@ RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& le
     const auto is_one = [&](const fused_stages::leaf& leaf) {
         if (request.constants.empty() || leaf.view.how == combine::mean) return false;
         const auto* value = request.constants[static_cast<std::size_t>(leaf.input)];
-        return value && value->dtype() == dtype::float32 && value->size() == 1 && value->value<float>() == 1.f;
+        if (!value || value->size() != 1) return false;
+        return (value->dtype() == dtype::float32 && value->value<float>() == 1) ||
+               (value->dtype() == dtype::float64 && value->value<double>() == 1);
     };
     for (std::size_t i = 0; i < leaves_; ++i) known.splat[i] = stands(l.leaves[i], 0);
     for (std::size_t i = 0; i < leaves_; ++i) known.ones[i] = known.splat[i] && is_one(leaves[i]);

@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// lists the values that are results. Values in `whole` are not changed and count as one factor. `constant` adds a constant. New
 /// instructions are appended, so operands may come after their readers.
 void factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
-                         const std::vector<int>& whole, const std::function<int(float)>& constant);
+                         const std::vector<int>& whole, const std::function<int(double)>& constant);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class common_term_factoring {
 public:
     common_term_factoring(std::vector<ir_instruction>& code, const std::vector<int>& needed,
-                          const std::vector<int>& whole, const std::function<int(float)>& constant)
+                          const std::vector<int>& whole, const std::function<int(double)>& constant)
         : code_(code), needed_(needed), constant_(constant), uses_(code.size()), whole_(code.size()),
           within_(code.size()) {
         for (const auto& i : code)
@@ -31,7 +31,7 @@ public:
 
     void join() {
         for (int v = 0; v < static_cast<int>(uses_.size()); ++v)
-            if (at(v).op == vector_op::add && !within_[index(v)]) join(v);
+            if (at(v).op == vector_op::add && at(v).bytes == 0 && !within_[index(v)]) join(v);
     }
 
 private:
@@ -119,9 +119,7 @@ private:
             return static_cast<int>(code_.size()) - 1;
         };
         for (const auto& t : terms) {
-            const int part = t.times == 1
-                                 ? t.value
-                                 : add({vector_op::mul, 0, {t.value, constant_(static_cast<float>(t.times)), -1, -1}});
+            const int part = t.times == 1 ? t.value : add({vector_op::mul, 0, {t.value, constant_(t.times), -1, -1}});
             so_far = so_far < 0 ? part : add({vector_op::add, 0, {so_far, part, -1, -1}});
         }
         code_[index(sum)] = at(so_far);
@@ -129,13 +127,13 @@ private:
 
     std::vector<ir_instruction>& code_;
     const std::vector<int>& needed_;
-    const std::function<int(float)>& constant_;
+    const std::function<int(double)>& constant_;
     std::vector<int> uses_;
     std::vector<char> whole_, within_; // within_: an addition that is part of a larger sum
 };
 
 RILL_COLD void factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
-                                   const std::vector<int>& whole, const std::function<int(float)>& constant) {
+                                   const std::vector<int>& whole, const std::function<int(double)>& constant) {
     common_term_factoring(code, needed, whole, constant).join();
 }
 

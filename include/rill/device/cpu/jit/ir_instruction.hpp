@@ -2,14 +2,15 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <compare>
 #include <cstdint>
 
 #include <rill/config.hpp>
 
-// Instructions of the JIT: straight-line code over registers of floats, which x86_codegen.hpp translates. A value is the number of the
-// instruction that computes it. A truth value has all bits of its lane set, or none.
+// Instructions of the JIT: straight-line code over registers, which x86_codegen.hpp translates. A value is the number of the instruction
+// that computes it. All operands and results of a program have elements of one size: 4 bytes (float, int32) or 8 (double, int64).
+// Instructions are the same for both sizes. Some functions of floats compute with pairs of registers of doubles between. A truth value has
+// all bits of its lane set, or none.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -29,33 +30,39 @@ enum class vector_op : std::uint8_t {
     bit_xor,
     sqrt,
     round,          // in mode `number`, the immediate of vroundps
-    int_add,        // addition of 32-bit integers
+    int_add,        // addition of integers, modulo 2^bits
+    int_sub,        // the same
+    int_mul,        // the same; 8 bytes: only in wide registers
+    int_mul_halves, // 8 bytes: the product of the low halves, without sign
+    int_smaller,    // 8 bytes: only in wide registers
+    int_larger,     // the same
     int_left,       // shifted left by `number` bits
     int_right,      // logical shift by `number` bits
     compare,        // by predicate `number` of vcmpps
+    int_compare,    // by an int_predicate
+    to_float,       // a signed integer of the element size, rounded to a float; 8 bytes: only in wide registers
+    to_int,         // truncated, the smallest integer for NaN and what is out of range; 8 bytes: only in wide registers
     choose,         // a ? b : c
-    compare_choose, // (a compared with b) ? c : d, by predicate `number`
+    compare_choose, // (a compared with b) ? c : d, by predicate `number`; plus of_integers by an int_predicate
     multiply_add,   // a * b + c
     multiply_sub,   // a * b - c
     sub_product,    // c - a * b
-    lookup,         // the entries of rows b and c that the low bits of a index; on 8 lanes only row b
+    lookup,         // floats: the entries of rows b and c that the low bits of a index; on 8 lanes only row b
     scale,          // a * 2^b
+    widen,          // the floats of the lower (`number` 0) or upper half (1) of a, as doubles
+    narrow,         // the doubles of a and b, as the floats of one register
     exact           // b > d ? exact function `number` of c (a rare call) : a
 };
 
-/// A C library function for numbers beyond +/-`most`, where the vector code of the function is inaccurate.
-struct exact_function {
-    float (*run)(float);
-    float most;
-};
-enum exact_number : int { exact_sine, exact_cosine };
-inline constexpr std::array<exact_function, 2> exact_functions{
-    {{[](float x) { return std::sin(x); }, 8192.f}, {[](float x) { return std::cos(x); }, 8192.f}}};
+/// Comparisons of signed integers, as predicates of vpcmpd.
+enum int_predicate : int { int_equal = 0, int_greater = 6 };
+inline constexpr int of_integers = 0x100;
 
 struct ir_instruction {
     vector_op op;
     int number = 0;
     std::array<int, 4> args{-1, -1, -1, -1};
+    int bytes = 0; // of its elements; 0: as those of the program
     friend auto operator<=>(const ir_instruction&, const ir_instruction&) = default;
 };
 
@@ -67,6 +74,9 @@ constexpr int operands_of(vector_op op) {
     case vector_op::constant: return 0;
     case vector_op::sqrt:
     case vector_op::round:
+    case vector_op::widen:
+    case vector_op::to_float:
+    case vector_op::to_int:
     case vector_op::int_left:
     case vector_op::int_right: return 1;
     case vector_op::choose:

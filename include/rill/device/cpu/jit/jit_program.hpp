@@ -21,10 +21,11 @@ inline constexpr bool emits_programs = true;
 inline constexpr bool emits_programs = false;
 #endif
 
-/// Returns the block function of a float32 program, for processors of `level` 3 (AVX2) or 4 (AVX-512). Returns null if an op has no
-/// vector code, a limit is exceeded, or the system denies executable memory. Equal programs share one function, which is never freed.
-/// Common subexpressions of several nodes are merged after contraction; each node is rounded as if compiled alone. Kernels by the C++
-/// compiler may contract differently and compute other logarithms: results differ in the last place.
+/// Returns the block function of a program over float32, float64, int32 and int64. `level` is the processor's: 3 (AVX2) or 4 (AVX-512).
+/// Returns null if an op has no vector code, or if the numbers have several sizes. Also returns null if a limit is exceeded or the system
+/// denies executable memory. Equal programs share one function, which is never freed. Common subexpressions of several nodes are merged
+/// after contraction; each node is rounded as if compiled alone. Kernels by the C++ compiler may contract differently: results differ in
+/// the last place.
 block_function emit_program(const program& p, int level, const program_nodes& nodes = {},
                             const operand_forms& forms = {});
 
@@ -38,7 +39,7 @@ block_function emit_fusion_group(const fusion_group& group, std::size_t results,
 /// Returns true if the JIT can compile an instruction for this processor.
 bool is_emitted(const program& p, const program::instruction& i);
 
-/// Returns the block function of a program over single floats, for this processor. It has no loop. Results must not alias operands.
+/// Returns the block function of a program over single numbers, for this processor. It has no loop. Results must not alias operands.
 block_function emit_numbers(const program& p, const program_nodes& nodes, const operand_forms& forms);
 
 inline constexpr code_emitter the_emitter{&emit_fusion_group, &is_emitted, &emit_numbers};

@@ -25,16 +25,33 @@ inline constexpr std::size_t most_jit_operands = 64;
 inline constexpr std::size_t most_jit_ops = 256, most_jit_programs = 4096; // per process: code is never freed
 inline constexpr index_t least_emitted_elements = 64;                      // fewer do not repay the time to compile
 
-inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
+inline constexpr int lanes_at(int level, int element_bytes) { return (level >= 4 ? 64 : 32) / element_bytes; }
+
+/// Returns the size of a number that vector code computes with, else 0.
+inline int number_bytes(dtype d) {
+    return d == dtype::float32 || d == dtype::int32 ? 4 : d == dtype::float64 || d == dtype::int64 ? 8 : 0;
+}
+
+/// Returns the size of the numbers of a program: all leaves, scalars and results are numbers of one size. Returns 0 for other programs.
+inline int element_bytes_of(const program& p) {
+    int bytes = 0;
+    const auto fits = [&](dtype d) {
+        const int size = number_bytes(d);
+        if (bytes == 0) bytes = size;
+        return size != 0 && size == bytes;
+    };
+    const bool same = detail::all_of(p.leaves, fits) && detail::all_of(p.scalars, fits) &&
+                      detail::all_of(p.results, [&](int r) { return fits(p.type_of(r)); }) &&
+                      detail::all_of(p.code, [&](const auto& i) { return i.type == dtype::boolean || fits(i.type); });
+    return same ? bytes : 0;
+}
 static_assert(std::has_single_bit(unsigned{partial_sums}));
 
 inline bool translate(const program& p, const program_nodes& nodes, const operand_forms& forms, jit_ir& to) {
-    const auto floats = [](dtype d) { return d == dtype::float32; };
-    if (!detail::all_of(p.leaves, floats) || !detail::all_of(p.scalars, floats)) return false;
     std::vector<int> value;
     for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) {
         const auto is = [&](const std::vector<char>& all) { return !all.empty() && all[static_cast<std::size_t>(k)]; };
-        value.push_back(is(forms.ones) ? to.constant(1.f)
+        value.push_back(is(forms.ones) ? to.constant(1)
                                        : to.emit({is(forms.splat) ? vector_op::splat : vector_op::leaf, k}));
     }
     for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
@@ -49,8 +66,8 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
         if (value.back() < 0) return false;
     }
     for (const int r : p.results) {
-        if (!floats(p.type_of(r))) return false;
         to.results.push_back(value[static_cast<std::size_t>(r)]);
+        to.integers.push_back(p.type_of(r) == dtype::int32 || p.type_of(r) == dtype::int64);
     }
     for (const int v : nodes.gives) to.whole.push_back(value[static_cast<std::size_t>(v)]);
     to.summed = forms.summed;
@@ -64,7 +81,9 @@ inline block_function make_program(const program& p, int level, const program_no
     if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_jit_ops || p.results.empty() ||
         p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_jit_operands)
         return nullptr;
-    jit_ir code(lanes_at(level));
+    const int element_bytes = element_bytes_of(p);
+    if (element_bytes == 0) return nullptr;
+    jit_ir code(lanes_at(level, element_bytes), element_bytes);
     if (!translate(p, nodes, forms, code)) return nullptr;
     const auto bytes = x86_loop(code);
     const void* const start = bytes.empty() ? nullptr : make_executable(bytes);
@@ -165,7 +184,10 @@ RILL_COLD bool is_emitted(const program& p, const program::instruction& i) {
     if (!runs_made_code()) return false;
     const auto emit = find_vector_op(instruction_key(p, i));
     if (!emit) return false;
-    jit_ir code(lanes_at(best_level()));
+    int element_bytes = number_bytes(i.type);
+    for (const int a : i.args) element_bytes = std::max(element_bytes, number_bytes(p.type_of(a)));
+    if (element_bytes == 0) element_bytes = 4; // truth values alone: the same code for each size
+    jit_ir code(lanes_at(best_level(), element_bytes), element_bytes);
     std::vector<int> args;
     for (int k = 0; k < static_cast<int>(i.args.size()); ++k) args.push_back(code.emit({vector_op::leaf, k}));
     return emit(code, args.data()) >= 0;

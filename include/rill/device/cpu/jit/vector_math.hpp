@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,13 +11,14 @@
 #include <utility>
 
 #include <rill/device/cpu/jit/jit_ir.hpp>
+#include <rill/device/cpu/simd/register_math.hpp>
 #include <rill/device/cpu/simd/tanh_rows.hpp>
 #include <rill/device/elementwise_op.hpp>
+#include <rill/device/numbers.hpp>
 #include <rill/device/structure_key.hpp>
 
-// Elementwise ops of floats as vector code. Value functions accept a `value` as they accept registers and numbers; they append to the
-// code under construction. device/cpu/simd/pack_math.hpp works on the C++ compiler's registers only. Its functions are therefore repeated
-// here, with the same arithmetic; only rounding may differ.
+// Elementwise ops of float, double, int32 and int64 as vector code. Value functions accept a `value` as they accept registers and numbers;
+// they append to the code under construction.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 namespace vectors {
@@ -27,9 +30,10 @@ inline jit_ir*& code_now() {
 }
 
 /// Appends an instruction. Returns its value number, or -1 if an operand has no vector code.
-template <class... V> int appended(vector_op op, int number, const V&... v) {
+template <class... V> int appended(vector_op op, int number, int bytes, const V&... v) {
     if (((v.id < 0) || ...)) return -1;
     ir_instruction i{op, number};
+    i.bytes = bytes == code_now()->element_bytes() ? 0 : bytes;
     std::size_t k = 0;
     ((i.args[k++] = v.id), ...);
     return code_now()->emit(i);
@@ -41,20 +45,26 @@ struct truth {
     static constexpr bool is_computed = true;
     int id;
 
-    friend truth operator&&(truth a, truth b) { return {appended(vector_op::bit_and, 0, a, b)}; }
-    friend truth operator||(truth a, truth b) { return {appended(vector_op::bit_or, 0, a, b)}; }
-    friend truth operator!=(truth a, truth b) { return {appended(vector_op::bit_xor, 0, a, b)}; }
-    friend truth operator!(truth a) { return a != truth{code_now()->constant_bits(0xffffffff)}; }
+    static int any_bytes() { return code_now()->element_bytes(); } // bits are the same for each size
+
+    friend truth operator&&(truth a, truth b) { return {appended(vector_op::bit_and, 0, any_bytes(), a, b)}; }
+    friend truth operator||(truth a, truth b) { return {appended(vector_op::bit_or, 0, any_bytes(), a, b)}; }
+    friend truth operator!=(truth a, truth b) { return {appended(vector_op::bit_xor, 0, any_bytes(), a, b)}; }
+    friend truth operator!(truth a) { return a != truth{code_now()->constant_bits(~std::uint64_t{0})}; }
     friend truth operator==(truth a, truth b) { return !(a != b); }
 
     template <class Op, class... V> static truth computed(const V&...) { return {-1}; }
 };
 
-/// A register of floats in the generated code, with the operators of pack<float, N>.
-struct value {
-    using value_type = float;
+/// A register of numbers in the generated code, with the operators of pack<T, N>.
+template <class T> struct value {
+    using value_type = T;
+    using bits_type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     static constexpr bool is_computed = true;
     static constexpr bool rounds_once = true; // fma rounds once
+    static constexpr bool floating = std::is_floating_point_v<T>;
+    static constexpr int bytes = sizeof(T);
+    static constexpr bits_type sign_mask = bits_type{1} << (8 * sizeof(T) - 1);
     int id;
 
     struct numbered {
@@ -63,213 +73,271 @@ struct value {
     value(numbered n) : id(n.id) {}
     template <class A>
         requires std::is_arithmetic_v<A>
-    value(A number) : id(code_now()->constant(static_cast<float>(number))) {}
+    value(A number) : id(code_now()->constant_bits(std::bit_cast<bits_type>(detail::convert<T>(number)), bytes)) {}
 
-    static value bits(std::uint32_t x) { return numbered{code_now()->constant_bits(x)}; }
+    static value bits(bits_type x) { return numbered{code_now()->constant_bits(x, bytes)}; }
+    static value none() { return numbered{-1}; } // has no vector code
 
     template <class... V> value with(vector_op op, int number, const V&... v) const {
-        return numbered{appended(op, number, *this, v...)};
+        return numbered{appended(op, number, bytes, *this, v...)};
     }
-    truth compared(int how, value b) const { return {appended(vector_op::compare, how, *this, b)}; }
+    /// Appends the instruction for floats or for integers.
+    value with_either(vector_op of_floats, vector_op of_ints, value b) const {
+        return with(floating ? of_floats : of_ints, 0, b);
+    }
+    truth compared(int how, value b) const {
+        return {appended(floating ? vector_op::compare : vector_op::int_compare, how, bytes, *this, b)};
+    }
+    /// Returns true if the registers are too small for some instructions over integers of 8 bytes.
+    static bool lacks_instructions() { return !floating && sizeof(T) == 8 && !code_now()->wide(); }
 
-    friend value operator+(value a, value b) { return a.with(vector_op::add, 0, b); }
-    friend value operator-(value a, value b) { return a.with(vector_op::sub, 0, b); }
-    friend value operator*(value a, value b) { return a.with(vector_op::mul, 0, b); }
-    friend value operator/(value a, value b) { return a.with(vector_op::div, 0, b); }
-    friend value operator-(value a) { return a ^ bits(0x80000000); }
+    friend value operator+(value a, value b) { return a.with_either(vector_op::add, vector_op::int_add, b); }
+    friend value operator-(value a, value b) { return a.with_either(vector_op::sub, vector_op::int_sub, b); }
+    friend value operator*(value a, value b) {
+        if (!lacks_instructions()) return a.with_either(vector_op::mul, vector_op::int_mul, b);
+        const auto product = [](value x, value y) { return x.with(vector_op::int_mul_halves, 0, y); };
+        const value crosswise = product(shift_bits_right(a, 32), b) + product(a, shift_bits_right(b, 32));
+        return product(a, b) + shift_bits_left(crosswise, 32);
+    }
+    friend value operator/(value a, value b) { return floating ? a.with(vector_op::div, 0, b) : none(); }
+    friend value operator%(value, value)
+        requires(!floating)
+    {
+        return none();
+    }
+    friend value operator-(value a) { return floating ? a ^ bits(sign_mask) : value(0) - a; }
     friend value operator&(value a, value b) { return a.with(vector_op::bit_and, 0, b); }
     friend value operator|(value a, value b) { return a.with(vector_op::bit_or, 0, b); }
     friend value operator^(value a, value b) { return a.with(vector_op::bit_xor, 0, b); }
     // comparisons with NaN are false, except !=
-    friend truth operator==(value a, value b) { return a.compared(0, b); }
-    friend truth operator!=(value a, value b) { return a.compared(4, b); }
-    friend truth operator<(value a, value b) { return a.compared(17, b); }
-    friend truth operator<=(value a, value b) { return a.compared(18, b); }
+    friend truth operator==(value a, value b) { return a.compared(floating ? 0 : int_equal, b); }
+    friend truth operator!=(value a, value b) { return floating ? a.compared(4, b) : !(a == b); }
+    friend truth operator<(value a, value b) { return floating ? a.compared(17, b) : b.compared(int_greater, a); }
+    friend truth operator<=(value a, value b) { return floating ? a.compared(18, b) : !(b < a); }
     friend truth operator>(value a, value b) { return b < a; }
     friend truth operator>=(value a, value b) { return b <= a; }
 
-    /// Computes an op without a value function by Op::registers, which calls a function below. Without one, the number is -1.
+    friend value select(truth m, value a, value b) { return numbered{appended(vector_op::choose, 0, bytes, m, a, b)}; }
+    friend value fma(value a, value b, value c) {
+        return floating ? a.with(vector_op::multiply_add, 0, b, c) : a * b + c;
+    }
+    friend value fnma(value a, value b, value c) {
+        return floating ? a.with(vector_op::sub_product, 0, b, c) : c - a * b;
+    }
+    friend value larger(value a, value b) {
+        return lacks_instructions() ? select(a > b, a, b) : a.with_either(vector_op::larger, vector_op::int_larger, b);
+    }
+    friend value smaller(value a, value b) {
+        return lacks_instructions() ? select(a < b, a, b)
+                                    : a.with_either(vector_op::smaller, vector_op::int_smaller, b);
+    }
+    friend value max(value a, value b) { return floating ? select(b == b, larger(b, a), b) : larger(b, a); }
+    friend value min(value a, value b) { return floating ? select(b == b, smaller(b, a), b) : smaller(b, a); }
+    friend value abs(value x) { return floating ? x & bits(sign_mask - 1) : select(x < value(0), -x, x); }
+    friend value sign(value x) { return select(x < value(0), value(-1), select(x > value(0), value(1), x)); }
+    friend value sqrt(value x)
+        requires floating
+    {
+        return x.with(vector_op::sqrt, 0);
+    }
+    friend value floor(value x) { return floating ? x.with(vector_op::round, 9) : x; }
+    friend value ceil(value x) { return floating ? x.with(vector_op::round, 10) : x; }
+    friend value rsqrt(value x)
+        requires floating
+    {
+        return value(1) / sqrt(x);
+    }
+
+    // operations on the bits of a number, as an integer of its size
+    friend value add_bits(value x, bits_type n) { return x.with(vector_op::int_add, 0, bits(n)); }
+    friend value add_bits(value x, value y) { return x.with(vector_op::int_add, 0, y); }
+    friend value shift_bits_left(value x, int n) { return x.with(vector_op::int_left, n); }
+    friend value shift_bits_right(value x, int n) { return x.with(vector_op::int_right, n); }
+
+    /// Computes an op without a value function by Op::registers, which calls a function below. Without one, there is no vector code.
     template <class Op, class... V> static auto computed(const V&... v) {
         if constexpr (requires { Op::registers(v...); })
             return Op::registers(v...);
         else
-            return value(numbered{-1});
+            return none();
     }
 };
 
-inline value select(truth m, value a, value b) { return value::numbered{appended(vector_op::choose, 0, m, a, b)}; }
 inline truth select(truth m, truth a, truth b) { return (m && a) || (!m && b); }
+/// Converts between numbers of one size. Floats that are out of range become the largest or smallest integer, and NaN becomes 0.
+template <class T, class From> value<T> converted(value<From> x) {
+    using to = value<T>;
+    if constexpr (sizeof(T) != sizeof(From) || to::floating == value<From>::floating) {
+        return to::none();
+    } else {
+        if (sizeof(T) == 8 && !code_now()->wide()) return to::none();
+        const auto by = [&](vector_op op) { return to(typename to::numbered{appended(op, 0, sizeof(T), x)}); };
+        if constexpr (to::floating) {
+            return by(vector_op::to_float);
+        } else {
+            constexpr From end = static_cast<From>(T(1) << (std::numeric_limits<T>::digits - 1)) * 2;
+            const to in_range = select(x >= value<From>(end), to(std::numeric_limits<T>::max()), by(vector_op::to_int));
+            return select(x == x, in_range, to(0));
+        }
+    }
+}
 template <class T, class V> auto cast_to(V x) {
     if constexpr (std::is_same_v<T, typename V::value_type>)
         return x;
     else if constexpr (std::is_same_v<T, bool>)
-        return x != value(0);
+        return x != V(0);
+    else if constexpr (std::is_same_v<typename V::value_type, bool>)
+        return select(x, value<T>(1), value<T>(0));
     else
-        return select(x, value(1), value(0));
-}
-inline value fma(value a, value b, value c) { return a.with(vector_op::multiply_add, 0, b, c); }
-inline value fnma(value a, value b, value c) { return a.with(vector_op::sub_product, 0, b, c); }
-inline value larger(value a, value b) { return a.with(vector_op::larger, 0, b); }
-inline value smaller(value a, value b) { return a.with(vector_op::smaller, 0, b); }
-inline value max(value a, value b) { return select(b == b, larger(b, a), b); }
-inline value min(value a, value b) { return select(b == b, smaller(b, a), b); }
-inline value abs(value x) { return x & value::bits(0x7fffffff); }
-inline value sign_bit(value x) { return x & value::bits(0x80000000); }
-inline value sqrt(value x) { return x.with(vector_op::sqrt, 0); }
-inline value floor(value x) { return x.with(vector_op::round, 9); }
-inline value ceil(value x) { return x.with(vector_op::round, 10); }
-inline value rsqrt(value x) { return 1 / sqrt(x); }
-// tan and pow have no vector code; deleted, so that overload resolution finds no other function of these names
-void tan(value) = delete;
-void pow(value, value) = delete;
-inline value int_add(value x, std::uint32_t n) { return x.with(vector_op::int_add, 0, value::bits(n)); }
-inline value left(value x, int bits) { return x.with(vector_op::int_left, bits); }
-inline value right(value x, int bits) { return x.with(vector_op::int_right, bits); }
-inline value sign(value x) {
-    const value zero = value(0);
-    return select(x < zero, value(-1), select(x > zero, value(1), x));
+        return converted<T>(x);
 }
 
-template <std::size_t N> value polynomial(value x, const float (&c)[N]) {
-    value y = value(c[N - 1]);
-    for (std::size_t k = N - 1; k-- > 0;) y = fma(y, x, value(c[k]));
-    return y;
-}
+/// The truth values of a value_pair.
+struct truth_pair {
+    truth lower, upper;
 
-constexpr float much = 12582912.f; // 1.5 · 2^23: the low bits of x + much hold x, rounded to an integer
-
-/// The argument reduction of exp: x = n ln 2 + r.
-struct exp_reduction {
-    value sum, n, r;
-    explicit exp_reduction(value x)
-        : sum(fma(x, value(1.44269504088896340736f), value(much))), n(sum - much),
-          r(fnma(n, value(-2.12194440e-4f), fnma(n, value(0.693359375f), x))) {}
+    friend truth_pair operator&&(truth_pair a, truth_pair b) { return {a.lower && b.lower, a.upper && b.upper}; }
+    friend truth_pair operator||(truth_pair a, truth_pair b) { return {a.lower || b.lower, a.upper || b.upper}; }
+    friend truth_pair operator!(truth_pair a) { return {!a.lower, !a.upper}; }
 };
 
-inline value exp(value x) {
-    // beyond these bounds all results are infinite or zero; NaN passes through
-    const exp_reduction e(larger(value(-104), smaller(value(89), x)));
-    const value one = value(1);
-    const value q = polynomial(e.r, {0.4999999343f, 0.166665204f, 0.04166839081f, 0.008368745157f, 0.001381453895f});
-    const value p = fma(fma(q, e.r, one), e.r, one);
-    if (code_now()->lanes() == 16) return p.with(vector_op::scale, 0, e.n);
-    const truth small = e.sum < value(much - 124); // 2^n would be subnormal: scale in two steps
-    const value biased = int_add(e.sum, 126).with(vector_op::int_add, 0, select(small, value::bits(64), value(0)));
-    return p * left(biased, 23) * select(small, value::bits(64u << 23), value(2));
-}
+/// Two registers of doubles: as many numbers as one register of floats.
+struct value_pair {
+    using value_type = double;
+    using part = value<double>;
+    part lower, upper;
 
-inline value expm1(value x) {
-    const exp_reduction e(larger(value(-20), smaller(value(89), x)));
-    const value q = polynomial(
-        e.r, {0.5000000044f, 0.1666666637f, 0.04166636043f, 0.008333389457f, 0.001394066847f, 0.0001984588225f});
-    const value s = left(int_add(e.sum, 126), 23), h = fma(s, fma(e.r * e.r, q, e.r), s - 0.5f);
-    return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, h + h);
-}
+    value_pair(part a, part b) : lower(a), upper(b) {}
+    explicit value_pair(double number) : lower(number), upper(number) {}
+    explicit value_pair(value<float> x) : lower(widened(x, 0)), upper(widened(x, 1)) {}
 
-template <class Rows> value tanh_by(value x) {
-    const value a = smaller(value(Rows::most), abs(x));
-    const value entry = right(fma(a, value(Rows::scale), value(Rows::shift)), code_now()->lanes() == 16 ? 20 : 22);
-    const auto row = [&](int k) {
-        const float* const from = Rows::rows[k];
-        const int low = code_now()->constant_row(from);
-        const int high = code_now()->lanes() == 16 ? code_now()->constant_row(from + 16) : low;
-        return entry.with(vector_op::lookup, 0, value(value::numbered{low}), value(value::numbered{high}));
-    };
-    const value r = a - row(0);
-    value y = row(Rows::degree + 1);
-    for (int k = Rows::degree; k > 0; --k) y = fma(y, r, row(k));
-    return y | sign_bit(x);
-}
-inline value tanh(value x) {
-    return code_now()->lanes() == 16 ? tanh_by<tanh_rows_of_16>(x) : tanh_by<tanh_rows_of_8>(x);
-}
-
-/// The argument reduction of log: x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
-struct log_reduction {
-    value u, biased, f, exponent;
-    explicit log_reduction(value x)
-        : u(int_add(x, 0x3f800000u - 0x3f3504f3u)), biased(right(u, 23)),
-          f(int_add(u & value::bits(0x007fffff), 0x3f3504f3) - 1.f),
-          exponent((biased | value::bits(0x4b000000)) - (8388608.f + 127)) {}
-};
-inline value log_of_parts(value exponent, value f) {
-    const value square = f * f, half_square = f * 0.5f * f;
-    const value p = polynomial(f, {0.333333126f, -0.250000096f, 0.2000211866f, -0.1666799584f, 0.1421955242f,
-                                   -0.1240558915f, 0.1188816206f, -0.1167565031f, 0.06746639084f});
-    const value tail = fma(exponent, value(-2.12194440e-4f), square * f * p);
-    return fma(exponent, value(0.693359375f), f + (tail - half_square));
-}
-/// Returns y, the logarithm of x, if x is positive and finite. Returns the infinity or NaN that other x require.
-inline value log_at_ends(value x, value y) {
-    const value infinity = value::bits(0x7f800000), zero = value(0);
-    const value upper = select(x < infinity, y, x);
-    return select(x <= zero, select(x == zero, value::bits(0xff800000), value::bits(0x7fc00000)), upper);
-}
-inline value log(value x) {
-    const truth subnormal = x < value(std::numeric_limits<float>::min());
-    const log_reduction parts(select(subnormal, x * 8388608.f, x));
-    return log_at_ends(x, log_of_parts(parts.exponent - select(subnormal, value(23), value(0)), parts.f));
-}
-inline value log1p(value x) {
-    const value u = 1.f + x, x_in_u = u - 1.f, one_in_u = u - x_in_u;
-    const value lost = (1.f - one_in_u) + (x - x_in_u);
-    const log_reduction parts(u);
-    // 2^(1 - exponent): 255 - biased, as ~biased + 256
-    const value shrink = left(int_add(parts.biased ^ value::bits(0xffffffff), 256), 23);
-    const value y = log_at_ends(u, log_of_parts(parts.exponent, fma(lost * 0.5f, shrink, parts.f)));
-    return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, y);
-}
-
-/// The argument reduction of sine and cosine: |x| = n π/2 + r with |r| <= π/4. The low bits of `sum` hold n. `behind` is the part of r
-/// below the last place of a float. It is added at the end, since loops over scalars wait for every operation on the path to a sine.
-struct angle {
-    value x, sum, r, behind;
-    explicit angle(value number)
-        : x(abs(number)), sum(fma(x, value(0.636619772367581343076f), value(much))), r(0), behind(0) {
-        const value m = sum - much, next = fnma(m, value(0x1.fb4p-12f), fnma(m, value(0x1.92p+0f), x));
-        r = fnma(m, value(0x1.444p-24f), next);
-        behind = fnma(m, value(0x1.68c234p-39f), fnma(m, value(0x1.444p-24f), next - r));
+    friend value_pair operator+(value_pair a, value_pair b) { return {a.lower + b.lower, a.upper + b.upper}; }
+    friend value_pair operator-(value_pair a, value_pair b) { return {a.lower - b.lower, a.upper - b.upper}; }
+    friend value_pair operator*(value_pair a, value_pair b) { return {a.lower * b.lower, a.upper * b.upper}; }
+    friend value_pair operator/(value_pair a, value_pair b) { return {a.lower / b.lower, a.upper / b.upper}; }
+    friend value_pair operator-(value_pair a) { return {-a.lower, -a.upper}; }
+    friend value_pair operator&(value_pair a, value_pair b) { return {a.lower & b.lower, a.upper & b.upper}; }
+    friend value_pair operator|(value_pair a, value_pair b) { return {a.lower | b.lower, a.upper | b.upper}; }
+    friend value_pair operator^(value_pair a, value_pair b) { return {a.lower ^ b.lower, a.upper ^ b.upper}; }
+    friend truth_pair operator==(value_pair a, value_pair b) { return {a.lower == b.lower, a.upper == b.upper}; }
+    friend truth_pair operator!=(value_pair a, value_pair b) { return {a.lower != b.lower, a.upper != b.upper}; }
+    friend truth_pair operator<(value_pair a, value_pair b) { return {a.lower < b.lower, a.upper < b.upper}; }
+    friend truth_pair operator<=(value_pair a, value_pair b) { return {a.lower <= b.lower, a.upper <= b.upper}; }
+    friend value_pair select(truth_pair m, value_pair a, value_pair b) {
+        return {select(m.lower, a.lower, b.lower), select(m.upper, a.upper, b.upper)};
     }
-    truth odd() const { return (left(sum, 31) | value(1)) < value(0); }
-    /// Returns the sign bit: bit 1 of n + ahead.
-    value sign(int ahead) const { return sign_bit(left(int_add(sum, static_cast<std::uint32_t>(ahead)), 30)); }
-    value sine() const {
-        const value z = r * r;
-        const value p = fma(z * z, fma(z, value(2.718046476e-6f), value(-0.0001983930442f)),
-                            fma(z, value(0.008333329281f), value(-0.1666666664f)));
-        return r + fma(z * r, p, behind);
+    friend value_pair fma(value_pair a, value_pair b, value_pair c) {
+        return {fma(a.lower, b.lower, c.lower), fma(a.upper, b.upper, c.upper)};
     }
-    value cosine() const {
-        const value z = r * r;
-        const value p = polynomial(z, {0.04166664555f, -0.001388730987f, 2.4432413e-5f});
-        return fma(z, value(-0.5f), value(1)) + fma(z * z, p, -(behind * r));
+    friend value_pair fnma(value_pair a, value_pair b, value_pair c) {
+        return {fnma(a.lower, b.lower, c.lower), fnma(a.upper, b.upper, c.upper)};
     }
-    /// Returns y in lanes where |x| is within the range of the vector code. Other lanes get the exact function `number`.
-    value within(value y, exact_number function, value number) const {
-        return y.with(vector_op::exact, function, x, number, value(exact_functions[function].most));
+    friend value_pair larger(value_pair a, value_pair b) {
+        return {larger(a.lower, b.lower), larger(a.upper, b.upper)};
+    }
+    friend value_pair smaller(value_pair a, value_pair b) {
+        return {smaller(a.lower, b.lower), smaller(a.upper, b.upper)};
+    }
+    friend value_pair abs(value_pair x) { return {abs(x.lower), abs(x.upper)}; }
+    friend value_pair floor(value_pair x) { return {floor(x.lower), floor(x.upper)}; }
+    friend value_pair add_bits(value_pair x, std::uint64_t n) { return {add_bits(x.lower, n), add_bits(x.upper, n)}; }
+    friend value_pair add_bits(value_pair x, value_pair y) {
+        return {add_bits(x.lower, y.lower), add_bits(x.upper, y.upper)};
+    }
+    friend value_pair shift_bits_left(value_pair x, int n) {
+        return {shift_bits_left(x.lower, n), shift_bits_left(x.upper, n)};
+    }
+    friend value_pair shift_bits_right(value_pair x, int n) {
+        return {shift_bits_right(x.lower, n), shift_bits_right(x.upper, n)};
+    }
+    friend value_pair scaled(value_pair p, const register_math::rounded_number<value_pair>& n) {
+        return register_math::scaled_in_two_steps(p, n);
+    }
+    friend register_math::log_parts<value_pair> log_parts_of(value_pair x) {
+        return register_math::log_parts_in_steps(x);
+    }
+    friend value_pair log_at_ends(value_pair x, value_pair y) { return register_math::log_at_ends_in_steps(x, y); }
+
+private:
+    static part widened(value<float> x, int which) {
+        return part::numbered{appended(vector_op::widen, which, sizeof(double), x)};
     }
 };
-inline value sin(value x) {
-    const angle a(x);
-    return a.within(select(a.odd(), a.cosine(), a.sine()) ^ a.sign(0) ^ sign_bit(x), exact_sine, x);
+
+// ---- elementary functions, which register_math.hpp computes ---------------------------------------------------------------
+
+template <std::floating_point T> value<T> scaled(value<T> p, const register_math::rounded_number<value<T>>& n) {
+    if (code_now()->wide()) return p.with(vector_op::scale, 0, n.value());
+    return register_math::scaled_in_two_steps(p, n);
 }
-inline value cos(value x) {
-    const angle a(x);
-    return a.within(select(a.odd(), a.sine(), a.cosine()) ^ a.sign(1), exact_cosine, x);
+template <std::floating_point T> register_math::log_parts<value<T>> log_parts_of(value<T> x) {
+    return register_math::log_parts_in_steps(x);
+}
+template <std::floating_point T> value<T> log_at_ends(value<T> x, value<T> y) {
+    return register_math::log_at_ends_in_steps(x, y);
+}
+/// Returns y in lanes where `size` is within the range of the vector code. Other lanes get the exact function of x.
+template <std::floating_point T> value<T> exact_beyond(value<T> y, value<T> size, value<T> x, exact_number number) {
+    return y.with(vector_op::exact, number, size, x, value<T>(most_reduced_angle<T>));
 }
 
-/// The vector type of an element type: `value` for float, `truth` for bool.
-template <class T> struct type_of;
-template <> struct type_of<float> {
-    using type = value;
-    static value make(int id) { return value::numbered{id}; }
+// Not inline: they are long, and many ops call them.
+template <std::floating_point T> RILL_NO_INLINE value<T> exp(value<T> x) { return register_math::exp(x); }
+template <std::floating_point T> RILL_NO_INLINE value<T> expm1(value<T> x) { return register_math::expm1(x); }
+template <std::floating_point T> RILL_NO_INLINE value<T> log(value<T> x) { return register_math::log(x); }
+template <std::floating_point T> RILL_NO_INLINE value<T> log1p(value<T> x) { return register_math::log1p(x); }
+template <std::floating_point T> RILL_NO_INLINE value<T> sin(value<T> x) { return register_math::sin(x); }
+template <std::floating_point T> RILL_NO_INLINE value<T> cos(value<T> x) { return register_math::cos(x); }
+template <std::floating_point T> RILL_NO_INLINE value<T> tan(value<T> x) { return register_math::tan(x); }
+
+/// The rows of tanh_rows.hpp as constants of the code.
+template <class Rows> struct emitted_rows : Rows {
+    value<float> entry;
+    explicit emitted_rows(value<float> x) : entry(shift_bits_right(x, code_now()->wide() ? 20 : 22)) {}
+    value<float> operator[](int k) const {
+        using numbered = value<float>::numbered;
+        const float* const row = Rows::rows[k];
+        const int low = code_now()->constant_row(row);
+        const int high = code_now()->wide() ? code_now()->constant_row(row + 16) : low;
+        return entry.with(vector_op::lookup, 0, value<float>(numbered{low}), value<float>(numbered{high}));
+    }
+};
+template <std::floating_point T> RILL_NO_INLINE value<T> tanh(value<T> x) {
+    if constexpr (std::is_same_v<T, double>)
+        return register_math::tanh_by_exponential(x);
+    else if (code_now()->wide())
+        return register_math::tanh_by_table<emitted_rows<tanh_rows_of_16>>(x);
+    else
+        return register_math::tanh_by_table<emitted_rows<tanh_rows_of_8>>(x);
+}
+
+/// Computes with doubles, which fill two registers.
+template <std::same_as<float> T> RILL_NO_INLINE value<T> pow(value<T> x, value<T> y) {
+    const value_pair result = register_math::rough_pow(value_pair(x), value_pair(y));
+    return value<T>(typename value<T>::numbered{appended(vector_op::narrow, 0, sizeof(T), result.lower, result.upper)});
+}
+// there is no vector code; deleted, so that overload resolution finds no other function of this name
+template <class T>
+    requires(!std::same_as<T, float>)
+void pow(value<T>, value<T>) = delete;
+
+/// The vector type of an element type: `truth` for bool, else `value`.
+template <class T> struct type_of {
+    using type = value<T>;
+    static type make(int id) { return typename type::numbered{id}; }
 };
 template <> struct type_of<bool> {
     using type = truth;
     static truth make(int id) { return {id}; }
 };
 
-template <class T> inline constexpr bool is_known = std::is_same_v<T, float> || std::is_same_v<T, bool>;
+template <class T> inline constexpr bool is_number = type_set<float, double, std::int32_t, std::int64_t>::has<T>;
+
+/// True if there is vector code for an op over these element types: numbers of one size, and truth values.
+template <class... T>
+inline constexpr bool are_known =
+    ((is_number<T> || std::is_same_v<T, bool>) && ...) &&
+    !((... || (is_number<T> && sizeof(T) == 4)) && (... || (is_number<T> && sizeof(T) == 8)));
 
 template <class Op, class... T, std::size_t... I>
 int append_op(jit_ir& to, const int* args, std::index_sequence<I...>) {
@@ -290,7 +358,7 @@ vector_emitter find_vector_op(const std::string& key);
 
 template <class Op, class... T> void register_vector_op() {
     using R = elementwise_result<Op, T...>;
-    if constexpr (vectors::is_known<R> && (vectors::is_known<T> && ...))
+    if constexpr (vectors::are_known<R, T...>)
         register_vector_op(key_of<structure<Op, R, leaf<T>...>>(), [](jit_ir& to, const int* args) {
             return vectors::append_op<Op, T...>(to, args, std::index_sequence_for<T...>());
         });

@@ -22,9 +22,11 @@ public:
         // rsp + rbx
         int number = 0;
     };
-    /// An opcode: its byte, opcode map (1: 0F, 2: 0F38, 3: 0F3A) and prefix (0: none, 1: 66, 2: F3).
+    /// An opcode: its byte, opcode map (1: 0F, 2: 0F38, 3: 0F3A), prefix (0: none, 1: 66, 2: F3, 3: F2), and the bit W, which many
+    /// instructions over elements of 8 bytes require.
     struct vector_opcode {
         std::uint8_t code, map, prefix;
+        bool w = false;
     };
 
     explicit x86_assembler(bool wide) : wide_(wide) {}
@@ -40,8 +42,8 @@ public:
     void vector(vector_opcode op, int first, int second, operand last, int immediate = -1, int mask = 0);
     /// Loads 64 bits from [base + offset].
     void load(general to, general base, int offset);
-    /// Broadcasts the float at [from] to all lanes.
-    void splat(int to, general from);
+    /// Broadcasts the element of 4 or 8 bytes at [from] to all lanes.
+    void splat(int to, general from, int element_bytes = 4);
 
     std::size_t here() const { return code_.size(); }
     /// Patches the rel32 at `at` to jump to `to`.

@@ -19,13 +19,13 @@ RILL_COLD void x86_assembler::number(std::int64_t value, int count) {
 RILL_COLD void x86_assembler::vector(vector_opcode op, int first, int second, operand last, int immediate, int mask) {
     // the prefix stores all register extension bits inverted
     const int number = last.kind == operand::is::vector || last.kind == operand::is::element ? last.number : 0;
-    const int r = ~first >> 3 & 1, b = ~number >> 3 & 1;
+    const int r = ~first >> 3 & 1, b = ~number >> 3 & 1, w = op.w << 7;
     if (wide_) {
         const int x = last.kind == operand::is::vector ? ~number >> 4 & 1 : 1;
-        bytes({0x62, r << 7 | x << 6 | b << 5 | (~first >> 4 & 1) << 4 | op.map, (~second & 15) << 3 | 4 | op.prefix,
-               2 << 5 | (~second >> 4 & 1) << 3 | mask});
+        bytes({0x62, r << 7 | x << 6 | b << 5 | (~first >> 4 & 1) << 4 | op.map,
+               w | (~second & 15) << 3 | 4 | op.prefix, 2 << 5 | (~second >> 4 & 1) << 3 | mask});
     } else {
-        bytes({0xc4, r << 7 | 1 << 6 | b << 5 | op.map, (~second & 15) << 3 | 4 | op.prefix});
+        bytes({0xc4, r << 7 | 1 << 6 | b << 5 | op.map, w | (~second & 15) << 3 | 4 | op.prefix});
     }
     bytes({op.code});
     last_operand(first, last, immediate);
@@ -51,14 +51,15 @@ RILL_COLD void x86_assembler::load(general to, general base, int offset) {
     number(offset, 4);
 }
 
-RILL_COLD void x86_assembler::splat(int to, general from) {
+RILL_COLD void x86_assembler::splat(int to, general from, int element_bytes) {
     // `from` must not be rsp, rbp, r12 or r13: as bases they need more bytes
     const int r = ~to >> 3 & 1, b = ~from >> 3 & 1;
+    const bool eight = element_bytes == 8;
     if (wide_)
-        bytes({0x62, r << 7 | 1 << 6 | b << 5 | (~to >> 4 & 1) << 4 | 2, 0x7d, 2 << 5 | 1 << 3});
+        bytes({0x62, r << 7 | 1 << 6 | b << 5 | (~to >> 4 & 1) << 4 | 2, eight << 7 | 0x7d, 2 << 5 | 1 << 3});
     else
         bytes({0xc4, r << 7 | 1 << 6 | b << 5 | 2, 0x7d});
-    bytes({0x18, (to & 7) << 3 | (from & 7)});
+    bytes({0x18 + eight, (to & 7) << 3 | (from & 7)});
 }
 
 RILL_COLD void x86_assembler::lead(std::size_t at, std::size_t to) {

@@ -6,14 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
 #include <rill/device/cpu/jit/x86_assembler.hpp>
+#include <rill/device/cpu/simd/register_math.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -28,7 +30,7 @@ class x86_loop_maker {
     using is = operand::is;
 
 public:
-    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.lanes() == 16) {
+    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.wide()), bytes_(code.element_bytes()) {
         choose_kept(kept);
         const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
         if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
@@ -56,6 +58,28 @@ private:
     int registers() const { return out_.wide() ? 32 : 16; }
     int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
 
+    bool eight() const { return bytes_ == 8; }
+    int bytes_shift() const { return eight() ? 3 : 2; }
+    /// Returns the opcode of an instruction over packed floats, whose variant for doubles has the prefix 66.
+    opcode packed(std::uint8_t code) const { return {code, 1, eight() ? std::uint8_t{1} : std::uint8_t{0}, eight()}; }
+    /// Returns the opcode of an instruction whose variant for elements of 8 bytes differs by W alone.
+    opcode sized(std::uint8_t code, std::uint8_t map, std::uint8_t prefix = 1) const {
+        return {code, map, prefix, eight()};
+    }
+    /// Returns the opcode of an instruction over integers, which has another byte for elements of 8 bytes.
+    opcode integers(std::uint8_t code_of_4, std::uint8_t code_of_8, std::uint8_t prefix = 1) const {
+        return {eight() ? code_of_8 : code_of_4, 1, prefix, eight()};
+    }
+    /// Returns the opcode of a comparison into a mask register, whose predicate is an immediate.
+    opcode compares(bool of_ints) const { return of_ints ? sized(0x1f, 3) : packed(0xc2); }
+    opcode addition(std::size_t result) const {
+        const bool whole = !code_.integers.empty() && code_.integers[result];
+        return whole ? integers(0xfe, 0xd4) : packed(0x58);
+    }
+    opcode one_number(std::uint8_t code) const { // vmovss or vmovsd
+        return {code, 1, eight() ? std::uint8_t{3} : std::uint8_t{2}, eight()};
+    }
+
     void choose_kept(int kept);
     void prologue();
     void begin_sums();
@@ -65,7 +89,6 @@ private:
     void load_leaf(int v, int now);
     void store(int reg, int result, int now);
     void add_to_sums(int v, int result, int now);
-    static constexpr opcode one_number(std::uint8_t code) { return {code, 1, 2}; } // vmovss
     bool is_summed(std::size_t result) const { return !code_.summed.empty() && code_.summed[result]; }
     bool sums() const { return detail::contains(code_.summed, 1); }
     void store_results(int now);
@@ -80,24 +103,26 @@ private:
     void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
     bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
     int result_register(int v, int now, std::initializer_list<int> alive);
-    void move(int to, operand from) {
-        out_.vector({static_cast<std::uint8_t>(from.kind == is::vector ? 0x28 : 0x10), 1, 0}, to, 0, from);
-    }
+    void move(int to, operand from) { out_.vector(packed(from.kind == is::vector ? 0x28 : 0x10), to, 0, from); }
     void plain(int v, int now, opcode op, bool commutes, int immediate = -1);
     void unary(int v, int now, opcode op, int immediate = -1);
     void shift(int v, int now, int extension);
     void product(int v, int now, std::uint8_t form_213);
     void choose(int v, int now);
+    void compare(int v, int now);
     void compare_choose(int v, int now);
     void lookup(int v, int now);
     void exact(int v, int now);
     void exact_call();
+    void widen(int v, int now);
+    void narrow(int v, int now);
     void once();
     void loop();
     assembler::general pointer(bool result, int number);
 
     const jit_ir& code_;
     x86_assembler out_;
+    int bytes_; // of the elements of the instruction
     std::vector<place> place_;
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
@@ -165,7 +190,7 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
     if (at(v).op != vector_op::constant && of(v).slot < 0 && farthest != never) {
         of(v).slot = slots_++;
         ++spills_;
-        out_.vector({0x11, 1, 0}, best, 0, memory_of(v));
+        out_.vector(packed(0x11), best, 0, memory_of(v));
     }
     of(v).reg = -1;
     holds_[static_cast<std::size_t>(best)] = -1;
@@ -214,7 +239,7 @@ RILL_COLD void x86_loop_maker::unary(int v, int now, opcode op, int immediate) {
 RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
     const int a = at(v).args[0], from = in_register(a, now, {a});
     release(a, now);
-    out_.vector({0x72, 1, 1}, extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
+    out_.vector(integers(0x72, 0x73), extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
 }
 
 /// Emits a * b + c and its variants. `form_213` is the opcode of a = b * a + c; the 132 and 231 forms are at fixed distances.
@@ -234,23 +259,23 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     if (of(c).reg < 0 && of(b).reg >= 0) {
         const operand last = memory_of(c);
         const int rb = of(b).reg;
-        if (dies(a, now)) return out_.vector({form_213, 2, 1}, into(a), rb, last);
-        if (dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, last);
+        if (dies(a, now)) return out_.vector(sized(form_213, 2), into(a), rb, last);
+        if (dies(b, now)) return out_.vector(sized(form_213, 2), into(b), ra, last);
         const int reg = result_register(v, now, {a, b, c});
         move(reg, last);
-        return out_.vector({form_231, 2, 1}, reg, of(a).reg, {is::vector, of(b).reg});
+        return out_.vector(sized(form_231, 2), reg, of(a).reg, {is::vector, of(b).reg});
     }
     const int rc = in_register(c, now, {a, b, c});
     const operand last = anywhere(b);
-    if (dies(c, now)) return out_.vector({form_231, 2, 1}, into(c), ra, last);
-    if (dies(a, now)) return out_.vector({form_132, 2, 1}, into(a), rc, last);
-    if (last.kind == is::vector && dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, {is::vector, rc});
+    if (dies(c, now)) return out_.vector(sized(form_231, 2), into(c), ra, last);
+    if (dies(a, now)) return out_.vector(sized(form_132, 2), into(a), rc, last);
+    if (last.kind == is::vector && dies(b, now)) return out_.vector(sized(form_213, 2), into(b), ra, {is::vector, rc});
     release(a, now), release(b, now);
     const int reg = take(now, {a, b, c});
     // released values are still read below, so `reg` must not be one of their registers
     define(v, reg);
     move(reg, {is::vector, rc});
-    out_.vector({form_231, 2, 1}, reg, ra, last);
+    out_.vector(sized(form_231, 2), reg, ra, last);
 }
 
 RILL_COLD void x86_loop_maker::choose(int v, int now) {
@@ -277,13 +302,28 @@ RILL_COLD void x86_loop_maker::choose(int v, int now) {
     out_.vector({0x4a, 3, 1}, result_register(v, now, {}), rb, last, rm << 4);
 }
 
+RILL_COLD void x86_loop_maker::compare(int v, int now) {
+    const auto& i = at(v);
+    const bool of_ints = i.op == vector_op::int_compare;
+    if (!out_.wide()) {
+        if (!of_ints) return plain(v, now, packed(0xc2), false, i.number);
+        if (i.number == int_equal) return plain(v, now, eight() ? opcode{0x29, 2, 1} : opcode{0x76, 1, 1}, true);
+        return plain(v, now, eight() ? opcode{0x37, 2, 1} : opcode{0x66, 1, 1}, false);
+    }
+    const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
+    out_.vector(compares(of_ints), 1, first, anywhere(b), i.number);
+    release(a, now), release(b, now);
+    out_.vector(sized(0x38, 2, 2), result_register(v, now, {}), 0, {is::vector, 1}); // all bits of the lanes in k1
+}
+
 RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
     const auto [x, y, a, b] = at(v).args;
     const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
-    out_.vector({0xc2, 1, 0}, 1, rx, anywhere(y), at(v).number); // into k1
+    const int how = at(v).number;
+    out_.vector(compares(how >= of_integers), 1, rx, anywhere(y), how & 0xff); // into k1
     const operand last = anywhere(a);
     release(x, now), release(y, now), release(a, now), release(b, now);
-    out_.vector({0x65, 2, 1}, result_register(v, now, {}), rb, last, -1, 1);
+    out_.vector(sized(0x65, 2), result_register(v, now, {}), rb, last, -1, 1);
 }
 
 RILL_COLD void x86_loop_maker::lookup(int v, int now) {
@@ -303,8 +343,8 @@ RILL_COLD void x86_loop_maker::lookup(int v, int now) {
 }
 
 /// Replaces y[k] by the exact function of x[k] where |x[k]| is beyond its `most`.
-inline void exact_lanes(const float* x, float* y, int lanes, int function) noexcept {
-    const auto& f = exact_functions[static_cast<std::size_t>(function)];
+template <class T> void exact_lanes(const T* x, T* y, int lanes, int function) noexcept {
+    const auto& f = exact_functions<T>[static_cast<std::size_t>(function)];
     for (int k = 0; k < lanes; ++k)
         if (std::abs(x[k]) > f.most) y[k] = f.run(x[k]);
 }
@@ -313,7 +353,7 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     const auto [y, size, x, most] = at(v).args;
     const int rs = in_register(size, now, {y, size, x, most}), rx = in_register(x, now, {y, size, x, most}),
               ry = in_register(y, now, {y, size, x, most});
-    constexpr opcode compare{0xc2, 1, 0};
+    const opcode compare = packed(0xc2);
     constexpr int greater = 30;
     if (out_.wide()) {
         out_.vector(compare, 1, rs, anywhere(most), greater);
@@ -321,15 +361,15 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     } else {
         const int mask = take(now - 1, {y, size, x, most});
         out_.vector(compare, mask, rs, anywhere(most), greater);
-        out_.vector({0x50, 1, 0}, assembler::r11, 0, {is::vector, mask}); // vmovmskps
+        out_.vector(packed(0x50), assembler::r11, 0, {is::vector, mask}); // vmovmskps
         out_.bytes({0x45, 0x85, 0xdb});                                   // test r11d, r11d
     }
     out_.bytes({0x0f, 0x84}); // jz
     const std::size_t none = out_.here();
     out_.number(0, 4);
     const operand arguments{is::stack, slot_bytes(exact_slot_)}, results{is::stack, slot_bytes(exact_slot_ + 1)};
-    out_.vector({0x11, 1, 0}, rx, 0, arguments);
-    out_.vector({0x11, 1, 0}, ry, 0, results);
+    out_.vector(packed(0x11), rx, 0, arguments);
+    out_.vector(packed(0x11), ry, 0, results);
     out_.bytes({0x41, 0xbb}); // mov r11d, function
     out_.number(at(v).number, 4);
     out_.bytes({0xe8}); // call
@@ -354,7 +394,7 @@ RILL_COLD void x86_loop_maker::exact_call() {
     const int pushed = out_.wide() ? 80 : 72, saved = slot_bytes(registers()) + 128 - pushed;
     const auto each = [&](int code) {
         for (int r = 0; r < registers(); ++r)
-            out_.vector({static_cast<std::uint8_t>(code), 1, 0}, r, 0, {is::stack, slot_bytes(r)});
+            out_.vector(packed(static_cast<std::uint8_t>(code)), r, 0, {is::stack, slot_bytes(r)});
     };
     out_.bytes({0x48, 0x81, 0xec}); // sub rsp, saved
     out_.number(saved, 4);
@@ -366,13 +406,39 @@ RILL_COLD void x86_loop_maker::exact_call() {
     out_.bytes({0xba}); // mov edx, lanes
     out_.number(code_.lanes(), 4);
     out_.bytes({0x44, 0x89, 0xd9, 0x48, 0xb8}); // mov ecx, r11d; mov rax, …
-    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&exact_lanes)), 8);
+    const auto routine = eight() ? reinterpret_cast<std::uintptr_t>(&exact_lanes<double>)
+                                 : reinterpret_cast<std::uintptr_t>(&exact_lanes<float>);
+    out_.number(static_cast<std::int64_t>(routine), 8);
     out_.bytes({0xc5, 0xf8, 0x77, 0xff, 0xd0}); // vzeroupper; call rax
     each(0x10);
     out_.bytes({0x48, 0x81, 0xc4}); // add rsp, saved
     out_.number(saved, 4);
     if (out_.wide()) out_.bytes({0x58, 0xc5, 0xf8, 0x92, 0xd0}); // pop rax; kmovw k2, eax
     out_.bytes({0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0xc3});
+}
+
+RILL_COLD void x86_loop_maker::widen(int v, int now) {
+    const int a = at(v).args[0], from = in_register(a, now, {a});
+    release(a, now);
+    const int reg = result_register(v, now, {});
+    const bool upper = at(v).number == 1;
+    if (upper) // vextractf128 or vextractf64x4
+        out_.vector(out_.wide() ? opcode{0x1b, 3, 1, true} : opcode{0x19, 3, 1}, from, 0, {is::vector, reg}, 1);
+    out_.vector({0x5a, 1, 0}, reg, 0, {is::vector, upper ? reg : from}); // vcvtps2pd
+}
+
+RILL_COLD void x86_loop_maker::narrow(int v, int now) {
+    const int a = at(v).args[0], b = at(v).args[1];
+    const int lower = in_register(a, now, {a, b}), upper = in_register(b, now, {a, b});
+    const int reg = take(now - 1, {a, b});
+    define(v, reg);
+    const int other = take(now - 1, {a, b, v});
+    const opcode convert{0x5a, 1, 1, out_.wide()}; // vcvtpd2ps
+    out_.vector(convert, reg, 0, {is::vector, lower});
+    out_.vector(convert, other, 0, {is::vector, upper});
+    // vinsertf128 or vinsertf64x4
+    out_.vector(out_.wide() ? opcode{0x1a, 3, 1, true} : opcode{0x18, 3, 1}, reg, reg, {is::vector, other}, 1);
+    release(a, now), release(b, now);
 }
 
 RILL_COLD void x86_loop_maker::compute(int v, int now) {
@@ -382,19 +448,26 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::splat:
     case vector_op::scalar: return;
     case vector_op::leaf: return load_leaf(v, now);
-    case vector_op::add: return plain(v, now, {0x58, 1, 0}, true);
-    case vector_op::mul: return plain(v, now, {0x59, 1, 0}, true);
-    case vector_op::sub: return plain(v, now, {0x5c, 1, 0}, false);
-    case vector_op::smaller: return plain(v, now, {0x5d, 1, 0}, false);
-    case vector_op::div: return plain(v, now, {0x5e, 1, 0}, false);
-    case vector_op::larger: return plain(v, now, {0x5f, 1, 0}, false);
-    case vector_op::bit_and: return plain(v, now, {0x54, 1, 0}, true);
-    case vector_op::bit_or: return plain(v, now, {0x56, 1, 0}, true);
-    case vector_op::bit_xor: return plain(v, now, {0x57, 1, 0}, true);
-    case vector_op::int_add: return plain(v, now, {0xfe, 1, 1}, true);
-    case vector_op::scale: return plain(v, now, {0x2c, 2, 1}, false);
-    case vector_op::sqrt: return unary(v, now, {0x51, 1, 0});
-    case vector_op::round: return unary(v, now, {0x08, 3, 1}, i.number);
+    case vector_op::add: return plain(v, now, packed(0x58), true);
+    case vector_op::mul: return plain(v, now, packed(0x59), true);
+    case vector_op::sub: return plain(v, now, packed(0x5c), false);
+    case vector_op::smaller: return plain(v, now, packed(0x5d), false);
+    case vector_op::div: return plain(v, now, packed(0x5e), false);
+    case vector_op::larger: return plain(v, now, packed(0x5f), false);
+    case vector_op::bit_and: return plain(v, now, packed(0x54), true);
+    case vector_op::bit_or: return plain(v, now, packed(0x56), true);
+    case vector_op::bit_xor: return plain(v, now, packed(0x57), true);
+    case vector_op::int_add: return plain(v, now, integers(0xfe, 0xd4), true);
+    case vector_op::int_sub: return plain(v, now, integers(0xfa, 0xfb), false);
+    case vector_op::int_mul: return plain(v, now, sized(0x40, 2), true);
+    case vector_op::int_mul_halves: return plain(v, now, sized(0xf4, 1), true);
+    case vector_op::int_smaller: return plain(v, now, sized(0x39, 2), true);
+    case vector_op::int_larger: return plain(v, now, sized(0x3d, 2), true);
+    case vector_op::to_float: return unary(v, now, eight() ? opcode{0xe6, 1, 2, true} : opcode{0x5b, 1, 0});
+    case vector_op::to_int: return unary(v, now, eight() ? opcode{0x7a, 1, 1, true} : opcode{0x5b, 1, 2});
+    case vector_op::scale: return plain(v, now, sized(0x2c, 2), false);
+    case vector_op::sqrt: return unary(v, now, packed(0x51));
+    case vector_op::round: return unary(v, now, sized(eight() ? std::uint8_t{0x09} : std::uint8_t{0x08}, 3), i.number);
     case vector_op::int_left: return shift(v, now, 6);
     case vector_op::int_right: return shift(v, now, 2);
     case vector_op::multiply_add: return product(v, now, 0xa8);
@@ -404,15 +477,10 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::compare_choose: return compare_choose(v, now);
     case vector_op::lookup: return lookup(v, now);
     case vector_op::exact: return exact(v, now);
+    case vector_op::widen: return widen(v, now);
+    case vector_op::narrow: return narrow(v, now);
     case vector_op::compare:
-        if (!out_.wide()) return plain(v, now, {0xc2, 1, 0}, false, i.number);
-        {
-            const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
-            out_.vector({0xc2, 1, 0}, 1, first, anywhere(b), i.number);
-            release(a, now), release(b, now);
-            out_.vector({0x38, 2, 2}, result_register(v, now, {}), 0, {is::vector, 1});
-        }
-        return;
+    case vector_op::int_compare: return compare(v, now);
     }
 }
 
@@ -437,8 +505,8 @@ RILL_COLD void x86_loop_maker::prologue() {
         out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
         out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
         const int reg = of(v).kept ? of(v).reg : 0; // register 0 is free: kept values get registers from the top
-        out_.splat(reg, assembler::r11);
-        if (!of(v).kept) out_.vector({0x11, 1, 0}, reg, 0, memory_of(v));
+        out_.splat(reg, assembler::r11, code_.element_bytes());
+        if (!of(v).kept) out_.vector(packed(0x11), reg, 0, memory_of(v));
     }
     for (const int v : kept_)
         if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
@@ -447,42 +515,44 @@ RILL_COLD void x86_loop_maker::prologue() {
 
 RILL_COLD void x86_loop_maker::begin_sums() {
     if (!sums()) return;
-    out_.vector({0x57, 1, 0}, 0, 0, {is::vector, 0}); // xor: register 0 becomes 0
+    out_.vector(packed(0x57), 0, 0, {is::vector, 0}); // xor: register 0 becomes 0
     sum_slot_.resize(code_.results.size());
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
         sum_slot_[r] = slots_;
         for (int part = 0; part < partial_sums; ++part)
-            out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(slots_++)});
+            out_.vector(packed(0x11), 0, 0, {is::stack, slot_bytes(slots_++)});
     }
 }
 
 /// Adds the four partial sums in pairs, then halves of the register, in the order of combine_fold.
 RILL_COLD void x86_loop_maker::end_sums() {
     if (!sums()) return;
-    constexpr opcode add{0x58, 1, 0}, shuffle_numbers{0x04, 3, 1};
+    constexpr opcode shuffle_numbers{0x04, 3, 1};
     const opcode shuffle_lanes = out_.wide() ? opcode{0x43, 3, 1} : opcode{0x06, 3, 1};
-    const auto join = [&](opcode shuffle, int order) {
+    const auto join = [&](opcode add, opcode shuffle, int order) {
         out_.vector(shuffle, 1, 0, {is::vector, 0}, order);
         out_.vector(add, 0, 0, {is::vector, 1});
     };
     out_.bytes({0x31, 0xc0}); // xor eax, eax
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
+        const opcode add = addition(r);
         const auto part = [&](int k) { return operand{is::stack, slot_bytes(sum_slot_[r] + k)}; };
         move(0, part(0)), out_.vector(add, 0, 0, part(1));
         move(1, part(2)), out_.vector(add, 1, 1, part(3));
         out_.vector(add, 0, 0, {is::vector, 1});
-        if (out_.wide()) join(shuffle_lanes, 0x4e);
-        join(shuffle_lanes, out_.wide() ? 0xb1 : 1);
-        join(shuffle_numbers, 0x4e), join(shuffle_numbers, 0xb1);
+        if (out_.wide()) join(add, shuffle_lanes, 0x4e);
+        join(add, shuffle_lanes, out_.wide() ? 0xb1 : 1);
+        join(add, shuffle_numbers, 0x4e);
+        if (!eight()) join(add, shuffle_numbers, 0xb1);
         out_.vector(one_number(0x11), 0, 0, {is::element, pointer(true, static_cast<int>(r))});
     }
 }
 
 /// Computes the mask of the remaining lanes, whose bytes are in r11.
 RILL_COLD void x86_loop_maker::find_rest() {
-    out_.bytes({0x49, 0xc1, 0xeb, 2}); // shr r11: elements
+    out_.bytes({0x49, 0xc1, 0xeb, bytes_shift()}); // shr r11: elements
     if (out_.wide()) {
         out_.bytes({0xbe, 0xff, 0xff, 0xff, 0xff}); // mov esi, -1
         out_.bytes({0xc4, 0xe2, 0x20, 0xf5, 0xf6}); // bzhi esi, esi, r11d
@@ -494,7 +564,7 @@ RILL_COLD void x86_loop_maker::find_rest() {
     out_.bytes({0xc4, 0xe2, 0x7d, 0x58, 0xc0}); // vpbroadcastd ymm0, xmm0
     out_.vector({0x66, 1, 1}, 0, 0,
                 {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: elements > lane number, per lane
-    out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(mask_slot_)});
+    out_.vector(packed(0x11), 0, 0, {is::stack, slot_bytes(mask_slot_)});
 }
 
 RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
@@ -503,9 +573,9 @@ RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
     if (code_.one_element) return out_.vector(one_number(0x10), reg, 0, {is::element, from});
     if (masked_ && !out_.wide()) {
         move(reg, {is::stack, slot_bytes(mask_slot_)});
-        return out_.vector({0x2c, 2, 1}, reg, reg, {is::element, from});
+        return out_.vector({std::uint8_t(eight() ? 0x2d : 0x2c), 2, 1}, reg, reg, {is::element, from});
     }
-    out_.vector({0x10, 1, 0}, reg, 0, {is::element, from}, -1, masked_ ? 2 | assembler::zeroing : 0);
+    out_.vector(packed(0x10), reg, 0, {is::element, from}, -1, masked_ ? 2 | assembler::zeroing : 0);
 }
 
 RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
@@ -516,20 +586,21 @@ RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
     }
     const auto to = pointer(true, result);
     if (code_.one_element) return out_.vector(one_number(0x11), reg, 0, {is::element, to});
-    if (masked_ && !out_.wide()) return out_.vector({0x2e, 2, 1}, reg, mask, {is::element, to});
-    out_.vector({0x11, 1, 0}, reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
+    if (masked_ && !out_.wide())
+        return out_.vector({std::uint8_t(eight() ? 0x2f : 0x2e), 2, 1}, reg, mask, {is::element, to});
+    out_.vector(packed(0x11), reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
 }
 
 RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
     const int reg = in_register(v, now, {v}), sum = take(now, {v});
-    if (masked_ && out_.wide()) out_.vector({0x28, 1, 0}, sum, 0, {is::vector, reg}, -1, 2 | assembler::zeroing);
+    if (masked_ && out_.wide()) out_.vector(packed(0x28), sum, 0, {is::vector, reg}, -1, 2 | assembler::zeroing);
     if (masked_ && !out_.wide()) {
         move(sum, {is::stack, slot_bytes(mask_slot_)});
-        out_.vector({0x54, 1, 0}, sum, sum, {is::vector, reg});
+        out_.vector(packed(0x54), sum, sum, {is::vector, reg});
     }
     const operand to{is::partial, slot_bytes(sum_slot_[static_cast<std::size_t>(result)])};
-    out_.vector({0x58, 1, 0}, sum, masked_ ? sum : reg, to);
-    out_.vector({0x11, 1, 0}, sum, 0, to);
+    out_.vector(addition(static_cast<std::size_t>(result)), sum, masked_ ? sum : reg, to);
+    out_.vector(packed(0x11), sum, 0, to);
 }
 
 /// Stores the results that are computed by instruction `now`, once all leaves are read.
@@ -552,7 +623,9 @@ RILL_COLD void x86_loop_maker::store_results(int now) {
 RILL_COLD void x86_loop_maker::body() {
     stored_.assign(code_.results.size(), 0);
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
+        bytes_ = code_.bytes_of(at(v));
         compute(v, v);
+        bytes_ = code_.element_bytes();
         store_results(v);
     }
 }
@@ -564,8 +637,8 @@ RILL_COLD void x86_loop_maker::once() {
 
 RILL_COLD void x86_loop_maker::loop() {
     out_.load(assembler::rsi, assembler::rdi, 32);
-    out_.bytes({0x48, 0xc1, 0xfe, out_.wide() ? 4 : 3}); // sar rsi: whole registers
-    out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5}); // shl rsi: bytes
+    out_.bytes({0x48, 0xc1, 0xfe, std::countr_zero(unsigned(code_.lanes()))}); // sar rsi: whole registers
+    out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5});                       // shl rsi: bytes
     prologue();
     const auto places = place_;
     const auto holds = holds_;
@@ -591,7 +664,7 @@ RILL_COLD void x86_loop_maker::loop() {
     const int slots_of_loop = std::exchange(slots_, slots);
     place_ = places, holds_ = holds;
     out_.load(assembler::r11, assembler::rdi, 32);
-    out_.bytes({0x49, 0xc1, 0xe3, 2, 0x49, 0x29, 0xc3, 0x0f, 0x84}); // shl r11: bytes; sub r11, rax; jz end
+    out_.bytes({0x49, 0xc1, 0xe3, bytes_shift(), 0x49, 0x29, 0xc3, 0x0f, 0x84}); // shl r11: bytes; sub r11, rax; jz end
     const std::size_t end = out_.here();
     out_.number(0, 4);
     find_rest();
@@ -622,13 +695,14 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
     auto rows = code_.rows();
     auto& numbers = rows.emplace_back();
-    std::iota(numbers.begin(), numbers.end(), 0u);
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+        numbers[k] = static_cast<std::uint32_t>(4 * k) / static_cast<unsigned>(code_.element_bytes());
     return out_.with_constants(rows);
 }
 
 RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
     // keep as many constants in registers as possible without spilling other values
-    const int most = code.lanes() == 16 ? 24 : 9;
+    const int most = code.wide() ? 24 : 9;
     std::vector<std::uint8_t> made;
     for (int kept = most;; kept = kept * 2 / 3) {
         x86_loop_maker maker(code, kept);

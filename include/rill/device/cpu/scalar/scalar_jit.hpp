@@ -7,9 +7,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct scalar_code;
 
-/// Merges successive calls that compute floats from floats into calls of machine code. Floats that pass from one merged call to another
-/// keep their places. Truth values are recomputed where they are read. Repeated parts of long codes share one function. If a group cannot
-/// be compiled, all calls stay as they are.
+/// Merges successive calls that compute with numbers of one size into calls of machine code. Numbers that pass from
+/// one merged call to another keep their places. Truth values are recomputed where they are read. Repeated parts of long codes share one
+/// function. If a group cannot be compiled, all calls stay as they are.
 void join_calls(scalar_code& code, const code_emitter& emit);
 
 }}} // namespace rill::RILL_ABI::detail

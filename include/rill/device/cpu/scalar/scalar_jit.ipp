@@ -57,21 +57,32 @@ private:
     /// Returns the call that computes a value, if it may be merged; else -1.
     int maker_of(int v) const { return maker_[static_cast<std::size_t>(v)]; }
 
+    /// Returns the size of the numbers that most of the work computes. Machine code computes with numbers of one size, so calls over
+    /// others stay alone.
+    std::size_t usual_bytes() const {
+        int four = 0, eight = 0; // costs
+        for (const auto& c : code_.calls)
+            if (c.of && c.writes == 1 && type_of(result_of(c)) != dtype::boolean)
+                (size_of(type_of(result_of(c))) == 8 ? eight : four) += instruction_of(c).op->cost;
+        return eight > four ? 8 : 4;
+    }
+
     void find_kinds() {
         const auto& calls = code_.calls;
         kind_.assign(calls.size(), kind::alone);
         maker_.assign(code_.values.size(), -1);
         std::vector<int> depth(code_.values.size()); // nesting depth of truth values
         constexpr int deepest = 8;                   // each group computes them again
+        const std::size_t bytes = usual_bytes();
         for (std::size_t k = 0; k < calls.size(); ++k) {
             const auto& c = calls[k];
             if (!c.of || c.writes != 1) continue;
             const bool known = detail::all_of(reads(c), [&](int v) {
-                return type_of(v) == dtype::float32 || (type_of(v) == dtype::boolean && maker_of(v) >= 0);
+                return type_of(v) == dtype::boolean ? maker_of(v) >= 0 : size_of(type_of(v)) == bytes;
             });
             const int result = result_of(c);
             const dtype type = type_of(result);
-            if (!known || (type != dtype::float32 && type != dtype::boolean)) continue;
+            if (!known || (type != dtype::boolean && size_of(type) != bytes)) continue;
             if (type == dtype::boolean) {
                 auto& own = depth[static_cast<std::size_t>(result)];
                 for (const int v : reads(c)) own = std::max(own, depth[static_cast<std::size_t>(v)] + 1);
@@ -179,8 +190,7 @@ private:
             }
         };
         for (const auto k : g.calls) leaves_of(leaves_of, code_.calls[k]);
-        p.leaves.assign(g.leaves.size(), dtype::float32);
-        for (const int v : g.leaves) g.forms.ones.push_back(is_one(v));
+        for (const int v : g.leaves) p.leaves.push_back(type_of(v)), g.forms.ones.push_back(is_one(v));
         const auto add = [&](const auto& self, const scalar_code::call& c) -> void {
             for (const int v : reads(c)) // recompute truth values
                 if (!g.number.contains(v)) self(self, code_.calls[static_cast<std::size_t>(maker_of(v))]);
@@ -202,7 +212,9 @@ private:
     }
     bool is_one(int v) const {
         const auto& value = code_.values[static_cast<std::size_t>(v)];
-        return value.where == scalar_code::home::constant && code_.constants[value.number] == scalar_value(1.f);
+        if (value.where != scalar_code::home::constant) return false;
+        const auto& number = code_.constants[value.number];
+        return number == scalar_value(1.f) || number == scalar_value(1.0);
     }
     bool in_group(const group& g, int v) const {
         return in_[static_cast<std::size_t>(v)] == static_cast<int>(&g - groups_.data());
