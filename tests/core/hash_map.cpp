@@ -41,6 +41,24 @@ TEST_CASE("hash_map: holds what a map of the standard library holds, in the orde
     CHECK(!ours.contains(order[0]));
 }
 
+TEST_CASE("hash_map: entries that a condition accepts are erased, the others stay in order") {
+    hash_map<int, std::string> m;
+    for (int key = 0; key < 100; ++key) m.try_emplace(key, std::to_string(key));
+    erase_if(m, [](const auto& e) { return e.first % 3 == 0; });
+    CHECK(m.size() == 66);
+    for (int key = 0; key < 100; ++key) {
+        CHECK(m.contains(key) == (key % 3 != 0));
+        if (key % 3 != 0) CHECK(m.at(key) == std::to_string(key));
+    }
+    int last = 0;
+    for (const auto& [key, value] : m) CHECK(std::exchange(last, key) < key);
+    CHECK(m.try_emplace(3, "again").is_new);
+    CHECK(m.at(3) == "again");
+    erase_if(m, [](const auto&) { return true; });
+    CHECK(m.empty());
+    CHECK_FALSE(m.contains(3));
+}
+
 TEST_CASE("hash_map: an entry is made by asking for it, and changed in place") {
     CHECK(hash_map<int, int>{{1, 2}, {3, 4}, {1, 5}}.at(1) == 2);
     hash_map<std::string, std::unique_ptr<int>> m;

@@ -26,6 +26,11 @@ public:
     }
     void add(std::uint64_t hash, std::uint32_t number);
     void reserve(std::size_t count);
+    /// Removes all numbers, and keeps the memory: as many as before can be added without an allocation.
+    void clear() noexcept {
+        for (auto& e : entries_) e = {};
+        count_ = 0;
+    }
     [[noreturn]] static void throw_unknown();
 
 private:

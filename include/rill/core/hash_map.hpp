@@ -37,8 +37,8 @@ template <class K> std::uint64_t hash_key(const K& key) {
     }
 }
 
-/// A replacement for std::unordered_map without erasure, for the library's own look-ups. Entries are kept in insertion order,
-/// so iteration is the same in every run. One hash_index class serves all types: six functions per type instead of some twenty.
+/// A replacement for std::unordered_map without erasure of single keys, for the library's own look-ups. Entries are kept in
+/// insertion order, so iteration is the same in every run. One hash_index class serves all types: six functions per type instead of some twenty.
 /// Insertions may move entries.
 template <class K, class V> class hash_map {
 public:
@@ -89,6 +89,13 @@ public:
         return {begin() + at, true};
     }
     V& operator[](const K& key) { return try_emplace(key).at->second; }
+    /// Erases the entries for which drop(entry) is true, in linear time and without an allocation.
+    template <class Predicate> friend void erase_if(hash_map& m, const Predicate& drop) noexcept {
+        erase_if(m.entries_, drop);
+        m.index_.clear();
+        for (std::size_t at = 0; at < m.size(); ++at)
+            m.index_.add(hash_key(m.entries_[at].first), static_cast<std::uint32_t>(at));
+    }
 
 private:
     template <class Q = K> std::size_t place_of(std::uint64_t hash, const Q& key) const {

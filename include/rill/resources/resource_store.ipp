@@ -190,15 +190,10 @@ RILL_COLD void resource_store::end(const char* why) noexcept {
 }
 
 RILL_COLD void resource_store::forget(const graph_state& g) noexcept {
-    const auto others = [&](const auto& all) {
-        std::remove_cvref_t<decltype(all)> kept;
-        for (const auto& [n, state] : all)
-            if (n->owner != &g) kept.try_emplace(n, state);
-        return kept;
-    };
+    const auto is_of = [&](const auto& entry) { return entry.first->owner == &g; };
     const std::lock_guard lock(mutex_);
-    variables_ = others(variables_);
-    resources_ = others(resources_);
+    erase_if(variables_, is_of); // without an allocation: entries of a graph that is gone must not stay
+    erase_if(resources_, is_of);
 }
 
 RILL_INLINE void resource_store::release() noexcept {
