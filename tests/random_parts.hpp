@@ -13,6 +13,7 @@
 #include <rill/rill.hpp>
 
 #include "seeds.hpp"
+#include "without_emitter.hpp"
 
 namespace random_parts {
 
@@ -22,6 +23,10 @@ inline bool same_bits(const any_array& a, const any_array& b) {
     const auto bytes = static_cast<std::size_t>(a.size()) * size_of(a.dtype());
     return a.type() == b.type() && (bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0);
 }
+
+/// Keeps machine code away, which may round a node in a group otherwise than the node alone (docs/contracts.md). A graph that is cut has
+/// other groups.
+using equal_rounding = without_emitter;
 
 /// A function that draws the device of each node.
 inline device_function drawn_devices(std::vector<std::string> from, std::uint64_t seed) {

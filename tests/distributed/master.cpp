@@ -74,6 +74,7 @@ TEST_CASE("master: random programs over several tasks have the bits of one proce
 }
 
 TEST_CASE("master: random graphs and their gradients over several tasks have the bits of one process", "[random]") {
+    const random_parts::equal_rounding here_and_there;
     std::size_t values = 0;
     local_cluster all({{"ps", 2}, {"worker", 1}});
     seeds::each(16, [&](std::uint64_t seed) {

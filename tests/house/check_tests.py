@@ -28,7 +28,7 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
-TESTS_WITHOUT_HEADER = {"device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
+                        "device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
                         "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
                         "distributed/namespaces": "tasks in network namespaces, whose link is cut",
