@@ -12,6 +12,7 @@
 
 #include <rill/rill.hpp>
 
+#include "ops/harness.hpp"
 #include "seeds.hpp"
 #include "without_emitter.hpp"
 
@@ -23,9 +24,13 @@ inline bool same_bits(const any_array& a, const any_array& b) {
     const auto bytes = static_cast<std::size_t>(a.size()) * size_of(a.dtype());
     return a.type() == b.type() && (bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0);
 }
+/// Returns true if the values are the same but for rounding.
+inline bool nearly_same(const any_array& a, const any_array& b) {
+    return a.type() == b.type() && op_test::far_apart(op_test::reals(a), op_test::reals(b), 1e-9).empty();
+}
 
 /// Keeps machine code away, which may round a node in a group otherwise than the node alone (docs/contracts.md). A graph that is cut has
-/// other groups.
+/// other groups. Sums of more than one block still go by what is fused.
 using equal_rounding = without_emitter;
 
 /// A function that draws the device of each node.

@@ -71,7 +71,7 @@ detail::part_graph loaded(const detail::part_graph& p) {
 
 TEST_CASE("partitioned run: random graphs, whole and cut, give the same bits, so do parts saved and loaded",
           "[random]") {
-    const random_parts::equal_rounding here_and_there;
+    const random_parts::equal_rounding everywhere;
     int cuts = 0;
     seeds::each(8, [&](std::uint64_t seed) {
         random_graph::random r(static_cast<random_graph::random::result_type>(seed));
@@ -102,6 +102,7 @@ TEST_CASE("partitioned run: random graphs, whole and cut, give the same bits, so
 }
 
 TEST_CASE("partitioned run: variables, queues, branches, loops and control edges as in one piece", "[random]") {
+    const random_parts::equal_rounding everywhere;
     seeds::each(25, [&](std::uint64_t seed) {
         const graph g;
         const graph_scope here(g);
@@ -115,6 +116,7 @@ TEST_CASE("partitioned run: variables, queues, branches, loops and control edges
 
 TEST_CASE("partitioned run: random control flow, with writes in bodies and gradients", "[random]") {
     using namespace test_random_control_flow;
+    const random_parts::equal_rounding everywhere;
     each_program(20, drawn::all, [&](std::uint64_t seed, const trial& t) {
         if (!t.is_clear()) return;
         built b(t.p, drawn_devices(cpus(3), seed));

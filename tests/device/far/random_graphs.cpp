@@ -15,7 +15,7 @@
 #include <rill/passes/prune.hpp>
 
 #include "../../catch.hpp"
-#include "../../ops/harness.hpp"
+#include "../../random_parts.hpp"
 #include "by_default.hpp"
 #include "same.hpp"
 
@@ -23,15 +23,9 @@ using namespace rill;
 
 namespace test_far_random_graphs {
 
-bool same_bits(const any_array& a, const any_array& b) {
-    return a.type() == b.type() &&
-           (a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0);
-}
-
 /// Returns true if two values are the same: bit for bit, or, where one rounds differently, nearly.
 bool same_values(const any_array& a, const any_array& b, bool rounds_apart) {
-    if (!rounds_apart && test_far::tolerance == 0) return same_bits(a, b);
-    return a.type() == b.type() && op_test::far_apart(op_test::reals(a), op_test::reals(b), 1e-9).empty();
+    return rounds_apart || test_far::tolerance != 0 ? random_parts::nearly_same(a, b) : random_parts::same_bits(a, b);
 }
 
 /// Every node on the CPU or one of two far devices, by chance.

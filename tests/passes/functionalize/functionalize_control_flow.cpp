@@ -33,8 +33,7 @@ std::vector<std::string> raised(const std::vector<endpoint>& fetches, bool regio
 using list = std::vector<std::string>;
 
 /// The same run with branches and loops in place of primitives, and node by node.
-template <class X, class... F>
-void check_both(const X& x, const decltype(session().run(x))& wanted, const F&... feeds) {
+template <class X, class W, class... F> void check_both(const X& x, const W& wanted, const F&... feeds) {
     CHECK(session().run(x, feeds...) == wanted);
     CHECK(session({.raise_primitives = false}).run(x, feeds...) == wanted);
 }
