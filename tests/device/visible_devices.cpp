@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/visible_devices.hpp>
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -72,7 +73,8 @@ TEST_CASE("visible devices: sessions with equal limits share a virtual device") 
     made = 0;
     virtual_memories all([](const visible_device& d) -> const memory_space* {
         ++made;
-        return new memory_space{.name = d.name("card"), .bytes = d.limit}; // leaked, as spaces are
+        static auto& spaces = *new std::deque<memory_space>; // they live as long as the process
+        return &spaces.emplace_back(memory_space{.name = d.name("card"), .bytes = d.limit});
     });
     const auto* const first = all.of({0, 1, 100});
     CHECK(first->name == "virtual device 1 of card:0");

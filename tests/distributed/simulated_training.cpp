@@ -3,6 +3,7 @@
 // Whatever happens, and when, the weights of each step are those of one process, to the last bit.
 #include <array>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -50,6 +51,7 @@ struct worker_process {
     ~worker_process() {
         client.kill();
         rill::detail::the_client_links().remove(target, to);
+        to->close(std::make_exception_ptr(cancelled("the client is killed"))); // its calls hold it
     }
     virtual_thread client;
     const std::string target;

@@ -56,6 +56,14 @@ void* take(std::size_t bytes, std::size_t alignment) {
     return block;
 }
 
+void* take_or_none(std::size_t bytes, std::size_t alignment) noexcept {
+    try {
+        return take(bytes, alignment);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
 void give_back(void* block) noexcept {
     if (block) live.fetch_sub(1, std::memory_order_relaxed);
     std::free(block);
@@ -86,18 +94,17 @@ bool end_faults() {
 
 } // namespace faults
 
-// The other forms of operator new and delete call these. The address sanitizer has its own of them, of which the one that does not throw would
-// not fit the delete here. Inlined, g++ takes free() for a mistake.
+// The other forms of operator new and delete call these. The address sanitizer has its own of them, of which those that do not throw
+// would not fit the delete here. Inlined, g++ takes free() for a mistake.
 RILL_NO_INLINE void* operator new(std::size_t bytes) { return faults::take(bytes, alignof(std::max_align_t)); }
 RILL_NO_INLINE void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return faults::take(bytes, static_cast<std::size_t>(alignment));
 }
 RILL_NO_INLINE void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(bytes);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
+    return faults::take_or_none(bytes, alignof(std::max_align_t));
+}
+RILL_NO_INLINE void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return faults::take_or_none(bytes, static_cast<std::size_t>(alignment));
 }
 RILL_NO_INLINE void operator delete(void* block) noexcept { faults::give_back(block); }
 RILL_NO_INLINE void operator delete(void* block, std::size_t) noexcept { faults::give_back(block); }
