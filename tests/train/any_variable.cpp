@@ -18,7 +18,8 @@ TEST_CASE("any_variable: dtype, dims and initializer that only run time knows") 
     CHECK(trainable_variables().size() == 2);
     const session s(g);
     s.run(global_variables_initializer());
-    const auto values = s.run(w).elements<double>();
+    const any_array drawn = s.run(w);
+    const auto values = drawn.elements<double>();
     CHECK(std::abs(values[5]) <= std::sqrt(6. / 100));
     CHECK(values[5] != values[6]);
     CHECK(s.run(n).elements<int>()[1] == 7);
