@@ -62,7 +62,7 @@ TEST_CASE("programs: dynamic_rnn") {
     const graph g;
     const graph_scope here(g);
     g.set_seed(1);
-    const int training_steps = steps(60, 10000);
+    const int training_steps = steps(20, 10000);
 
     placeholder<float, dyn, seq_max_len, 1> x("x");
     placeholder<float, dyn, n_classes> y("y");
