@@ -161,6 +161,26 @@ TEST_CASE("dataset: a function that throws ends the pull, and the next one goes 
     }
 }
 
+TEST_CASE("dataset: an error of one part ends the whole element of a zip, and the next parts belong together") {
+    const auto numbered = dataset::range(4), broken = numbered.map([](std::int64_t x) {
+        if (x == 1) throw invalid_argument("a bad element");
+        return x * 10;
+    });
+    using pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    const auto read = [](const auto& data) {
+        pairs all;
+        for (const auto [a, b] : data) all.emplace_back(a, b);
+        return all;
+    };
+    const auto count = std::make_shared<std::atomic<std::int64_t>>(0);
+    CHECK(read(dataset::zip(broken, numbered).ignore_errors(count)) == pairs{{0, 0}, {20, 2}, {30, 3}});
+    CHECK(read(dataset::zip(numbered, broken).ignore_errors(count)) == pairs{{0, 0}, {2, 20}, {3, 30}});
+    CHECK(read(dataset::zip(broken, broken).ignore_errors(count)) == pairs{{0, 0}, {20, 20}, {30, 30}});
+    CHECK(*count == 3);
+    CHECK_THROWS_WITH(read(dataset::zip(numbered, broken)), "a bad element");
+    CHECK(read(dataset::zip(broken, numbered.take(1)).ignore_errors()) == pairs{{0, 0}}); // the shortest ends it
+}
+
 TEST_CASE("dataset: iterators of a graph") {
     const graph_scope here{graph()};
     const auto x = dataset::range(3).map([](std::int64_t v) { return static_cast<float>(v); });

@@ -23,28 +23,34 @@ public:
         return detail::all_of(from_, [](const auto& f) { return f->is_ready(); });
     }
     bool next(element_arrays& to, const pull_context& context) override {
-        while (got_.size() < from_.size()) { // after an error the earlier parts are still here
-            element_arrays part;
-            if (!from_[got_.size()]->next(part, context)) return false;
+        while (got_.size() < from_.size()) { // a step that is over leaves the earlier parts here
+            auto part = pull(*from_[got_.size()], context);
+            if (part.is_end) return false;
             got_.push_back(std::move(part));
         }
+        auto all = std::exchange(got_, {});
+        // an element fails as a whole: each source has moved on by one, so that the next parts belong together
+        for (const auto& part : all)
+            if (part.problem) std::rethrow_exception(part.problem);
         to.clear();
-        for (auto& part : std::exchange(got_, {}))
-            for (auto& a : part) to.push_back(std::move(a));
+        for (auto& part : all)
+            for (auto& a : part.arrays) to.push_back(std::move(a));
         return true;
     }
     void save(iterator_archive& to) override {
-        save_elements(to, got_);
+        to.put(static_cast<std::int64_t>(got_.size()));
+        for (const auto& part : got_) save_pulled(to, part);
         for (const auto& f : from_) f->save(to);
     }
     void restore(iterator_archive& from, const pull_context& context) override {
-        got_ = restore_elements(from);
+        for (auto n = from.count(static_cast<std::int64_t>(from_.size())); n > 0; --n)
+            got_.push_back(restore_pulled(from));
         for (const auto& f : from_) f->restore(from, context);
     }
 
 private:
     const std::vector<std::unique_ptr<element_iterator>> from_;
-    std::vector<element_arrays> got_;
+    std::vector<pulled_element> got_; // the parts of the next element so far
 };
 
 RILL_COLD element_source_ptr zip_source(std::vector<element_source_ptr> all) {
