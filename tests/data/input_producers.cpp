@@ -160,6 +160,31 @@ TEST_CASE("reader: damaged records are left out and counted where its options sa
     CHECK(resumed.run(skipped) == 1);
 }
 
+TEST_CASE("reader: files that can't be opened are skipped and counted where errors are") {
+    const io_test::temporary_directory folder;
+    for (const char* name : {"a.txt", "c.txt"}) std::ofstream(folder / name) << name << '\n';
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<std::string>> files;
+    const text_line_reader strict, lenient({.skip_errors = true});
+    const auto first = std::get<1>(strict.read(files)), second = std::get<1>(lenient.read(files));
+    const auto put = files.enqueue_many(
+        constant(std::vector<std::string>{folder / "a.txt", folder / "missing", folder / ".", folder / "c.txt"}));
+    const auto close = files.close();
+    const auto skipped = lenient.num_records_skipped();
+    const session s;
+    s.run(put);
+    CHECK(s.run(first) == "a.txt");
+    CHECK_THROWS_AS(s.run(first), not_found);
+    CHECK_THROWS_AS(s.run(first), data_loss); // a folder
+    CHECK(s.run(first) == "c.txt");
+    s.run(put);
+    s.run(close);
+    CHECK(s.run(second) == "a.txt");
+    CHECK(s.run(second) == "c.txt");
+    CHECK(s.run(skipped) == 2);
+    CHECK_THROWS_AS(s.run(second), out_of_range);
+}
+
 TEST_CASE("reader: any number of empty files in a row") {
     const io_test::temporary_directory folder;
     std::ofstream(folder / "empty.txt");

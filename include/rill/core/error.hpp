@@ -92,6 +92,12 @@ std::string to_string(const std::source_location& where);
 
 namespace detail {
 
+/// Returns true for the errors of an input that is malformed, damaged, missing or not permitted, which a pipeline may leave out.
+constexpr bool is_bad_input(error_code c) {
+    return c == error_code::invalid_argument || c == error_code::data_loss || c == error_code::not_found ||
+           c == error_code::permission_denied;
+}
+
 /// Returns " (at digits.cpp:42)", the end of error messages from functions that make no node; nodes record their own location. Returns
 /// an empty string for an empty location.
 std::string at_place(const std::source_location& where);

@@ -86,7 +86,8 @@ public:
             return static_cast<bool>(detail::call_with(components(), f, e));
         }));
     }
-    /// Skips elements that can't be read or mapped (invalid_argument, data_loss), and counts them.
+    /// Skips elements that can't be read or mapped, and files that can't be opened, and counts them. These are the errors invalid_argument,
+    /// data_loss, not_found and permission_denied.
     dataset_of ignore_errors(std::shared_ptr<std::atomic<std::int64_t>> count = nullptr) const {
         return with(detail::ignore_errors_source(source_, std::move(count)));
     }

@@ -47,7 +47,7 @@ element_source_ptr generator_source(std::vector<tensor_type> components,
 element_source_ptr map_source(element_source_ptr from, std::vector<tensor_type> components, element_function f,
                               int parallel);
 element_source_ptr filter_source(element_source_ptr from, std::function<bool(const element_arrays&)> keep);
-/// Drops elements whose pull ends with invalid_argument or data_loss, and counts them.
+/// Drops elements whose pull ends with the error of a bad input, and counts them.
 element_source_ptr ignore_errors_source(element_source_ptr from, std::shared_ptr<std::atomic<std::int64_t>> count);
 /// Shuffles. Without a seed one is drawn, which a saved state contains.
 element_source_ptr shuffle_source(element_source_ptr from, index_t buffer, std::optional<std::uint64_t> seed);

@@ -155,7 +155,7 @@ public:
             try {
                 return from_->next(to, context);
             } catch (const error& problem) {
-                if (problem.code() != error_code::invalid_argument && problem.code() != error_code::data_loss) throw;
+                if (!is_bad_input(problem.code())) throw;
                 if (count_) ++*count_;
             }
         }

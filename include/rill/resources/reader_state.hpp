@@ -36,7 +36,7 @@ class RILL_EXPORT reader_state final : public resource {
 public:
     static constexpr auto kind = "reader";
 
-    /// Makes a reader. `skips_errors`: damaged records are skipped and counted.
+    /// Makes a reader. `skips_errors`: damaged records, and files that can't be opened, are skipped and counted.
     reader_state(std::string name, std::string format, file_opener open, bool skips_errors = false)
         : name_(std::move(name)), format_(std::move(format)), open_(std::move(open)), skips_errors_(skips_errors) {}
 
@@ -129,9 +129,7 @@ RILL_INLINE bool reader_state::next_record(std::string& key, std::string& value)
     for (;;) try {
             return file_->next(key, value);
         } catch (const error& problem) {
-            const bool is_damage =
-                problem.code() == error_code::data_loss || problem.code() == error_code::invalid_argument;
-            if (!skips_errors_ || !is_damage) throw;
+            if (!skips_errors_ || !is_bad_input(problem.code())) throw;
             ++skipped_;
         }
 }
@@ -247,7 +245,13 @@ RILL_INLINE void reader_state::accept_file(std::exception_ptr problem, const std
     if (!problem) {
         try {
             path_ = name.at(0).value<std::string>();
-            open_file(path_);
+            if (allowed_) allowed_->check(path_);
+            try {
+                file_ = open_(path_);
+            } catch (const error& unreadable) {
+                if (!skips_errors_ || !is_bad_input(unreadable.code())) throw;
+                ++skipped_; // serve_line takes the next file
+            }
         } catch (...) {
             problem = std::current_exception();
         }

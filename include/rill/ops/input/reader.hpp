@@ -71,7 +71,7 @@ public:
     num_work_units_completed(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(reader_num_work_units_completed_op{}, where, handle_)};
     }
-    /// Returns the number of damaged records that were skipped because of .skip_errors.
+    /// Returns the number of records and files that were skipped because of .skip_errors.
     tensor<std::int64_t>
     num_records_skipped(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(reader_num_records_skipped_op{}, where, handle_)};
@@ -100,16 +100,16 @@ struct reader_options {
 struct text_line_reader_options {
     std::int64_t skip_header_lines = 0; // in each file
     std::string shared_name = {}, name = {};
-    bool skip_errors = false; // lines that are too long are skipped and counted
+    bool skip_errors = false; // files that can't be opened and lines that are too long are skipped and counted
 };
 struct tf_record_reader_options {
     std::string shared_name = {}, name = {};
-    bool skip_errors = false; // damaged records are skipped and counted
+    bool skip_errors = false; // files that can't be opened and damaged records are skipped and counted
 };
 struct fixed_length_record_reader_options {
     std::int64_t record_bytes = 0, header_bytes = 0, footer_bytes = 0;
     std::string shared_name = {}, name = {};
-    bool skip_errors = false; // a truncated record is skipped and counted
+    bool skip_errors = false; // files that can't be opened and truncated records are skipped and counted
 };
 
 /// A reader of text lines, without line ends: text_line_reader reader({.skip_header_lines = 1}).
