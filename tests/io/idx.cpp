@@ -2,7 +2,10 @@
 #include <rill/io/idx.hpp>
 
 #include <cstdio>
+#include <fstream>
 #include <string>
+
+#include <rill/io/zlib.hpp>
 
 #include "catch.hpp"
 
@@ -57,6 +60,11 @@ TEST_CASE("idx: written and read") {
     CHECK_THROWS_WITH((read_idx<float, 2>(path)), contains("holds an array of the shape [2, 1, 2], not of rank 2"));
     std::remove(path.c_str());
     CHECK_THROWS_AS(read_idx(path), not_found);
+    if (detail::has_zlib()) {
+        std::ofstream(path, std::ios::binary) << detail::gzip_stream(to_idx(a));
+        CHECK(read_idx<float, 3>(path, 2)(1, 0, 1) == 1.f);
+        std::remove(path.c_str());
+    }
     CHECK_THROWS_WITH(to_idx(any_array(dtype::boolean, {1})), contains("is not one of uint8"));
     CHECK_THROWS_AS(write_idx("no/such/folder/file", a), unavailable);
 }

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <rill/core/text_file.hpp>
+#include <rill/io/byte_stream.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -87,7 +88,12 @@ RILL_COLD any_array parse_idx(std::string_view bytes, const std::string& path) {
     return all;
 }
 
-RILL_COLD any_array read_idx(const std::string& path) { return parse_idx(detail::read_file(path, "idx"), path); }
+RILL_COLD any_array read_idx(const std::string& path) {
+    detail::byte_stream file(path);
+    std::string bytes;
+    while (file.append_some(bytes)) {}
+    return parse_idx(bytes, path);
+}
 
 RILL_COLD std::string to_idx(const any_array& array) {
     const auto* const type = std::ranges::find(detail::idx_types, array.dtype(), &detail::idx_type::type);
