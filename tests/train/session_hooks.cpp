@@ -66,6 +66,12 @@ TEST_CASE("session_hooks: stop at a step, guard against NaN, log numbers, count 
     CHECK_THROWS_WITH(test_session_hooks::drive(s, *nan_guard(loss), 0, 3, value), contains("is NaN after step 1"));
     CHECK(test_session_hooks::drive(s, *nan_guard(loss, false), 0, 3, value) == 1);
     set_log_sink({});
+    for (const bool is_nan : {false, true}) { // a loss of a narrow type
+        const auto narrow = [&](const any_tensor&) {
+            return io_test::array_of<half>({}, {half(is_nan ? std::numeric_limits<float>::quiet_NaN() : 1.f)});
+        };
+        CHECK(test_session_hooks::drive(s, *nan_guard(loss, false), 0, 3, narrow) == (is_nan ? 1 : -1));
+    }
     CHECK_THROWS_AS(nan_guard(any_tensor()), invalid_argument);
     CHECK_THROWS_AS(summary_saver_hook(nullptr, loss, {}), invalid_argument);
 }

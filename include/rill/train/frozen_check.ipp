@@ -7,17 +7,14 @@
 #include <tuple>
 
 #include <rill/core/number_text.hpp>
+#include <rill/core/real_number.hpp>
 #include <rill/graph/op/fields.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD double frozen_check(const session& s, const any_tensor& loss, const operation& train,
                               const std::vector<feed_value>& feeds, int steps) {
-    const auto number = [](const any_array& a) {
-        if (a.dtype() != dtype::float32 && a.dtype() != dtype::float64)
-            throw invalid_argument("frozen_check: the loss is " + to_string(a.type()) + ", not a float32 or float64");
-        return a.dtype() == dtype::float32 ? static_cast<double>(a.value<float>()) : a.value<double>();
-    };
+    const auto number = [](const any_array& a) { return detail::real_number(a, "frozen_check: the loss"); };
     any_array first;
     for (int i = 0; i < steps; ++i) {
         const any_array now = std::get<0>(s.run(std::tuple(loss, train), feeds));

@@ -10,6 +10,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/log.hpp>
 #include <rill/core/number_text.hpp>
+#include <rill/core/real_number.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -38,14 +39,6 @@ private:
     std::int64_t step_ = 0;
     environment::time_point time_;
 };
-
-inline double number_of(const any_array& a) {
-    return a.dtype() == dtype::float32   ? static_cast<double>(a.value<float>())
-           : a.dtype() == dtype::float64 ? a.value<double>()
-           : a.dtype() == dtype::int32   ? static_cast<double>(a.value<std::int32_t>())
-           : a.dtype() == dtype::int64   ? static_cast<double>(a.value<std::int64_t>())
-                                         : throw invalid_argument("a number is expected, not " + to_string(a.type()));
-}
 
 class stop_hook final : public session_hook {
 public:
@@ -114,7 +107,7 @@ public:
     nan_hook(const any_tensor& loss, bool fail) : loss_(loss), fail_(fail) {}
     std::vector<any_tensor> before_run(std::int64_t) override { return {loss_}; }
     void after_run(const step_info& info, const std::vector<any_array>& values) override {
-        if (!std::isnan(number_of(values[0]))) return;
+        if (!std::isnan(real_number(values[0], "nan_guard: the loss"))) return;
         const std::string text = "the loss '" + loss_.name() + "' is NaN after step " + std::to_string(info.step());
         if (fail_) throw failed_precondition(text);
         log_message(log_level::warning, text);
@@ -163,7 +156,7 @@ public:
         timer_.start(info.step());
         std::string text = "step " + std::to_string(info.step());
         for (std::size_t i = 0; i < shown_.size(); ++i)
-            text += ", " + shown_[i].first + " = " + number_text(number_of(values[i]), number_form::general, 6);
+            text += ", " + shown_[i].first + " = " + number_text(real_number(values[i], "logging_hook: the value"), number_form::general, 6);
         log_message(log_level::info, text);
         if (of_steps_ <= 0) return;
         constexpr std::int64_t width = 30;
