@@ -158,6 +158,11 @@ TEST_CASE("saver: what does not fit is refused in one message, and nothing is ch
     CHECK(s.run(a)(0) == 1);
     CHECK(s.run(d)(1) == 2);
     some.restore(s, here / "m", {.allow_missing = true});
+    saver both({.variables = {a, d}});
+    both.restore(s, here / "m", {.rename = {{"a", "b"}, {"d", "b"}}, .allow_extra = true}); // one array for two variables
+    CHECK((s.run(a)(0) == 2 && s.run(d)(1) == 2));
+    s.run(a.assign_add(constant({1.f, 1.f})));
+    CHECK((s.run(a)(0) == 3 && s.run(d)(0) == 2)); // which do not share it
     CHECK_THROWS_AS(some.restore(s, ""), not_found);
     CHECK_THROWS_AS(some.restore(s, here / "none"), not_found);
     CHECK_THROWS_WITH(saver({.variables = {any_tensor(constant(1.f))}}).save(s, here / "x", 1),
@@ -567,6 +572,13 @@ TEST_CASE("saver: an error of the writer surfaces at the next call, and the last
     files.contents(newest + "/shard-00000-of-00001.dat")[64] ^= 1; // the index is whole, the value is not
     CHECK(keep.restore_latest(s, "run").find("-0000000001-") != std::string::npos);
     CHECK(saver({.files = &files}).restore_latest(s, "elsewhere").empty());
+    io_test::model_files others; // a damaged manifest and a damaged value are all there is
+    saver lost({.files = &others});
+    others.contents(lost.save(s, "run/m", 1) + "/MANIFEST")[24] ^= 1;
+    others.contents(lost.save(s, "run/m", 2) + "/shard-00000-of-00001.dat")[64] ^= 1;
+    CHECK_THROWS_AS(lost.restore_latest(s, "run"), data_loss);
+    CHECK_THROWS_WITH(lost.restore_latest(s, "run"), contains("no checkpoint of 'run' can be read") &&
+                                                         contains("-0000000001-") && contains("-0000000002-"));
     // every kind of damage, and a word of each in the log
     saver again({.max_to_keep = 0, .files = &files});
     std::vector<std::string> lines;
@@ -581,6 +593,35 @@ TEST_CASE("saver: an error of the writer surfaces at the next call, and the last
         CHECK(std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
                   return contains("passed over").match(line) && contains(step).match(line);
               }) == 1);
+}
+
+TEST_CASE("saver: a checkpoint that the disk changes is found where the saver verifies") {
+    const graph g;
+    const graph_scope scope(g);
+    const variable<float> w("w", 1.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    for (const bool verify : {false, true}) {
+        io_test::model_files disk;
+        bool changes = false;
+        io_test::decorated_files files(
+            [&](const char* operation, const std::string& path) {
+                if (changes && operation == std::string("rename") && path.ends_with("MANIFEST.tmp"))
+                    disk.contents(path.substr(0, path.rfind('/')) + "/shard-00000-of-00001.dat")[64] ^= 1;
+            },
+            disk);
+        saver keep({.files = &files, .verify = verify});
+        keep.save(s, "run/m", 1);
+        changes = true;
+        if (!verify) {
+            const auto path = keep.save(s, "run/m", 2);
+            CHECK_THROWS_AS(keep.restore(s, path), data_loss);
+            continue;
+        }
+        CHECK_THROWS_WITH(keep.save(s, "run/m", 2), contains("'w'"));
+        CHECK(checkpoints_in("run", files).size() == 1);
+        CHECK(disk.list("run").size() == 2); // LATEST and the first one
+    }
 }
 
 TEST_CASE("saver: max_to_keep counts what an earlier run has left, one of each interval stays") {

@@ -49,6 +49,7 @@ struct checkpoint_write_options {
     std::string id = {};          // 16 bytes; empty: drawn
     /// The slices of larger arrays, by the names of the given arrays. A checkpoint holds the larger ones.
     std::map<std::string, saved_slice> slices = {};
+    bool verify = false; // reads everything back before the checkpoint gets its name
 };
 
 struct merge_options {
@@ -108,6 +109,8 @@ std::string merge_checkpoints(const std::vector<std::string>& paths, const std::
 
 namespace detail {
 
+/// Returns the valid checkpoints of a directory, and appends what is wrong with the others.
+std::vector<checkpoint_info> readable_checkpoints(const std::string& directory, file_system& files, std::string& problems);
 /// Writes a checkpoint as the directory "<prefix>-<step, 10 digits>-<id, 8 digits>", and returns its path. The name appears only once the
 /// checkpoint is complete and durable. An error removes all of its files, as far as the file system allows.
 std::string write_checkpoint(const std::string& prefix, std::vector<named_array> arrays,
@@ -122,9 +125,10 @@ void remove_checkpoint(const std::string& path, file_system& files);
 /// Returns the base of a name "<base>-<step, 10 digits or more>-<8 hexadecimal digits>"; empty for other names.
 std::string_view base_of_checkpoint(std::string_view name);
 /// Makes a checkpoint's directory. `fill(directory, names)` writes the shards and returns the manifest. It adds the name of each shard
-/// before it creates the file. An error removes all files. Returns the path.
+/// before it creates the file. `verify` reads everything back before the checkpoint gets its name. An error removes all files. Returns the
+/// path.
 std::string commit_checkpoint(
-    const std::string& prefix, std::int64_t step, const std::string& id, file_system& files,
+    const std::string& prefix, std::int64_t step, const std::string& id, bool verify, file_system& files,
     const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill);
 /// Removes the leftovers of interrupted saves and removals of "<directory>/<base>". No save of that prefix may be running; saves of others
 /// may.

@@ -308,7 +308,8 @@ RILL_COLD std::vector<named_array> checkpoint_reader::read_all(const std::map<st
     });
 }
 
-RILL_COLD std::vector<checkpoint_info> checkpoints_in(const std::string& directory, file_system& files) {
+RILL_COLD std::vector<checkpoint_info> detail::readable_checkpoints(const std::string& directory, file_system& files,
+                                                                    std::string& problems) {
     std::vector<checkpoint_info> all;
     if (!files.exists(directory)) return all;
     for (const auto& name : files.list(directory)) {
@@ -318,11 +319,17 @@ RILL_COLD std::vector<checkpoint_info> checkpoints_in(const std::string& directo
             all.push_back(checkpoint_reader(path, files).info());
         } catch (const error& problem) {
             log_message(log_level::warning, "passed over: " + std::string(problem.what()));
+            problems += (problems.empty() ? "" : "; ") + std::string(problem.what());
         }
     }
     detail::sort(all,
                  [](const auto& a, const auto& b) { return std::pair(a.step, a.time) > std::pair(b.step, b.time); });
     return all;
+}
+
+RILL_COLD std::vector<checkpoint_info> checkpoints_in(const std::string& directory, file_system& files) {
+    std::string problems;
+    return detail::readable_checkpoints(directory, files, problems);
 }
 
 RILL_COLD std::string latest_checkpoint(const std::string& directory, file_system& files) {

@@ -54,7 +54,7 @@ RILL_COLD std::string merge_checkpoints(const std::vector<std::string>& paths, c
                                std::to_string(detail::shard_limit));
     const std::string id = detail::draw_checkpoint_id();
     const auto made = detail::commit_checkpoint(
-        prefix, merged.step, id, files, [&](const std::string& directory, std::vector<std::string>& written) {
+        prefix, merged.step, id, false, files, [&](const std::string& directory, std::vector<std::string>& written) {
             std::vector<detail::committed_shard> all;
             for (std::size_t i = 0; i < shards.size(); ++i) {
                 written.push_back(detail::shard_name(i, shards.size()));

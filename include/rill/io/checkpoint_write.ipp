@@ -85,7 +85,7 @@ inline std::vector<std::vector<named_array>> spread(std::vector<named_array>&& a
 }
 
 RILL_COLD std::string commit_checkpoint(
-    const std::string& prefix, std::int64_t number, const std::string& id, file_system& files,
+    const std::string& prefix, std::int64_t number, const std::string& id, bool verify, file_system& files,
     const std::function<std::string(const std::string& directory, std::vector<std::string>& names)>& fill) {
     const std::string directory = directory_of(prefix), base = base_of(prefix);
     make_directories(files, directory);
@@ -102,6 +102,7 @@ RILL_COLD std::string commit_checkpoint(
         write_all(files, manifest_beside, fill(unfinished, names));
         files.rename(manifest_beside, manifest_path);
         files.sync_directory(unfinished);
+        if (verify) checkpoint_reader(unfinished, files).read_all();
         files.rename(unfinished, path);
         renamed = true;
         files.sync_directory(directory);
@@ -129,7 +130,7 @@ RILL_COLD std::string write_checkpoint(const std::string& prefix, std::vector<na
     const std::string id = id_of(how);
     check_arrays(arrays, how);
     auto parts = spread(std::move(arrays), how);
-    return commit_checkpoint(prefix, how.step, id, files,
+    return commit_checkpoint(prefix, how.step, id, how.verify, files,
                              [&](const std::string& directory, std::vector<std::string>& names) {
                                  std::vector<committed_shard> shards;
                                  for (std::size_t i = 0; i < parts.size(); ++i) {

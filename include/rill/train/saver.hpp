@@ -20,6 +20,7 @@ struct saver_options {
     std::vector<any_tensor> variables = {}; // only these; empty: all, and queues, tables and random counters
     file_system* files = nullptr;           // null: the real one
     int shards = 1;                         // the number of files of a checkpoint
+    bool verify = false;                    // reads each checkpoint back, with its checksums, before it gets its name
 };
 
 struct restore_options {
@@ -69,8 +70,8 @@ public:
     /// and checked before anything is changed. Throws not_found if there is no such checkpoint or the path is empty. Throws data_loss if it
     /// is damaged. Throws invalid_argument with all missing, extra and differing variables.
     void restore(const session& s, const std::string& path, const restore_options& how = {}) const;
-    /// Restores the newest readable checkpoint of a directory. Returns its path, or "" if there is none. Skips damaged ones with a warning
-    /// in the log.
+    /// Restores the newest readable checkpoint of a directory. Returns its path, or "" if there is none at all. Skips damaged ones with a
+    /// warning in the log. Throws data_loss if all are damaged.
     std::string restore_latest(const session& s, const std::string& directory, const restore_options& how = {}) const;
 
     /// Returns the paths of the checkpoints that this saver has written and kept, oldest first.

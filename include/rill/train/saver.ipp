@@ -79,7 +79,8 @@ struct saver::state {
                                      .files = options.files,
                                      .shards = options.shards,
                                      .id = detail::draw_checkpoint_id(),
-                                     .slices = detail::partition_slices(of)};
+                                     .slices = detail::partition_slices(of),
+                                     .verify = options.verify};
         char digits[17];
         std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(detail::graph_digest(of)));
         how.metadata["graph"] = digits;
@@ -165,12 +166,16 @@ RILL_COLD void saver::restore(const session& s, const std::string& path, const r
 
 RILL_COLD std::string saver::restore_latest(const session& s, const std::string& directory,
                                             const restore_options& how) const {
-    for (const auto& c : checkpoints_in(directory, state_->files())) try {
+    std::string problems;
+    for (const auto& c : detail::readable_checkpoints(directory, state_->files(), problems)) try {
             restore(s, c.path, how);
             return c.path;
         } catch (const data_loss& problem) {
             log_message(log_level::warning, "passed over: " + std::string(problem.what()));
+            problems += (problems.empty() ? "" : "; ") + std::string(problem.what());
         }
+    // a training that began anew would replace the checkpoints that someone may still repair
+    if (!problems.empty()) throw data_loss("restore: no checkpoint of '" + directory + "' can be read: " + problems);
     return {};
 }
 

@@ -151,6 +151,7 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
     };
     std::vector<std::pair<const node*, const any_array*>> found;
     std::map<std::string, std::string> renamed = how.rename;
+    std::set<std::string> taken;
     for (const auto* n : variables) {
         std::string name = n->name;
         if (const auto other = renamed.find(name); other != renamed.end()) {
@@ -168,8 +169,9 @@ RILL_COLD void restore_variables(const session& s, const std::string& source, co
         else
             try_fit([&, value = at->second] { core_of(s)->check_variable(n, *value); });
         found.emplace_back(n, at->second);
-        there.erase(at);
+        taken.insert(name); // and stays: an array may be the value of several variables
     }
+    for (const auto& name : taken) there.erase(name);
     if (!how.allow_extra)
         for (const auto& [name, value] : there) extra.push_back(name);
     for (const auto& [name, other] : renamed) unknown.push_back(name);
