@@ -11,7 +11,9 @@
 #include <rill/data/dataset.hpp>
 #include <rill/estimator/export_model.hpp>
 #include <rill/io/checkpoint.hpp>
+#include <rill/ops/control/host_call.hpp>
 #include <rill/train/adam.hpp>
+#include <rill/train/gradient_descent.hpp>
 
 #include "catch.hpp"
 #include "io/temporary.hpp"
@@ -220,6 +222,33 @@ TEST_CASE("estimator: a model function of tensors") {
     for (int turn = 0; turn < 2; ++turn) model.train(recorded, {.steps = 1});
     REQUIRE(seen->size() == 8); // each call begins anew, in another order
     CHECK_FALSE(std::equal(seen->begin(), seen->begin() + 4, seen->begin() + 4));
+}
+
+TEST_CASE("estimator: a training that goes on draws other numbers, also in another process") {
+    const io_test::temporary_directory folder;
+    std::vector<float> drawn; // the random number of each step
+    const auto fit = [&](const auto& x, const auto&, estimator_mode) {
+        estimator_spec spec;
+        const variable<float> w("w", 0.f);
+        const auto noise = random_uniform<float>();
+        const tensor<float> seen = host_call<float>(
+            [&](float v) {
+                drawn.push_back(v);
+                return v;
+            },
+            noise);
+        spec.loss = tensor<float>(sealed(square(w - seen) + 0.f * reduce_sum(x)));
+        spec.train = gradient_descent(0.1f).minimize(spec.loss, {.step = get_or_create_global_step()});
+        return spec;
+    };
+    const auto data = dataset::from_tensor_slices(std::vector<float>{0, 1}, std::vector<float>{1, 3}).repeat().batch<2>();
+    const auto run = [&](auto& model) { return drawn.clear(), model.train(data, {.steps = 2}), drawn; };
+    estimator in_memory(fit), first(fit, {.model_dir = folder / "run"});
+    const auto a = run(in_memory), b = run(in_memory);
+    CHECK((a.size() == 2 && b.size() == 2 && a != b));
+    CHECK(run(first) == a); // the seed says so
+    estimator second(fit, {.model_dir = folder / "run"});
+    CHECK(run(second) == b);
 }
 
 } // namespace test_estimator_canned

@@ -52,11 +52,10 @@ template <class Input> auto dataset_of_input(const Input& input) {
     }
 }
 
-/// Returns the elements of a dataset as a tuple of tensors. `turn`: the number of earlier trainings on it, which changes the order of
-/// shuffles.
-template <class Data> auto next_element(const Data& data, std::uint64_t turn) {
-    const Data turned(epoch_source(data.source(), turn), data.inputs());
-    const auto element = turned.make_one_shot_iterator().get_next();
+/// Returns the elements of a dataset as a tuple of tensors. `epoch` changes the order of shuffles.
+template <class Data> auto next_element(const Data& data, std::uint64_t epoch) {
+    const Data later(epoch_source(data.source(), epoch), data.inputs());
+    const auto element = later.make_one_shot_iterator().get_next();
     if constexpr (requires { std::tuple_size<std::remove_const_t<decltype(element)>>::value; })
         return element;
     else
@@ -138,7 +137,8 @@ public:
     explicit estimator(Model model, const estimator_options& o = {})
         : model_(std::move(model)), core_(o.model_dir, o.seed) {}
 
-    /// Trains on an input from its beginning, and returns the global step. Each call has a shuffle order of its own.
+    /// Trains on an input from its beginning, and returns the global step. Each call that goes on, also from a model_dir, has a shuffle
+    /// order and random numbers of its own.
     template <class Input> std::int64_t train(const Input& input, const train_options& o = {}) {
         return with_graph<1>(input, estimator_mode::train, [&](const auto& g, const auto& spec, const auto& init) {
             return core_.train(g, spec, init, o);
@@ -177,11 +177,12 @@ private:
     auto with_graph(const Input& input, estimator_mode mode, const F& f) {
         graph g;
         const graph_scope here(g);
-        g.set_seed(core_.seed());
+        // a training goes on with other shuffles and other random numbers than an earlier one
+        const auto begin = mode == estimator_mode::train ? core_.trained_steps() : std::uint64_t(0);
+        g.set_seed(begin == 0 ? core_.seed() : detail::hash_combine(core_.seed(), begin));
         const auto data = detail::dataset_of_input(input);
         const auto names = data.names();
-        const auto element =
-            detail::next_element(data, mode == estimator_mode::train ? core_.next_turn() : std::uint64_t(0));
+        const auto element = detail::next_element(data, begin);
         static_assert(std::tuple_size_v<std::remove_const_t<decltype(element)>> > Labels,
                       "estimator: an element is the features and, last, the label");
         const auto features = detail::without_last<Labels>(element);

@@ -76,8 +76,8 @@ public:
 
     std::uint64_t seed() const noexcept { return seed_; }
     const std::string& model_dir() const noexcept { return model_dir_; }
-    /// Returns the number of earlier calls, hence of earlier trainings.
-    std::uint64_t next_turn() noexcept { return turns_++; }
+    /// Returns the number of steps that the model was trained for, here or by the process that wrote model_dir.
+    std::uint64_t trained_steps() const;
     /// Trains a graph of its own. `init` initializes all variables. Returns the global step. Throws failed_precondition if the loss is NaN.
     std::int64_t train(const graph& g, const estimator_spec& spec, const operation& init, const train_options& o);
     model_evaluation evaluate(const graph& g, const estimator_spec& spec, const operation& init,
@@ -94,7 +94,6 @@ private:
 
     const std::string model_dir_;
     const std::uint64_t seed_;
-    std::uint64_t turns_ = 0;
     std::vector<named_array> values_; // without a model_dir
     std::shared_ptr<saver> saver_;
 };

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <rill/core/log.hpp>
+#include <rill/core/real_number.hpp>
 #include <rill/data/pipeline.hpp>
 #include <rill/train/global_step.hpp>
 
@@ -22,6 +23,16 @@ RILL_COLD bool estimator_core::restore_if_trained(const session& s) const {
         return true;
     }
     return !saver().restore_latest(s, model_dir_, {.allow_extra = true}).empty();
+}
+
+RILL_COLD std::uint64_t estimator_core::trained_steps() const {
+    if (!model_dir_.empty()) {
+        const auto all = checkpoints_in(model_dir_);
+        return all.empty() ? 0 : static_cast<std::uint64_t>(all.front().step);
+    }
+    for (const auto& v : values_)
+        if (v.name == "global_step") return static_cast<std::uint64_t>(v.value.value<std::int64_t>());
+    return 0;
 }
 
 RILL_COLD void estimator_core::restore(const session& s) const {
@@ -42,10 +53,6 @@ RILL_COLD void estimator_core::keep(const session& s, std::int64_t step) {
     saver_ = std::make_shared<saver>(o);
     make_directories(file_system::real(), model_dir_);
     saver_->save(s, model_dir_ + "/model", step);
-}
-
-inline double metric_number(const any_array& a) {
-    return a.dtype() == dtype::float64 ? a.value<double>() : static_cast<double>(a.value<float>());
 }
 
 RILL_COLD std::int64_t estimator_core::train(const graph& g, const estimator_spec& spec, const operation& init,
@@ -102,7 +109,7 @@ RILL_COLD model_evaluation estimator_core::evaluate(const graph& g, const estima
     if (batches == 0) throw invalid_argument("estimator: the input has no element to evaluate");
     model_evaluation result;
     const auto all = s.run(values);
-    for (std::size_t i = 0; i < all.size(); ++i) result.metrics[spec.metrics[i].name] = metric_number(all[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) result.metrics[spec.metrics[i].name] = real_number(all[i], "estimator: the metric");
     const auto of = [&](const char* name) {
         const auto at = result.metrics.find(name);
         return at == result.metrics.end() ? 0 : at->second;
