@@ -52,6 +52,11 @@ private:
     std::size_t number_at_ = 0, text_at_ = 0, array_at_ = 0;
 };
 
+/// The error of a pull whose element nobody wants any more. Only the code that has set `pull_context::abandoned` handles it.
+struct RILL_EXPORT pull_abandoned : cancelled {
+    pull_abandoned() : cancelled("nobody waits for the element any more") {}
+};
+
 /// The context in which elements are pulled: a step, a loop of the program, or a task in the background.
 struct pull_context {
     rill::environment& environment;
@@ -238,7 +243,7 @@ RILL_COLD std::uint64_t iterate_request::seed_of(std::uint64_t drawn) const {
 
 RILL_INLINE void pull_context::throw_if_over() const {
     if (step) step->check();
-    if (abandoned && *abandoned) throw cancelled("nobody waits for the element any more");
+    if (abandoned && *abandoned) throw pull_abandoned();
 }
 
 RILL_INLINE bool pull_context::is_over() const {
@@ -254,6 +259,8 @@ RILL_INLINE pulled_element pull(element_iterator& from, const pull_context& cont
     pulled_element got;
     try {
         got.is_end = !from.next(got.arrays, context);
+    } catch (const pull_abandoned&) { // also if another step has begun to wait meanwhile: it pulls the element anew
+        throw;
     } catch (...) {
         if (context.is_over()) throw;
         got.problem = std::current_exception();
