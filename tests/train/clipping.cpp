@@ -114,6 +114,24 @@ TEST_CASE("clipping: norms whose squares leave the range, infinite bounds, and z
           Approx(5 / std::sqrt(3.)).epsilon(1e-3)); // a half could not hold the sum of squares
 }
 
+TEST_CASE("clipping: the gradient of a clipped gradient, at norms from 1 to 10^8") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, 2> x("x");
+    // y = c x / |x|, so d(y0 + y1) / dx0 = c (1 / |x| - x0 (x0 + x1) / |x|^3): at (3 m, 4 m) it is .032 c / m
+    const std::vector<any_tensor> clipped{clip_by_global_norm({x}, 0.5f).tensors[0], clip_by_norm(x, 0.5f)};
+    for (const auto& y : clipped) {
+        const auto slope = gradients(y, x)[0];
+        for (float m = 0.25f; m < 1e8f; m *= 8) {
+            INFO(m);
+            const auto got = op_test::reals(s.run(slope, feed(x, std::vector<float>{3 * m, 4 * m})));
+            CHECK(got[0] == Approx(0.016 / static_cast<double>(m)).epsilon(1e-4));
+            CHECK(got[1] == Approx(-0.012 / static_cast<double>(m)).epsilon(1e-4));
+        }
+    }
+}
+
 TEST_CASE("clipping: gradients and their variables, applied") {
     const graph g;
     const graph_scope here(g);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/div.hpp>
@@ -152,7 +153,8 @@ clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip
         norm = detail::wide_global_norm(values, where);
         all.norm = detail::narrowed(values[0], norm);
     }
-    const T scale = detail::clip_scale(norm, clip_norm) + (norm - norm);
+    // the difference is NaN for an infinite norm; its two gradients would swallow that of the scale
+    const T scale = detail::clip_scale(norm, clip_norm) + stop_gradient(norm - norm);
     for (auto& t : all.tensors)
         if (t) t = detail::scaled_gradient(t, scale);
     return all;
