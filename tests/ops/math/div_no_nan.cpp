@@ -42,6 +42,11 @@ TEST_CASE("div_no_nan and its kin: gradients, to second order") {
     CHECK(none(mul_no_nan(a, b)));
     CHECK(none(xlogy(a, b)));
     CHECK(none(xdivy(a, b)));
+    placeholder<float, dyn> p("p"), q("q");
+    const auto [dp, dq] = gradients(xdivy(p, q), p, q);
+    const std::vector<float> at{1e-25f, 1e22f}; // whose squares leave the range
+    const auto by = op_test::list(s.run(dq, feed(p, at), feed(q, at)));
+    CHECK((by[0] == Approx(-1e25f) && by[1] == Approx(-1e-22f)));
 }
 
 } // namespace test_ops_math_div_no_nan

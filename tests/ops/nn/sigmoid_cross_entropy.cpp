@@ -42,3 +42,22 @@ TEST_CASE("sigmoid_cross_entropy: far out, where exp overflows") {
     CHECK(d(2) == 1.f);
     CHECK(d(3) == -1.f);
 }
+
+TEST_CASE("sigmoid_cross_entropy: the second gradient of saturated logits is s (1 - s)") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto check = [&]<class T>(std::type_identity<T>, const std::vector<T>& at) {
+        placeholder<T, dyn> x("x");
+        const auto [d] = gradients(sigmoid_cross_entropy(x, zeros_like(x)), x);
+        const auto [second] = gradients(d, x);
+        const auto got = op_test::reals(s.run(any_tensor(second), feed(x, at)));
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            const double e = std::exp(-std::abs(static_cast<double>(static_cast<float>(at[i]))));
+            CHECK(got[i] == Approx(e / ((1 + e) * (1 + e))).margin(1e-6));
+        }
+    };
+    check(std::type_identity<float>(), {-1e4f, -110, -89, -88, -5, 0, 5, 88, 89, 1e4f});
+    check(std::type_identity<double>(), {-1e4, -720, -710, -5, 0, 720});
+    check(std::type_identity<half>(), {half(-88.f), half(-12.f), half(0.f), half(88.f)});
+}

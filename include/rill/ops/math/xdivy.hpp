@@ -14,9 +14,9 @@ struct xdivy_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return select(equal(a, V(0)), V(0), a / b); }
-    template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
+    template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& y, const V& g) {
         return adjoints<V, V>(select(equal(a, V(0)), V(0), g / conj(b)),
-                              select(equal(a, V(0)), V(0), -(g * conj(a)) / conj(b * b)));
+                              select(equal(a, V(0)), V(0), -(g * conj(y)) / conj(b)));
     }
 };
 

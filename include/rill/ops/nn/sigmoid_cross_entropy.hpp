@@ -3,12 +3,12 @@
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
-#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/log1p.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/select.hpp>
+#include <rill/ops/math/sigmoid.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -24,7 +24,7 @@ struct sigmoid_cross_entropy_op {
         return x * (select(x > V(0), V(1), V(0)) - z) + log1p(exp(-abs(x))); // 1 - z is exact, without cancellation
     }
     template <class V> RILL_FN static auto pullback(const V& x, const V& z, const V&, const V& g) {
-        return adjoints<V, V>(g * (V(1) / (V(1) + exp(-x)) - z), -(g * x));
+        return adjoints<V, V>(g * (sigmoid(x) - z), -(g * x));
     }
 };
 
