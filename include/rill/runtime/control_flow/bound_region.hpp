@@ -42,7 +42,6 @@ public:
 
 private:
     bound_region(const body& b, std::shared_ptr<plan> made, std::shared_ptr<segment> steps, const memory_space* space);
-    void find_overwritten_input(std::size_t r);
     void find_redirected();
 
     const body& of_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
 #include <rill/runtime/plan/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -28,6 +29,12 @@ RILL_COLD std::optional<bound_region> bound_region::bind(const body& b, const st
 RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, std::shared_ptr<segment> steps,
                                      const memory_space* space)
     : of_(b), space_(space), plan_(std::move(made)), steps_(std::move(steps)) {
+    hash_map<std::pair<const node*, int>, int> feed_of;
+    const auto arguments = static_cast<int>(b.arguments.size());
+    for (std::size_t f = b.arguments.size() + b.captured.size(); f-- > 0;) {
+        const auto& fed = f < b.arguments.size() ? b.arguments[f] : b.captures[f - b.arguments.size()];
+        feed_of[{fed.from, fed.port}] = static_cast<int>(f);
+    }
     int fetch = 0;
     for (const auto& r : b.results) {
         fetch_.push_back(r ? fetch++ : -1);
@@ -37,9 +44,11 @@ RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, 
         direct_.push_back(r && steps_->can_redirect(fetch_.back()));
         const std::size_t at = updates_.size();
         auto& earlier = earlier_updates_.emplace_back();
-        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at, earlier));
-        if (!updates_.back()) earlier.clear();
-        find_overwritten_input(at);
+        int from = r ? steps_->updated_feed(fetch_.back(), earlier) : -1;
+        if (from < 0) earlier.clear();
+        updates_.push_back(at < b.arguments.size() && from == static_cast<int>(at));
+        if (const auto same = feed_of.find({r.from, r.port}); r && same != feed_of.end()) from = same->second;
+        overwritten_inputs_.push_back(from < arguments ? from : b.captured[static_cast<std::size_t>(from - arguments)]);
     }
     find_redirected();
 }
@@ -49,20 +58,6 @@ RILL_COLD void bound_region::find_redirected() {
         if (!direct_[r]) continue;
         redirected_.push_back(steps_->slot_of_fetch(static_cast<std::size_t>(fetch_[r])));
         for (const int slot : earlier_updates_[r]) redirected_.push_back(static_cast<std::size_t>(slot));
-    }
-}
-
-RILL_COLD void bound_region::find_overwritten_input(std::size_t r) {
-    const auto& result = of_.results[r];
-    int& input = overwritten_inputs_.emplace_back(-1);
-    if (!result) return;
-    const std::size_t arguments = of_.arguments.size();
-    for (std::size_t f = 0; f < arguments + of_.captured.size() && input < 0; ++f) {
-        const auto& fed = f < arguments ? of_.arguments[f] : of_.captures[f - arguments];
-        std::vector<int> earlier;
-        if (result != fed && !steps_->can_update(fetch_[r], f, earlier)) continue;
-        input = f < arguments ? static_cast<int>(f) : of_.captured[f - arguments];
-        if (!updates_[r]) earlier_updates_[r] = std::move(earlier);
     }
 }
 

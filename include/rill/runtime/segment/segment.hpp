@@ -108,10 +108,10 @@ public:
     bool fetched_alone(std::size_t i) const;
     /// Returns true if a fetch can be computed in the caller's memory, in the space of the fetch. It must be fetched once, and be neither
     /// a feed nor a variable.
-    bool can_redirect(std::size_t i) const;
-    /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and the old value is
-    /// otherwise unused. Appends to `earlier` the slots of all updates but the last: they need the same redirection.
-    bool can_update(std::size_t i, std::size_t feed, std::vector<int>& earlier) const;
+    bool can_redirect(std::size_t i) const { return redirectable_[i] != 0; }
+    /// Returns the feed in whose memory fetch `i` can be computed, or -1. The fetch is that feed after updates, and the old value is
+    /// otherwise unused. Sets `earlier` to the slots of all updates but the last: they need the same redirection.
+    int updated_feed(std::size_t i, std::vector<int>& earlier) const;
     /// Redirects a fetch of the frame's next runs to `to`.
     void redirect(frame& f, std::size_t i, void* to) const { f.slots[slot_of_fetch(i)] = to; }
     std::size_t slot_of_fetch(std::size_t i) const { return static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i])); }
@@ -188,6 +188,7 @@ private:
     thread_pool* ops_pool_; // for the work of one op
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
+    std::vector<char> redirectable_; // per fetch
     mutable std::mutex mutex_;
     std::size_t frames_ = 0; // all frames, in use or idle
     vector<std::unique_ptr<frame>> idle_;

@@ -35,6 +35,12 @@ RILL_COLD segment::segment(bound_graph bound, std::span<const tensor_type> feeds
                            allocator& memory)
     : memory_(memory), pool_(resources.threads().pool.get()), ops_pool_(resources.threads().for_ops()),
       feed_types_(feeds.begin(), feeds.end()), b_(std::move(bound)) {
+    std::vector<char> is_fetched(b_.slots.size());
+    for (const auto& f : b_.graph.fetches) {
+        const auto& value = b_.slots[b_.slot_of(f)];
+        const bool is_first = !std::exchange(is_fetched[b_.slot_of(f)], char(1));
+        redirectable_.push_back(is_first && (value.where == home::arena || value.where == home::string));
+    }
     fold_constants();
 }
 
@@ -76,38 +82,31 @@ RILL_COLD bool segment::fetched_alone(std::size_t i) const {
     return std::ranges::count_if(all, [&](const auto& f) { return b_.slot_of(f) == b_.slot_of(all[i]); }) == 1;
 }
 
-RILL_COLD bool segment::can_redirect(std::size_t i) const {
-    const auto slot = b_.slot_of(b_.graph.fetches[i]);
-    for (std::size_t k = 0; k < i; ++k)
-        if (b_.slot_of(b_.graph.fetches[k]) == slot) return false;
-    const auto& value = b_.slots[slot];
-    return value.where == home::arena || value.where == home::string;
-}
-
-RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& earlier) const {
+RILL_COLD int segment::updated_feed(std::size_t i, std::vector<int>& earlier) const {
     earlier.clear();
+    if (!can_redirect(i)) return -1;
     const auto& result = b_.graph.fetches[i];
-    const int slot = b_.feed_slots[feed];
-    const auto& was = b_.slots[slot];
     const auto& is = b_.slots[b_.slot_of(result)];
-    if (!can_redirect(i) || was.type != is.type || was.space != is.space) return false;
-    auto at = result;
-    for (;;) {
+    for (auto at = result;;) {
         const int input = b_.changed_input(at);
-        if (input < 0) return false;
+        if (input < 0) return -1;
         const auto from = b_.graph.items[at.item].inputs[input];
         const int before = b_.slot_of(from);
-        if (before == slot) break;
+        const auto& was = b_.slots[before];
+        if (was.where == home::feed) {
+            const bool is_free = was.last >= 0 && !was.many_lanes && was.last < static_cast<int>(b_.steps.size()) &&
+                                 b_.steps[was.last].item == at.item;
+            if (!is_free || was.type != is.type || was.space != is.space) return -1;
+            return static_cast<int>(std::ranges::find(b_.feed_slots, before) - b_.feed_slots.begin());
+        }
         // the previous update: its result is otherwise unused, and in the same memory
         const auto& changed = b_.slots[b_.slot_of(at)];
-        const bool same_place = changed.in_place_of >= 0 &&
-                                (changed.in_place_of == before || changed.in_place_of == b_.slots[before].in_place_of);
-        if (!same_place) return false;
+        const bool same_place =
+            changed.in_place_of >= 0 && (changed.in_place_of == before || changed.in_place_of == was.in_place_of);
+        if (!same_place) return -1;
         earlier.push_back(before);
         at = from;
     }
-    return was.last >= 0 && !was.many_lanes && was.last < static_cast<int>(b_.steps.size()) &&
-           b_.steps[was.last].item == at.item;
 }
 
 RILL_INLINE bool segment::placed(const frame& f, std::size_t i) const {
