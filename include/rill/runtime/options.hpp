@@ -92,10 +92,10 @@ struct session_options {
     wire_format wire = wire_format::as_is; // format of float32 values sent between parts
     bool allow_soft_placement = false;     // run a node on the CPU if its device can't run it
     bool log_device_placement = false;     // write the device of each node to the log sink, once in the session
+    gpu_options gpu = {};
     /// Lets placers::by_cost learn: traced runs, and one run in 64, measure the nodes, and later plans use the times. Stateless nodes may
     /// then move. If false, only estimates decide, and placement is reproducible. Clusters never learn.
     bool learn = true;
-    gpu_options gpu = {};
     /// Converts primitives (switch_, merge, enter, …) that form branches and loops to the form of cond and while_loop. The other primitives
     /// run node by node; if this is false, all of them do. The values are the same.
     bool raise_primitives = true;
