@@ -62,11 +62,11 @@ void training() {
     expect(std::abs(s.run(w) - 3) < 0.01f && std::abs(s.run(b) - 1) < 0.01f, "the line is found");
 }
 
-/// Data in a variable: fed once, when its initializer runs, and never in the graph or a checkpoint's gradients.
+/// Data in a variable: fed once, when its initializer runs. It is neither in the graph, nor trained, nor saved.
 void preloaded() {
     const graph_scope here{graph()};
     const placeholder<float, 6, 2> given("given");
-    const variable<float, 6, 2> points("points", given, {.trainable = false});
+    const variable<float, 6, 2> points("points", given, {.trainable = false, .local = true});
     const auto next = dataset::from_tensor_slices(points).repeat(2).make_initializable_iterator();
     const auto point = next.get_next();
     const session s;
@@ -81,6 +81,10 @@ void preloaded() {
     std::printf("preloaded: %d points, the sum is %.0f\n", count, static_cast<double>(sum));
     expect(count == 12 && sum == 72, "each point twice");
     expect(trainable_variables().empty(), "an optimizer does not change them");
+    const std::string path = (std::filesystem::temp_directory_path() / "rill-preloaded.ckpt").string();
+    save(s, path);
+    expect(!checkpoint_reader(path).has("points"), "no checkpoint has them");
+    std::filesystem::remove(path);
 }
 
 void going_on() {

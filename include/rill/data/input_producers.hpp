@@ -80,7 +80,8 @@ range_input_producer(Number limit, const slice_input_producer_options& o = {},
     return detail::produce(dataset::range(limit), o, where);
 }
 
-/// Returns x for `num_epochs` runs; later runs throw out_of_range. The count is a local variable: run the initializers first.
+/// Returns x for `num_epochs` runs; later runs throw out_of_range. The count is a local variable: run the
+/// initializers first. No checkpoint has it.
 template <graph_operand X,
           class Count = std::int64_t> // a parameter, so that only programs that call the function have the kernels
 auto limit_epochs(const X& x, std::type_identity_t<Count> num_epochs, const std::string& name = "epochs",
