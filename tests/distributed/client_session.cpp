@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/client_session.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/distributed/master.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/state/variable.hpp>
@@ -160,6 +166,46 @@ TEST_CASE("client session: a server gives a session no more devices than it can 
     CHECK_THROWS_AS(session({.target = target, .device_count = {{"cpu", 2'000'000'000}}}), invalid_argument);
     CHECK(session({.target = target, .device_count = {{"cpu", 3}}}).devices().size() == 3);
     CHECK_THROWS_WITH(session({.target = target, .gpu = {.visible_devices = {0}}}), contains("of this process"));
+}
+
+TEST_CASE("client session: nodes run on the second device of any task, the master's included") {
+    virtual_cluster all(7, {});
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    session s({.target = client.target, .device_count = {{"cpu", 2}}});
+    for (const char* task : {"/job:ps/task:1", "/job:worker/task:0", "/job:worker/task:1"}) {
+        const auto second = std::string(task) + "/cpu:1";
+        const auto first = on((std::string(task) + "/cpu:0").c_str(), [&] { return tensor<float>(x * 2.f); });
+        const auto made = on(second.c_str(), [&] { return tensor<float>(first + 1.f); });
+        CHECK(s.run(made, feed(x, 3.f)) == 7.f);
+        const auto w = on(second.c_str(), [] { return variable<float>("w", 5.f); });
+        s.run(w.initializer());
+        CHECK(s.run(std::tuple(w, made), feed(x, 1.f)) == std::tuple(5.f, 3.f));
+        CHECK(s.run(w.assign_add(made), feed(x, 1.f)) == 8.f); // beside the variable
+    }
+    const auto nowhere = on("/job:ps/task:1/cpu:2", [&] { return tensor<float>(x * 3.f); });
+    CHECK_THROWS_WITH(s.run(nowhere, feed(x, 1.f)), contains("cpu:2") && contains("device:cpu:1"));
+}
+
+TEST_CASE("client session: soft placement holds in bodies, in each task") {
+    virtual_cluster all(8, {});
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<int> x("x");
+    for (const std::string task : {"/job:ps/task:1", "/job:worker/task:0"}) {
+        const device_scope there(task);
+        const auto looped = while_loop([](auto i) { return i < 10; },
+                                       [](auto i) {
+                                           const device_scope missing("/cpu:7");
+                                           return tensor<int>(i + 4);
+                                       },
+                                       tensor<int>(x * 2));
+        CHECK_THROWS_WITH(session({.target = client.target}).run(looped, feed(x, 1)), contains("cpu:7"));
+        CHECK(session({.target = client.target, .allow_soft_placement = true}).run(looped, feed(x, 1)) == 10);
+    }
 }
 
 TEST_CASE("client session: more fetches and feeds than a header has names for") {

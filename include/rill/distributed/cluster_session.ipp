@@ -168,6 +168,9 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
     meta.edges = static_cast<std::uint32_t>(cut.edges.size());
     meta.replica = options_.replica;
     meta.progress_timeout = options_.progress_timeout.count();
+    meta.device_count = {options_.device_count.begin(), options_.device_count.end()};
+    meta.allow_soft_placement = options_.allow_soft_placement;
+    meta.raise_primitives = options_.raise_primitives;
     auto bytes = bytes_of(save_graph(made.of));
     if (p.task == peers_->self().name) {
         p.incarnation = peers_->self().incarnation;
