@@ -2,9 +2,11 @@
 #include <rill/distributed/client_session.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include <rill/core/log.hpp>
 #include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/distributed/master.hpp>
@@ -208,6 +210,57 @@ TEST_CASE("client session: soft placement holds in bodies, in each task") {
         CHECK_THROWS_WITH(session({.target = client.target}).run(looped, feed(x, 1)), contains("cpu:7"));
         CHECK(session({.target = client.target, .allow_soft_placement = true}).run(looped, feed(x, 1)) == 10);
     }
+}
+
+TEST_CASE("client session: the log has each node once, those of bodies included") {
+    virtual_cluster all(9, {});
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<int> x("x");
+    const auto looped = on("/job:ps/task:1", [&] {
+        return while_loop([](auto i) { return i < 10; }, [](auto i) { return tensor<int>(i + 4, "inner"); },
+                          tensor<int>(x * 2, "outer"));
+    });
+    const tensor<int> after(looped + 1, "after");
+    const auto cut = while_loop([](auto i) { return i < 10; },
+                                [](auto i) {
+                                    const device_scope there("/job:ps/task:0");
+                                    return tensor<int>(i + 3, "shared");
+                                },
+                                tensor<int>(x * 2));
+    session s({.target = client.target, .log_device_placement = true});
+    std::mutex mutex;
+    std::vector<std::string> heard;
+    set_log_sink([&](log_level, std::string_view text) {
+        const std::lock_guard lock(mutex);
+        heard.emplace_back(text);
+    });
+    CHECK(s.run(looped, feed(x, 1)) == 10);
+    CHECK(s.run(after, feed(x, 1)) == 11); // another run
+    CHECK(s.run(cut, feed(x, 1)) == 11);
+    set_log_sink({});
+    const auto has = [&](const std::string& node, const std::string& device) {
+        const auto is_there = [&](const std::string& line) {
+            return line.starts_with(node + ": (") && line.ends_with("): " + device);
+        };
+        return std::ranges::count_if(heard, is_there) == 1;
+    };
+    const std::string ps = "/job:ps/replica:0/task:1/device:CPU:0",
+                      worker = "/job:worker/replica:0/task:0/device:CPU:0";
+    CHECK(has("outer", ps));
+    CHECK(has(looped.node()->name, ps));
+    CHECK(has("after", worker));
+    const auto name_of = [&](const std::string& end) {
+        for (const auto* n : g.nodes())
+            if (n->name == end || n->name.ends_with("/" + end)) return n->name;
+        return std::string();
+    };
+    CHECK(has(name_of("inner"), ps));
+    CHECK(has(name_of("shared"), "/job:ps/replica:0/task:0/device:CPU:0"));
+    CHECK(has(cut.node()->name, worker));
+    std::ranges::sort(heard);
+    CHECK(std::ranges::adjacent_find(heard) == heard.end());
 }
 
 TEST_CASE("client session: more fetches and feeds than a header has names for") {
