@@ -40,10 +40,9 @@ test:
 	$(call tested,dev-gcc)
 
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
-# every error of the compiler, on g++ and clang; tests and examples with clang, as far as its errors; consumers of the package; a device whose memory the host can't read; the page on
-# adding an op, carried out; the Thrust device; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
-# every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
-# adding an op, carried out; the Thrust device, and programs with a GPU on it; benchmarks build; small steps take no more instructions than bench/instructions/baseline.json says
+# every error of the compiler, on g++ and clang; tests and examples with clang, as far as its errors; consumers of the package; a device
+# whose memory the host can't read; the page on adding an op, carried out; the Thrust device, and programs with a GPU on it; benchmarks
+# build; small steps take no more instructions than bench/instructions/baseline.json says
 # (under valgrind); rill under nvcc; TensorBoard, NumPy and safetensors read our files (python). consumer.conan is skipped where conan
 # is neither installed nor to be downloaded, nvcc.* and consumers of rill::gpu where nvcc 13 is not found.
 # CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers". One kind may be divided:

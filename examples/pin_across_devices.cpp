@@ -2,6 +2,7 @@
 // A model over several devices: scopes pin layers, the session logs where each node runs, and cuts the run into parts that send each
 // other values. A device that is not there is refused by name, or replaced.
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ int main() {
     for (const auto& d : s.devices()) std::printf("%s: %zu bytes\n", d.name.c_str(), d.memory);
     for (const auto& p : s.partition({loss}, {x, y})) {
         std::printf("a part of %zu nodes on %s\n", p.graph.size(), p.device.c_str());
-        write_dot(p.graph, "/dev/null"); // or to a file, for Graphviz
+        write_dot(p.graph, p.device + ".dot"); // for Graphviz: dot -Tsvg
+        std::filesystem::remove(p.device + ".dot");
     }
 
     const device_scope nowhere("/cpu:7");

@@ -31,6 +31,12 @@ TEST_CASE("device name: in a log, types are in capitals") {
     CHECK(logged_name(parse_device("/job:ps/task:1/cpu:2")) == "/job:ps/task:1/device:CPU:2");
 }
 
+TEST_CASE("device name: as the name of a file in the working folder") {
+    CHECK(file_name_of("/job:ps/replica:0/task:1/device:cpu:0") == "job:ps_replica:0_task:1_device:cpu:0");
+    CHECK(file_name_of("../../etc/x").find('/') == std::string::npos); // a name that came by the wire
+    CHECK(file_name_of("").empty());
+}
+
 TEST_CASE("device name: malformed ones are refused, and quoted") {
     for (const auto* text :
          {"cpu:0", "/", "//cpu:0", "/cpu:", "/cpu:x", "/cpu:-1", "/device:", "/device", "/device:cpu:0:1", "/task",

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/client_session.hpp>
 
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <rill/core/log.hpp>
 #include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/distributed/master.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/state/variable.hpp>
@@ -48,7 +56,9 @@ TEST_CASE("client session: a client in a task of its own runs a graph that grows
     CHECK(s.devices().size() == 4);
     CHECK(s.devices()[0].name == "/job:worker/replica:0/task:0/device:CPU:0");
     for (const auto& d : s.devices()) CHECK(d.memory == detail::host_memory()); // each task tells
-    CHECK(s.partition({twice}, {x}).size() == 3);
+    const auto parts = s.partition({twice}, {x});
+    CHECK(parts.size() == 3);
+    CHECK(std::ranges::any_of(parts, [](const auto& p) { return p.device == "job:ps_replica:0_task:1_device:cpu:0"; }));
     const auto [value, trace] = s.run_traced(twice, feed(x, two));
     CHECK(value(0) == 6.f);
     CHECK(std::ranges::any_of(trace.entries, [](const auto& e) { return e.task == "/job:ps/replica:0/task:1"; }));
@@ -160,6 +170,97 @@ TEST_CASE("client session: a server gives a session no more devices than it can 
     CHECK_THROWS_AS(session({.target = target, .device_count = {{"cpu", 2'000'000'000}}}), invalid_argument);
     CHECK(session({.target = target, .device_count = {{"cpu", 3}}}).devices().size() == 3);
     CHECK_THROWS_WITH(session({.target = target, .gpu = {.visible_devices = {0}}}), contains("of this process"));
+}
+
+TEST_CASE("client session: nodes run on the second device of any task, the master's included") {
+    virtual_cluster all(7, {});
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    session s({.target = client.target, .device_count = {{"cpu", 2}}});
+    for (const char* task : {"/job:ps/task:1", "/job:worker/task:0", "/job:worker/task:1"}) {
+        const auto second = std::string(task) + "/cpu:1";
+        const auto first = on((std::string(task) + "/cpu:0").c_str(), [&] { return tensor<float>(x * 2.f); });
+        const auto made = on(second.c_str(), [&] { return tensor<float>(first + 1.f); });
+        CHECK(s.run(made, feed(x, 3.f)) == 7.f);
+        const auto w = on(second.c_str(), [] { return variable<float>("w", 5.f); });
+        s.run(w.initializer());
+        CHECK(s.run(std::tuple(w, made), feed(x, 1.f)) == std::tuple(5.f, 3.f));
+        CHECK(s.run(w.assign_add(made), feed(x, 1.f)) == 8.f); // beside the variable
+    }
+    const auto nowhere = on("/job:ps/task:1/cpu:2", [&] { return tensor<float>(x * 3.f); });
+    CHECK_THROWS_WITH(s.run(nowhere, feed(x, 1.f)), contains("cpu:2") && contains("device:cpu:1"));
+}
+
+TEST_CASE("client session: soft placement holds in bodies, in each task") {
+    virtual_cluster all(8, {});
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<int> x("x");
+    for (const std::string task : {"/job:ps/task:1", "/job:worker/task:0"}) {
+        const device_scope there(task);
+        const auto looped = while_loop([](auto i) { return i < 10; },
+                                       [](auto i) {
+                                           const device_scope missing("/cpu:7");
+                                           return tensor<int>(i + 4);
+                                       },
+                                       tensor<int>(x * 2));
+        CHECK_THROWS_WITH(session({.target = client.target}).run(looped, feed(x, 1)), contains("cpu:7"));
+        CHECK(session({.target = client.target, .allow_soft_placement = true}).run(looped, feed(x, 1)) == 10);
+    }
+}
+
+TEST_CASE("client session: the log has each node once, those of bodies included") {
+    virtual_cluster all(9, {});
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<int> x("x");
+    const auto looped = on("/job:ps/task:1", [&] {
+        return while_loop([](auto i) { return i < 10; }, [](auto i) { return tensor<int>(i + 4, "inner"); },
+                          tensor<int>(x * 2, "outer"));
+    });
+    const tensor<int> after(looped + 1, "after");
+    const auto cut = while_loop([](auto i) { return i < 10; },
+                                [](auto i) {
+                                    const device_scope there("/job:ps/task:0");
+                                    return tensor<int>(i + 3, "shared");
+                                },
+                                tensor<int>(x * 2));
+    session s({.target = client.target, .log_device_placement = true});
+    std::mutex mutex;
+    std::vector<std::string> heard;
+    set_log_sink([&](log_level, std::string_view text) {
+        const std::lock_guard lock(mutex);
+        heard.emplace_back(text);
+    });
+    CHECK(s.run(looped, feed(x, 1)) == 10);
+    CHECK(s.run(after, feed(x, 1)) == 11); // another run
+    CHECK(s.run(cut, feed(x, 1)) == 11);
+    set_log_sink({});
+    const auto has = [&](const std::string& node, const std::string& device) {
+        const auto is_there = [&](const std::string& line) {
+            return line.starts_with(node + ": (") && line.ends_with("): " + device);
+        };
+        return std::ranges::count_if(heard, is_there) == 1;
+    };
+    const std::string ps = "/job:ps/replica:0/task:1/device:CPU:0",
+                      worker = "/job:worker/replica:0/task:0/device:CPU:0";
+    CHECK(has("outer", ps));
+    CHECK(has(looped.node()->name, ps));
+    CHECK(has("after", worker));
+    const auto name_of = [&](const std::string& end) {
+        for (const auto* n : g.nodes())
+            if (n->name == end || n->name.ends_with("/" + end)) return n->name;
+        return std::string();
+    };
+    CHECK(has(name_of("inner"), ps));
+    CHECK(has(name_of("shared"), "/job:ps/replica:0/task:0/device:CPU:0"));
+    CHECK(has(cut.node()->name, worker));
+    std::ranges::sort(heard);
+    CHECK(std::ranges::adjacent_find(heard) == heard.end());
 }
 
 TEST_CASE("client session: more fetches and feeds than a header has names for") {

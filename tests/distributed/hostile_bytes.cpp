@@ -63,7 +63,8 @@ std::string random_meta(seeds::draws& draws) {
                                            .sends = {{1, "a"}},
                                            .receives = {{2, "b"}},
                                            .edges = 3,
-                                           .progress_timeout = 1});
+                                           .progress_timeout = 1,
+                                           .device_count = {{"cpu", 2}, {"far", 1}}});
     case 2:
         return bytes_of_meta(
             step_meta{draws(3), draws(5), draws(5), static_cast<std::uint8_t>(draws(2)), {value, value}});

@@ -95,6 +95,13 @@ TEST_CASE("remote session: errors of other tasks say where the nodes were made")
     const variable<float> v("v", 1.f);
     const auto of_read = text_of([&] { s.run(v); });
     CHECK_THAT(of_read, contains("'v' (made at remote_session_core.cpp:") && contains("is uninitialized"));
+    const device_scope missing("/job:ps/task:7");
+    const tensor<float> lost(v * 2.f, "lost");
+    const auto of_lost = text_of([&] { s.run(lost); });
+    CHECK_THAT(of_lost, contains("'lost' (Mul, made at remote_session_core.cpp:") && contains("asks for device") &&
+                            !contains("unknown place"));
+    const auto not_fed = text_of([&] { s.run(tensor(x + 1.f)); });
+    CHECK_THAT(not_fed, contains("placeholder 'x' (") && contains("made at remote_session_core.cpp:"));
     // a name that the graph lacks
     const auto strange = std::make_exception_ptr(internal("node 'no such', made at an unknown place"));
     CHECK(rill::detail::with_places(strange, g) == strange);
@@ -105,6 +112,11 @@ TEST_CASE("remote session: errors of other tasks say where the nodes were made")
         g);
     CHECK_THROWS_WITH(std::rethrow_exception(added), contains("'_x/receive_3', added between tasks, and 'v:0' (made at "
                                                               "remote_session_core.cpp:"));
+    for (const std::string text : {"'v' (of v) and another, made at an unknown place", ", made at an unknown place",
+                                   "made at an unknown place", "it is late, made at an unknown place"}) {
+        const auto nameless = std::make_exception_ptr(internal(text));
+        CHECK(rill::detail::with_places(nameless, g) == nameless);
+    }
 }
 
 } // namespace test_remote_session_core

@@ -13,12 +13,19 @@ TEST_CASE("wire meta: arguments and back") {
     const register_meta m{.run = 7,
                           .names = {.feeds = {"x:0"}, .fetches = {"y:0", "z:1"}, .targets = {"train"}},
                           .sends = {{3, "/job:ps/replica:0/task:0"}},
-                          .replica = 2};
+                          .replica = 2,
+                          .device_count = {{"cpu", 3}},
+                          .allow_soft_placement = 1,
+                          .raise_primitives = 0};
     const auto read = meta_of<register_meta>(bytes_of_meta(m));
     CHECK(read.run == 7);
     CHECK(read.names.fetches == m.names.fetches);
     CHECK(read.sends.at(0).peer == m.sends[0].peer);
     CHECK(read.replica == 2);
+    CHECK(counts_of(read.device_count) == device_counts{{"cpu", 3}});
+    CHECK(read.allow_soft_placement == 1);
+    CHECK(read.raise_primitives == 0);
+    CHECK_THROWS_AS(counts_of({{"cpu", 1025}}), invalid_argument);
     const step_meta step{.run = 1, .step = 2, .values = {{{dtype::float32, {2, 3}}, 1, 64, 12}}};
     const auto back = meta_of<step_meta>(bytes_of_meta(step));
     CHECK(back.values.at(0).type == step.values[0].type);

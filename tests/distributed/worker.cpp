@@ -65,6 +65,26 @@ TEST_CASE("worker: requests that do not fit are refused by their code") {
     CHECK(f.ask(push) == error_code::data_loss);
 }
 
+TEST_CASE("worker: a part has as many devices as its session asks for") {
+    fixture f;
+    const graph g;
+    const graph_scope use(g);
+    const device_scope second("/cpu:1");
+    const variable<float> w("w", 1.f);
+    const auto code_with = [&](const wire_counts& counts) {
+        return f.ask(
+            {.method = wire_method::register_run,
+             .meta = bytes_of_meta(register_meta{.run = 1, .names = {.fetches = {"w:0"}}, .device_count = counts}),
+             .payload = {message_part(bytes_of(save_graph(g)))},
+             .caller = "/job:ps/replica:0/task:0"});
+    };
+    CHECK(code_with({{"cpu", 2}}) == error_code::ok);
+    CHECK(code_with({{"cpu", 2}, {"not of this process", 4}}) == error_code::ok); // of the master's
+    for (const auto& wrong : {wire_counts{}, wire_counts{{"cpu", 1}}, wire_counts{{"cpu", 0}}, wire_counts{{"cpu", -3}},
+                              wire_counts{{"cpu", 2'000'000'000}}, wire_counts{{"cpu", 2}, {"cpu", 2}}})
+        CHECK(code_with(wrong) == error_code::invalid_argument);
+}
+
 TEST_CASE("worker: a reset and the end of a session that is not there do nothing") {
     fixture f;
     CHECK(f.ask({.method = wire_method::reset, .meta = bytes_of_meta(names_meta{{"a"}})}) == error_code::ok);

@@ -3,18 +3,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <rill/graph/serialization/dot.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/runtime/executor/partitioned_step.hpp>
 #include <rill/runtime/plan/partitioned_plan.hpp>
 
 #include "catch.hpp"
+#include "io/temporary.hpp"
 #include "random_control_flow.hpp"
 #include "random_graph.hpp"
 #include "random_parts.hpp"
@@ -258,6 +263,24 @@ TEST_CASE("partitioned run: the parts of a run can be looked at") {
     REQUIRE(devices.size() >= 4);
     CHECK(devices[3].name == "/job:localhost/replica:0/task:0/device:CPU:3");
     CHECK(devices[0].memory == devices[3].memory);
+}
+
+TEST_CASE("partitioned run: the parts of a run are written to files that their devices name") {
+    const io_test::temporary_directory folder;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    const two_devices t;
+    session s(t.g, on_threads(1, false));
+    for (auto& p : s.partition({t.y}, {t.x})) write_dot(p.graph, p.device + ".dot");
+    for (auto& p : s.partition({t.h}, {t.x})) write_dot(p.graph, "whole_" + p.device + ".dot"); // one part
+    std::filesystem::current_path(before);
+    const auto text_of = [&](const std::string& name) {
+        std::ifstream file(folder / name);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    CHECK_THAT(text_of("job:localhost_replica:0_task:0_device:cpu:0.dot"), contains("digraph") && contains("_x/send_"));
+    CHECK_THAT(text_of("job:localhost_replica:0_task:0_device:cpu:1.dot"), contains("_x/receive_0"));
+    CHECK_THAT(text_of("whole_job:localhost_replica:0_task:0_device:cpu:0.dot"), contains("digraph"));
 }
 
 /// Three devices: the state of a loop lies on two, its counter and condition on the third.

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/mul.hpp>
@@ -36,6 +38,42 @@ TEST_CASE("replica device setter: variables one server after the other, all else
     CHECK(requested_device(*second.node()) == "/job:ps/task:1");
     CHECK(requested_device(*third.node()) == "/job:ps/task:0"); // slots do not count
     CHECK(requested_device(*loss.node()) == "/job:worker/task:1");
+}
+
+TEST_CASE("replica device setter: a number of servers instead of a cluster") {
+    const graph g;
+    const graph_scope use(g);
+    const auto devices_of = [&](const device_function& setter) {
+        const device_scope on(setter);
+        const placeholder<float> x;
+        const variable<float> a("a", 1.f), b("b", 2.f), c("c", 3.f);
+        const tensor<float> y(a * x + b * x + c);
+        std::vector<std::string> all;
+        for (const auto& v : {any_tensor(a), any_tensor(b), any_tensor(c), any_tensor(y)})
+            all.push_back(requested_device(*v.node()));
+        return all;
+    };
+    using names = std::vector<std::string>;
+    CHECK(devices_of(replica_device_setter({.ps_tasks = 2, .ps = "/job:ps", .worker = "/job:worker"})) ==
+          names{"/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0", "/job:worker"});
+    CHECK(devices_of(replica_device_setter({.ps_tasks = 2})) ==
+          names{"/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0", "/job:worker"});
+    CHECK(devices_of(replica_device_setter({.ps_tasks = 3,
+                                            .ps = "/job:keepers/cpu:1",
+                                            .worker = "/job:worker/task:4",
+                                            .strategy = [](const auto&, auto loads) { return loads.size() - 1; }})) ==
+          names{"/job:keepers/task:2/device:cpu:1", "/job:keepers/task:2/device:cpu:1",
+                "/job:keepers/task:2/device:cpu:1", "/job:worker/task:4"});
+    // of the cluster's servers the first ones
+    CHECK(devices_of(replica_device_setter(cluster, {.ps_tasks = 1, .worker = "/job:worker/task:1"})) ==
+          names{"/job:ps/task:0", "/job:ps/task:0", "/job:ps/task:0", "/job:worker/task:1"});
+    for (const int none : {0, -1}) {
+        CHECK_THROWS_AS(replica_device_setter({.ps_tasks = none}), invalid_argument);
+        CHECK_THROWS_AS(replica_device_setter(cluster, {.ps_tasks = none}), invalid_argument);
+    }
+    CHECK_THROWS_WITH(replica_device_setter({.worker = "/job:worker"}), contains("ps_tasks"));
+    CHECK_THROWS_WITH(replica_device_setter(cluster, {.ps_tasks = 3}), contains("3") && contains("has 2"));
+    CHECK_THROWS_AS(replica_device_setter({.ps_tasks = 1, .ps = "/task:1"}), invalid_argument);
 }
 
 TEST_CASE("replica device setter: initial values lie beside their variables") {

@@ -33,6 +33,9 @@ std::string to_string(const device_name& d);
 /// Returns the name in the form of TensorFlow's log, with the type in capitals: "/job:localhost/replica:0/task:0/device:CPU:0".
 std::string logged_name(const device_name& d);
 
+/// Returns the name of a device as the name of a file: "job:localhost_replica:0_task:0_device:cpu:0".
+std::string file_name_of(const std::string& device);
+
 /// Merges the names of nested scopes. Parts of the inner name win; missing parts come from the outer name.
 device_name merge(const device_name& outer, const device_name& inner);
 

@@ -80,6 +80,13 @@ RILL_COLD std::string logged_name(const device_name& d) {
     return to_string(in_capitals);
 }
 
+RILL_COLD std::string file_name_of(const std::string& device) {
+    std::string name = device.substr(device.starts_with('/') ? 1 : 0);
+    for (char& c : name)
+        if (c == '/') c = '_';
+    return name;
+}
+
 RILL_COLD device_name merge(const device_name& outer, const device_name& inner) {
     device_name d = outer;
     if (!inner.job.empty()) d.job = inner.job;

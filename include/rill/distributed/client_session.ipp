@@ -251,7 +251,7 @@ RILL_COLD std::vector<run_part> client_session::parts(const graph& g, const plan
     if (devices.size() != made.payload.size()) throw data_loss("parts of a run without their devices");
     std::vector<run_part> all;
     for (std::size_t k = 0; k < devices.size(); ++k)
-        all.push_back({load_graph(saved_graph_of(made.payload[k].bytes())), devices[k]});
+        all.push_back({load_graph(saved_graph_of(made.payload[k].bytes())), file_name_of(devices[k])});
     return all;
 }
 

@@ -101,6 +101,7 @@ private:
     std::map<std::uint64_t, std::weak_ptr<cluster_step>> steps_;
     std::map<std::string, std::uint64_t> incarnations_; // of the used tasks
     hash_map<std::string, std::string> devices_;        // of the nodes of all runs, by name
+    hash_set<std::string> logged_;                      // names of nodes whose device is in the log
 };
 
 /// Returns the tasks of a cluster, the own one first: nodes that request no task run there.

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <rill/core/log.hpp>
 #include <rill/distributed/cluster_step.hpp>
 #include <rill/distributed/joined_answers.hpp>
 #include <rill/distributed/run_by_names.hpp>
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
 #include <rill/ops/exchange/exchange_ops.hpp>
+#include <rill/passes/functionalize/functionalized_graph.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan/part_graph.hpp>
@@ -60,9 +60,13 @@ RILL_COLD void cluster_session::check_incarnation(const std::string& task, std::
 /// Returns a placement for a run. Nodes of earlier runs keep their devices, by name, since their state is
 /// there.
 RILL_COLD std::shared_ptr<placement> cluster_session::place_as_before(const graph& g) {
-    auto options = options_;
-    options.log_device_placement = false; // note_devices logs it once per session
-    auto where = make_placement(options, tasks_seen_by(*peers_));
+    auto where = make_placement(options_, tasks_seen_by(*peers_), [this](const node& n, const device& there) {
+        const bool is_new = [&] { // each run has a placement of its own, and the session one log
+            const std::lock_guard lock(mutex_);
+            return logged_.insert(n.name);
+        }();
+        if (is_new) log_placed(n, there);
+    });
     const std::lock_guard lock(mutex_);
     for (const auto* n : g.nodes())
         if (const auto known = devices_.find(n->name); known != devices_.end())
@@ -72,16 +76,19 @@ RILL_COLD std::shared_ptr<placement> cluster_session::place_as_before(const grap
 
 /// Notes the devices of the nodes of a run.
 RILL_COLD void cluster_session::note_devices(const placed_parts& cut) {
+    const std::lock_guard lock(mutex_);
     for (const auto& p : cut.parts)
-        for (const auto& it : p.steps.items) {
-            if (!it.origin || !it.device) continue;
-            const bool is_new = [&] {
-                const std::lock_guard lock(mutex_);
-                return devices_.try_emplace(it.origin->name, to_string(it.device->full)).is_new;
-            }();
-            if (is_new && options_.log_device_placement)
-                log_message(log_level::info, it.origin->name + ": (" + std::string(it.origin->op->name()) +
-                                                 "): " + logged_name(it.device->full));
+        for (const auto& it : p.steps.items)
+            if (it.origin && it.device) devices_.try_emplace(it.origin->name, to_string(it.device->full));
+}
+
+/// Places the nodes of the bodies of a node, so that the log has them: a body that is not cut is otherwise placed by its task alone.
+inline void place_bodies(const node& n, placement& where) {
+    if (!n.bodies) return;
+    for (const auto& b : *n.bodies)
+        for (const auto* inner : nodes_in(b, *n.owner)) {
+            where.device_of(*inner);
+            place_bodies(*inner, where);
         }
 }
 
@@ -91,6 +98,10 @@ RILL_COLD cluster_session::cut_run cluster_session::cut(const graph& g, const pl
         key, g.state().may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr, options_, *made.where,
         [&](const device& d) -> const device& { return *made.where->devices().find(task_of(d)); });
     note_devices(made.parts);
+    if (options_.log_device_placement)
+        for (const auto& p : made.parts.parts)
+            for (const auto& it : p.steps.items)
+                if (it.origin) place_bodies(*it.origin, *made.where);
     return made;
 }
 
@@ -168,6 +179,9 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
     meta.edges = static_cast<std::uint32_t>(cut.edges.size());
     meta.replica = options_.replica;
     meta.progress_timeout = options_.progress_timeout.count();
+    meta.device_count = {options_.device_count.begin(), options_.device_count.end()};
+    meta.allow_soft_placement = options_.allow_soft_placement;
+    meta.raise_primitives = options_.raise_primitives;
     auto bytes = bytes_of(save_graph(made.of));
     if (p.task == peers_->self().name) {
         p.incarnation = peers_->self().incarnation;

@@ -22,13 +22,7 @@ inline session_options options_of(const session_meta& m) {
         m.wire > static_cast<std::uint8_t>(wire_format::upper16))
         throw data_loss("options of a session that this program does not know");
     session_options o;
-    constexpr int most = 1024; // each has an entry in every placement
-    for (const auto& [type, count] : m.device_count) {
-        if (count > most)
-            throw invalid_argument("device_count: " + std::to_string(count) + " devices of type '" + type +
-                                   "' are requested; a server gives a session at most " + std::to_string(most));
-        o.device_count.emplace_back(type, count);
-    }
+    o.device_count = counts_of(m.device_count);
     o.placer = static_cast<placers>(m.placer);
     o.wire = static_cast<wire_format>(m.wire);
     o.allow_soft_placement = m.allow_soft_placement;

@@ -65,14 +65,23 @@ inline std::string place_of_name(const std::string& name, const graph& g) {
     return name.starts_with("_x/") ? "added between tasks" : std::string(); // see part_graph
 }
 
+/// Returns the end of the name before a place in an error text. The texts are "node 'layer/add', made at", "'layer/add' (made at", and
+/// "'layer/add' (Add, made at", with an op or a type. Returns 0 if there is no name.
+inline std::size_t end_of_name(std::string_view text, std::size_t place) {
+    if (place < 4) return 0;
+    if (text[place - 3] == '\'') return place - 3;
+    const auto end = text.rfind("' (", place);
+    if (!text.substr(0, place).ends_with(", ") || end == std::string_view::npos) return 0;
+    return text.substr(end + 3, place - (end + 3)).find_first_of("')") == std::string_view::npos ? end : 0;
+}
+
 RILL_COLD std::exception_ptr with_places(const std::exception_ptr& problem, const graph& g) noexcept {
     constexpr std::string_view unknown = "made at an unknown place";
     if (problem) try {
             auto [code, text] = described(problem);
             bool any = false;
             for (auto at = text.find(unknown); at != std::string::npos; at = text.find(unknown, at + 1)) {
-                // behind "node 'layer/add', " or "'layer/add' ("
-                const auto end = at >= 4 && text[at - 3] == '\'' ? at - 3 : 0;
+                const auto end = end_of_name(text, at);
                 const auto begin = end > 0 ? text.rfind('\'', end - 1) : std::string::npos;
                 if (begin == std::string::npos) continue;
                 const auto place = place_of_name(text.substr(begin + 1, end - begin - 1), g);

@@ -9,6 +9,7 @@
 
 #include <rill/core/dims.hpp>
 #include <rill/core/error.hpp>
+#include <rill/device/device.hpp>
 #include <rill/graph/serialization/bounded_archive.hpp>
 #include <rill/runtime/trace/trace.hpp>
 
@@ -74,6 +75,19 @@ template <class Archive> void serialize(Archive& a, run_names& m) {
     a(feeds, fetches, targets);
 }
 
+/// The number of devices of each type.
+using wire_counts = std::vector<std::pair<std::string, std::int32_t>>;
+
+/// Returns the device counts of a message. Throws invalid_argument if one is too large: each device has an entry in every placement.
+inline device_counts counts_of(const wire_counts& m) {
+    constexpr int most = 1024;
+    for (const auto& [type, count] : m)
+        if (count > most)
+            throw invalid_argument("device_count: " + std::to_string(count) + " devices of type '" + type +
+                                   "' are requested; a server gives a session at most " + std::to_string(most));
+    return {m.begin(), m.end()};
+}
+
 /// A part of a run. Its graph is the first payload part.
 struct register_meta {
     std::uint64_t run = 0; // number of the run in its session
@@ -82,11 +96,16 @@ struct register_meta {
     std::uint32_t edges = 0; // of the whole run
     std::int32_t replica = 0;
     std::int64_t progress_timeout = 0; // nanoseconds
+    // options of the session that the task needs to place the part as its master does
+    wire_counts device_count = {};
+    std::uint8_t allow_soft_placement = 0, raise_primitives = 1;
 };
 template <class Archive> void serialize(Archive& a, register_meta& m) {
     auto sends = list_of<12>(m.sends);
     auto receives = list_of<12>(m.receives);
-    a(m.run, m.names, sends, receives, m.edges, m.replica, m.progress_timeout);
+    auto counts = list_of<12>(m.device_count);
+    a(m.run, m.names, sends, receives, m.edges, m.replica, m.progress_timeout, counts, m.allow_soft_placement,
+      m.raise_primitives);
 }
 
 /// A step of a registered part, with its fed values; the answer has the fetched values.
@@ -164,7 +183,7 @@ template <class Archive> void serialize(Archive& a, trace_meta& m) {
 
 /// The options of a session that the master needs.
 struct session_meta {
-    std::vector<std::pair<std::string, std::int32_t>> device_count = {};
+    wire_counts device_count = {};
     std::uint8_t placer = 0, wire = 0, allow_soft_placement = 0, log_device_placement = 0, raise_primitives = 1;
     std::int64_t progress_timeout = 0; // nanoseconds
     std::int32_t replica = 0;

@@ -13,6 +13,7 @@
 #include <rill/graph/serialization/saved_graph.hpp>
 #include <rill/graph/serialization/serialization.hpp> // defines bytes_of and saved_graph_of
 #include <rill/ops/exchange/exchange_ops.hpp>
+#include <rill/passes/place.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/executor/step_run.hpp>
@@ -67,11 +68,9 @@ struct worker::session_state {
     session_state(allocator& memory, const std::shared_ptr<container_set>& containers, int replica)
         : resources(detail::make_shared<resource_store>(
               memory, step_threads{{std::shared_ptr<thread_pool>(), &default_thread_pool()}, true, 1}, containers,
-              replica)),
-          where(make_placement({})) {}
+              replica)) {}
 
     const std::shared_ptr<resource_store> resources;
-    const std::shared_ptr<placement> where;
     std::mutex mutex;
     std::map<std::uint64_t, std::shared_ptr<registered_part>> parts; // by run
     std::map<std::uint64_t, std::shared_ptr<running_step>> steps;
@@ -92,6 +91,27 @@ RILL_COLD worker::worker(std::shared_ptr<peer_channels> peers, allocator& memory
 
 RILL_COLD worker::~worker() { close(); }
 
+/// Returns as many of a session's devices as this task has. A node that requests one of the others is refused by name.
+inline device_counts counts_here(const wire_counts& asked) {
+    device_counts made;
+    for (const auto& [type, count] : counts_of(asked))
+        if (const auto* here = find_device(type))
+            made.emplace_back(type, here->spaces.empty() ? count : std::min(count, static_cast<int>(here->spaces.size())));
+    return made;
+}
+
+/// Returns the placement of a part in this task. Variables lie where the master has placed them, though their memory may be full by now.
+inline std::shared_ptr<placement> placement_of(const graph& part, const session_options& options) {
+    auto where = make_placement(options);
+    for (const auto* n : part.nodes()) {
+        if (n->op->role() != op_role::variable) continue;
+        const auto name = parse_device(n->device);
+        const bool is_full = name.index >= 0; // a node that runs beside primitives may name less
+        if (const auto* there = is_full ? where->devices().find(name) : nullptr) where->choose(*n, *there);
+    }
+    return where;
+}
+
 RILL_COLD void worker::register_run(const session_number& session, const register_meta& meta,
                                     std::string_view graph_bytes, const task_identity& master) {
     auto saved = saved_graph_of(graph_bytes);
@@ -111,7 +131,10 @@ RILL_COLD void worker::register_run(const session_number& session, const registe
     options.progress_timeout = std::chrono::nanoseconds(meta.progress_timeout);
     options.memory = &memory_;
     options.environment = &peers_->runs_in();
-    made->run = std::make_unique<plan>(made->key, options, in->resources, in->where);
+    options.device_count = counts_here(meta.device_count);
+    options.allow_soft_placement = meta.allow_soft_placement;
+    options.raise_primitives = meta.raise_primitives;
+    made->run = std::make_unique<plan>(made->key, options, in->resources, placement_of(made->of, options));
     const std::lock_guard lock(in->mutex);
     in->parts[meta.run].swap(made); // an earlier part is destroyed after the lock is released
 }

@@ -86,8 +86,8 @@ struct session_options {
     /// threads.
     device_counts device_count = {};
     placers placer = placers::simple; // chooses the devices of nodes that request none
-    /// Partitions each run between its devices. Parts exchange values by Send and Receive, as tasks of a cluster do; the results are the
-    /// same.
+    /// Partitions each run between its devices. Parts exchange values by Send and Receive, as tasks of a cluster do. The last bits of
+    /// results may differ where another fusion of nodes rounds otherwise.
     partition_option partition_devices = {};
     wire_format wire = wire_format::as_is; // format of float32 values sent between parts
     bool allow_soft_placement = false;     // run a node on the CPU if its device can't run it

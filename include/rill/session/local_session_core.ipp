@@ -137,7 +137,7 @@ RILL_COLD std::vector<run_part> local_session_core::partition(const plan_key& ke
     state_->check_open(&key);
     check_key(key);
     const auto cut = make_partitioned_run.load()(key, options_, state_);
-    return cut ? cut->parts() : std::vector<run_part>{{graph(), to_string(device_.full)}};
+    return cut ? cut->parts() : std::vector<run_part>{{graph(), file_name_of(to_string(device_.full))}};
 }
 
 RILL_COLD bool local_session_core::has_value(const node* variable) const {

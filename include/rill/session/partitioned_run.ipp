@@ -83,7 +83,7 @@ RILL_COLD void partitioned_run::start(std::vector<any_array> feeds, const run_op
 RILL_COLD std::string partitioned_run::memory_report() { return plan_->memory_report(); }
 RILL_COLD std::vector<run_part> partitioned_run::parts() const {
     std::vector<run_part> all;
-    for (const auto& p : plan_->parts()) all.push_back({p.made.of, p.made.device});
+    for (const auto& p : plan_->parts()) all.push_back({p.made.of, file_name_of(p.made.device)});
     return all;
 }
 

@@ -87,7 +87,7 @@ public:
     std::vector<session_device> devices() const { return core_->devices(); }
 
     /// Returns the parts of a run between its devices, or the session's graph if there is one part. Example: for (auto& p :
-    /// s.partition({train}, {x, y})) write_dot(p.graph, p.device + ".dot").
+    /// s.partition({train}, {x, y})) write_dot(p.graph, p.device + ".dot"). It writes a file for each part to the working folder.
     std::vector<run_part> partition(const std::vector<detail::run_end>& fetches,
                                     const std::vector<detail::run_end>& feeds = {}) const {
         return core_->partition(detail::key_to_cut(fetches, feeds));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,16 +28,21 @@ std::size_t round_robin(const node_info& n, std::span<const server_load> loads);
 std::size_t by_bytes(const node_info& n, std::span<const server_load> loads);
 
 struct setter_options {
-    std::string worker = "/job:worker"; // runs everything else
+    std::optional<int> ps_tasks = {};   // the number of parameter servers; by default all tasks of the cluster's job
     std::string ps = "/job:ps";         // the job that holds variables and resources
+    std::string worker = "/job:worker"; // runs everything else
     server_strategy strategy = round_robin;
 };
 
 /// Returns a device function for one replica of data-parallel training: device_scope on(replica_device_setter(all.spec(), {.worker =
 /// "/job:worker/task:1"})). It spreads variables and resources over the parameter servers. All other nodes run on the worker. Nodes that
 /// are colocated with a variable, such as an optimizer's slots and look-ups in it, follow the variable. Equal graphs get equal devices.
-/// Throws not_found if the cluster has no job `ps`.
+/// Throws not_found if the cluster has no job `ps`, and invalid_argument if `ps_tasks` is below 1 or above the job's number of tasks.
 device_function replica_device_setter(const cluster_spec& cluster, const setter_options& options = {});
+/// Does the same for a number of parameter servers, without a description of the cluster: device_scope
+/// on(replica_device_setter({.ps_tasks = 2, .ps = "/job:ps", .worker = "/job:worker"})). Throws invalid_argument if `ps_tasks` is missing or
+/// below 1.
+device_function replica_device_setter(const setter_options& options);
 
 }} // namespace rill::RILL_ABI
 

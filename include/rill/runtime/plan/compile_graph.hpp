@@ -81,9 +81,13 @@ placed_parts compile_partition(const plan_key& key, const dynamic_runtime* contr
 /// Returns the graph of a run; null if it has neither fetches nor targets.
 const graph_state* graph_of(const plan_key& key);
 
-/// Returns the placement of a new session. It logs each node that it places if the options ask for it. `tasks`: the tasks of a cluster, the
-/// session's own first; empty: a local session.
-std::shared_ptr<placement> make_placement(const session_options& options, std::span<const device_name> tasks = {});
+/// Writes the device of a node to the log.
+void log_placed(const node& n, const device& there);
+
+/// Returns the placement of a new session. It reports each node that it places if the options ask for a log. `tasks`: the tasks of a cluster,
+/// the session's own first; empty: a local session.
+std::shared_ptr<placement> make_placement(const session_options& options, std::span<const device_name> tasks = {},
+                                          placement::report_function report = log_placed);
 
 /// Checks the result of a pass in debug builds, and returns it.
 inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool sorted) {

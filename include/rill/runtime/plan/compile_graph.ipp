@@ -132,13 +132,13 @@ RILL_COLD placed_parts compile_partition(const plan_key& key, const dynamic_runt
     return made;
 }
 
-RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options,
-                                                    std::span<const device_name> tasks) {
-    placement::report_function report;
-    if (options.log_device_placement)
-        report = [](const node& n, const device& d) {
-            log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + logged_name(d.full));
-        };
+RILL_COLD void log_placed(const node& n, const device& there) {
+    log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + logged_name(there.full));
+}
+
+RILL_COLD std::shared_ptr<placement> make_placement(const session_options& options, std::span<const device_name> tasks,
+                                                    placement::report_function report) {
+    if (!options.log_device_placement) report = nullptr;
     const std::span<const device_name> all = tasks.empty() ? placement::local_task() : tasks;
     std::shared_ptr<cost_record> costs; // a cluster never learns
     if (tasks.empty() && options.placer == placers::by_cost && options.learn)
