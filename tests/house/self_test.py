@@ -89,6 +89,7 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_sizes.py", {f"include/rill/core/{i}.hpp": "// line\n" * 200 for i in range(20)}, "median"),
     ("check_sizes.py", {"docs/how_it_works.md": "line\n" * 251}, "how_it_works.md: 251 lines, over 250"),
     ("check_prose.py", {"docs/tour.md": "# Tour\n\n- Short.\n- One two.\n  " + "word " * 21 + "end.\n"}, "docs/tour.md:4: 22 words"),
+    ("check_prose.py", {"docs/other.md": "# Other\n\nA page. What it says is a riddle.\n"}, "docs/other.md:3: begins with 'What'"),
     ("check_prose.py", {"include/rill/graph/node.hpp": "/// What a node is.\nint node();\n"}, "begins with 'What'"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline int f(std::size_t);\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#include <rill/config.hpp>\ninline int twice() { return 2; }\n"}, "alone"),

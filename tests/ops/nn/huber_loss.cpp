@@ -44,6 +44,9 @@ TEST_CASE("huber_loss: a delta of 1 unless given, and the gradient on the bound"
     const auto [value, slope] = s.run(std::tuple(loss, d), feed(labels, zeros), feed(x, at));
     CHECK(value == Approx((0.125 + 2.5 + 0.5) / 4));
     CHECK(op_test::list(slope) == std::vector<float>{0.125f, -0.25f, 0.25f, 0});
+    const float inf = std::numeric_limits<float>::infinity();
+    CHECK(op_test::list(s.run(d, feed(labels, zeros), feed(x, std::vector<float>{inf, -inf, 3e38f, 0}))) ==
+          std::vector<float>{0.25f, -0.25f, 0.25f, 0});
 }
 
 TEST_CASE("huber_loss: a delta above all numbers, where only squares are left") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/nn/sigmoid_cross_entropy.hpp>
 
+#include <rill/ops/array/zeros_like.hpp>
+
 #include "ops/harness.hpp"
 
 using namespace rill;

@@ -23,10 +23,14 @@ auto unstack(const X& x, const std::source_location& where = std::source_locatio
 template <graph_operand X>
 auto unstack(const X& x, int axis = 0, const std::source_location& where = std::source_location::current()) {
     const auto whole = sealed(x);
-    const index_t count = rules::extent_along(type_of(whole.end()).shape, axis);
+    const auto& all = type_of(whole.end()).shape;
+    if (all.known_rank() && rules::normal_axis(axis, all.rank) < 0)
+        throw invalid_argument("unstack: the axis " + std::to_string(axis) + " is out of range of " + to_string(all) +
+                               detail::at_place(where));
+    const index_t count = rules::extent_along(all, axis);
     if (count < 1)
         throw invalid_argument("unstack: the extent along axis " + std::to_string(axis) + " of " +
-                               to_string(type_of(whole.end()).shape) + " must be known, and not 0" +
+                               to_string(all) + " must be known, and not 0" +
                                detail::at_place(where));
     std::vector<std::decay_t<decltype(squeeze(whole, axis))>> slices;
     for (const auto& part : split(whole, count, axis, where)) slices.push_back(squeeze(part, axis, where));

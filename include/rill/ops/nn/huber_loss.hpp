@@ -4,6 +4,7 @@
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/less_equal.hpp>
+#include <rill/ops/math/minimum.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/select.hpp>
@@ -38,7 +39,8 @@ auto huber_loss(const A& labels, const B& predictions, double delta = 1,
         delta = detail::checked_delta(a.dtype(), delta, where);
     }
     const auto error = abs(predictions - labels);
-    return reduce_mean(select(error <= delta, 0.5 * square(error), delta * (error - 0.5 * delta)), where);
+    const auto within = minimum(error, delta); // the square of an infinite error would have a NaN gradient, though not chosen
+    return reduce_mean(select(error <= delta, 0.5 * square(within), delta * (error - 0.5 * delta)), where);
 }
 
 }} // namespace rill::RILL_ABI
