@@ -25,7 +25,7 @@ namespace test_far_random_graphs {
 
 /// Returns true if two values are the same: bit for bit, or, where one rounds differently, nearly.
 bool same_values(const any_array& a, const any_array& b, bool rounds_apart) {
-    return rounds_apart || test_far::tolerance != 0 ? random_parts::nearly_same(a, b) : random_parts::same_bits(a, b);
+    return rounds_apart || test_far::tolerance<float> != 0 ? random_parts::nearly_same(a, b) : random_parts::same_bits(a, b);
 }
 
 /// Every node on the CPU or one of two far devices, by chance.

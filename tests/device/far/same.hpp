@@ -10,16 +10,16 @@
 namespace test_far {
 
 #ifdef RILL_TEST_ROUNDS // the device adds up in another order than the CPU, and its elementary functions round differently
-inline constexpr double tolerance = 2e-5;
+template <class T> inline constexpr double tolerance = sizeof(T) == 8 ? 1e-11 : 2e-5;
 #else
-inline constexpr double tolerance = 0;
+template <class T> inline constexpr double tolerance = 0;
 #endif
 
 /// Returns true if a value of the device is the CPU's: bit for bit, or, where the device rounds differently, nearly.
 template <class T> bool same(const T& got, const T& wanted) {
     if constexpr (std::is_floating_point_v<T>) {
         return got == wanted || (std::isnan(got) && std::isnan(wanted)) ||
-               std::abs(got - wanted) <= tolerance * std::max(1., double(std::abs(wanted)));
+               std::abs(got - wanted) <= tolerance<T> * std::max(1., double(std::abs(wanted)));
     } else if constexpr (std::is_arithmetic_v<T>) {
         return got == wanted;
     } else if constexpr (std::ranges::range<T>) {

@@ -162,7 +162,7 @@ public:
              const std::source_location& where = std::source_location::current())
         : variable(name, open_shape_for<I>(), value, options, where) {}
 
-    /// Creates a variable with dims known only at run time, and a first value of any form.
+    /// Creates a variable with dims known only at run time. The first value is an initializer or a tensor.
     template <class I>
         requires(variable_initializer<I> || graph_operand<I>)
     variable(const std::string& name, const dims& shape, const I& value, const variable_options& options = {},
