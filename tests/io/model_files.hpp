@@ -73,7 +73,7 @@ public:
         step("open", path);
         const auto node = need(path);
         if (nodes_[node].is_directory) detail::refuse_file("open '" + path + "'", EISDIR);
-        return std::make_unique<input>(nodes_[node].bytes);
+        return std::make_unique<input>(*this, nodes_[node].bytes, path);
     }
     void rename(const std::string& from, const std::string& to) override {
         step("rename", from);
@@ -152,15 +152,18 @@ private:
     };
     class input final : public input_file {
     public:
-        explicit input(std::string bytes) : bytes_(std::move(bytes)) {}
+        input(model_files& of, std::string bytes, std::string path)
+            : of_(of), bytes_(std::move(bytes)), path_(std::move(path)) {}
         std::uint64_t size() const override { return bytes_.size(); }
         void read_at(std::uint64_t offset, void* to, std::size_t bytes) const override {
+            of_.step("read", path_);
             if (offset > bytes_.size() || bytes > bytes_.size() - offset) throw data_loss("read: the file ends");
             bytes_.copy(static_cast<char*>(to), bytes, static_cast<std::size_t>(offset));
         }
 
     private:
-        std::string bytes_;
+        model_files& of_;
+        std::string bytes_, path_;
     };
 
     void step(const char* what, const std::string& path) {

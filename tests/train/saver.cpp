@@ -15,6 +15,7 @@
 
 #include <rill/core/log.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/group.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/square.hpp>
@@ -682,6 +683,30 @@ TEST_CASE("saver: G18: each operation of a save that removes an old checkpoint f
     }
     set_log_sink({});
     CHECK(lines.size() > 0); // a checkpoint that could not be removed is told
+}
+
+TEST_CASE("saver: G18: each operation of a restore fails in turn, and no variable has changed") {
+    const graph g;
+    const graph_scope scope(g);
+    const variable<float> v("v", 1.f), w("w", 2.f);
+    const session s(g);
+    s.run(global_variables_initializer());
+    io_test::model_files files;
+    saver keep({.files = &files, .shards = 2});
+    const auto path = keep.save(s, "run/m", 1);
+    s.run(group(v.assign(3.f), w.assign(4.f)));
+    const auto before = files.calls();
+    checkpoint_reader(path, files).read_all();
+    const auto operations = files.calls() - before;
+    CHECK(operations > 6);
+    for (std::size_t k = 1; k <= operations; ++k) {
+        files.fail(k, EIO);
+        CHECK_THROWS_WITH(keep.restore(s, path), contains("run/m"));
+        CHECK((s.run(v) == 3 && s.run(w) == 4));
+    }
+    files.fail(0, 0);
+    keep.restore(s, path);
+    CHECK((s.run(v) == 1 && s.run(w) == 2));
 }
 
 #if defined(__unix__)
