@@ -25,12 +25,25 @@ public:
         session_->start(run_, feeds, how,
                         [self = shared_from_this(), done = std::move(done)](const std::exception_ptr& problem,
                                                                             std::vector<any_array> values) {
-                            done(with_places(problem, self->of_), std::move(values));
+                            self->tell(done, problem, std::move(values));
                         });
     }
     RILL_INLINE std::string memory_report() override;
 
 private:
+    /// Posts the end of a step: `done` may compute and block, and the thread that brings messages or runs timers must not.
+    void tell(const completion& done, const std::exception_ptr& problem, std::vector<any_array> values) const {
+        std::shared_ptr<std::vector<any_array>> kept;
+        try {
+            kept = std::make_shared<std::vector<any_array>>(std::move(values));
+            session_->runs_in().post([self = shared_from_this(), done, problem, kept] {
+                done(with_places(problem, self->of_), std::move(*kept));
+            });
+        } catch (...) { // out of memory: here, then
+            done(with_places(problem, of_), kept ? std::move(*kept) : std::move(values));
+        }
+    }
+
     const std::shared_ptr<client_session> session_;
     const client_session::prepared run_;
     const rill::graph of_;
