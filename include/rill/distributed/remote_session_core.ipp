@@ -3,6 +3,7 @@
 
 #include <rill/distributed/remote_session_core.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -85,17 +86,24 @@ RILL_COLD remote_session_core::remote_session_core(const rill::graph& g, std::sh
 
 RILL_COLD remote_session_core::~remote_session_core() { session_->close("the session is closed"); }
 
-RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key) { return run_of(key); }
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key, run_options* how) {
+    return run_of(key, how);
+}
 
-RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_key& key) const {
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_key& key, run_options* how) const {
     session_->check_open();
     {
         const std::lock_guard lock(mutex_);
         if (auto known = runs_.find(key)) return known;
     }
     check_key(key);
+    auto& env = session_->runs_in();
+    const auto began = env.now();
     std::shared_ptr<prepared_run> made =
-        detail::make_shared<remote_run>(session_, session_->prepare(graph(), key), graph());
+        detail::make_shared<remote_run>(session_, session_->prepare(graph(), key, how), graph());
+    if (how && how->timeout != forever)
+        how->timeout =
+            std::max<std::chrono::nanoseconds>(how->timeout - (env.now() - began), std::chrono::nanoseconds(0));
     std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     return runs_.add(key, std::move(made), gone);
