@@ -62,6 +62,12 @@ any_array run(const session& s, const any_tensor& y, const std::vector<any_tenso
 
 std::vector<double> reals(const any_array& a) {
     if (a.dtype() == dtype::float32) return {a.elements<float>().begin(), a.elements<float>().end()};
+    if (a.dtype() == dtype::half) {
+        const auto all = a.elements<half>();
+        std::vector<double> wide;
+        for (const half v : all) wide.push_back(static_cast<double>(static_cast<float>(v)));
+        return wide;
+    }
     const auto* from = static_cast<const double*>(a.data());
     REQUIRE((a.dtype() == dtype::float64 || a.dtype() == dtype::complex128));
     return {from, from + a.size() * (a.dtype() == dtype::complex128 ? 2 : 1)};

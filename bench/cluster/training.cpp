@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -108,6 +109,7 @@ const bench_case cases[]{{"tiny, asynchronous", tiny, mode::async, 1, 2000},
 
 struct measured {
     double steps_per_second = 0; // of all workers; in step, of the variables
+    double processor = 0;        // seconds of all threads of this worker in a step of it
     std::uint64_t bytes = 0;     // that this worker has sent in a step
 };
 
@@ -139,10 +141,12 @@ measured train(const bench_case& c, const cluster_spec& cluster, int task, int s
     const auto first = s.run(counter);
     const auto bytes = node.bytes_sent();
     const auto begin = clock_type::now();
+    const auto processor_begin = std::clock();
     for (int i = 0; i < steps; ++i) s.run(t.step, t.feeds);
+    const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC / steps;
     const double took = seconds_since(begin);
     const auto sent = (node.bytes_sent() - bytes) / static_cast<std::uint64_t>(steps);
-    return {static_cast<double>(s.run(counter) - first) / took, sent};
+    return {static_cast<double>(s.run(counter) - first) / took, processor, sent};
 }
 
 /// Returns the seconds of a sum of 10^7 floats over two ranks.
@@ -244,7 +248,7 @@ int main(int count, char** arguments) {
         all.insert(all.end(), at.begin(), at.end());
         return std::make_unique<child_process>(arguments[0], all);
     };
-    std::map<std::string, std::vector<double>> figures;
+    std::map<std::string, std::vector<double>> figures, processor;
     std::map<std::string, std::uint64_t> bytes;
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < std::size(cases); ++i) {
@@ -255,6 +259,7 @@ int main(int count, char** arguments) {
             for (int w = 1; w < c.workers; ++w) others.push_back(start("worker", w, i, at));
             const auto m = train(c, cluster_of(at), 0, quick ? 5 : c.steps);
             figures[c.name].push_back(m.steps_per_second);
+            processor[c.name].push_back(m.processor);
             bytes[c.name] = m.bytes;
         }
         const auto at = free_addresses(3);
@@ -270,7 +275,8 @@ int main(int count, char** arguments) {
     for (const auto& [name, all] : figures) {
         std::printf("%-60s %10.1f", name.c_str(), median(all));
         if (bytes.contains(name))
-            std::printf(" steps/s, %llu bytes sent in a step", static_cast<unsigned long long>(bytes[name]));
+            std::printf(" steps/s, %.3f ms of CPU time and %llu bytes sent in a step of a worker",
+                        1e3 * median(processor[name]), static_cast<unsigned long long>(bytes[name]));
         std::printf("\n");
     }
     return 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/environment.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <thread>
 #include <vector>
+
+#include <rill/core/platform.hpp>
 
 #include "catch.hpp"
 
@@ -45,6 +49,26 @@ TEST_CASE("environment: tasks and timers of the real one run, and a signal wakes
     CHECK(ran == std::vector{1, 2});
     changed->wait(lock, real.now()); // comes back though nobody notifies
     CHECK(lock.owns_lock());
+}
+
+TEST_CASE("environment: timers of the real one run while all its threads compute") {
+    auto& real = environment::real();
+    std::atomic<bool> over{false};
+    std::atomic<int> computing{0}, rang{0};
+    const int most = std::max(detail::usable_processors() - 1, 1);
+    for (int i = 0; i < most; ++i)
+        real.post([&] {
+            for (++computing; !over;) {}
+            --computing;
+        });
+    const auto until = real.now_plus(10s);
+    while (computing < most && real.now() < until) std::this_thread::yield();
+    CHECK(computing == most);
+    const auto first = real.at(real.now(), [&] { ++rang; }), second = real.at(real.now_plus(5ms), [&] { ++rang; });
+    while (rang < 2 && real.now() < until) std::this_thread::yield();
+    CHECK(rang == 2);
+    over = true;
+    while (computing > 0) std::this_thread::yield();
 }
 
 } // namespace test_core_environment

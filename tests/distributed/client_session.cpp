@@ -164,6 +164,52 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
     CHECK(again.run(waits) == 5.f);
 }
 
+TEST_CASE("client session: a first run ends by its timeout and its token, also while its tasks are prepared") {
+    virtual_cluster all(7, {}, false);
+    for (const auto& [job, task] : {std::pair("ps", 0), std::pair("worker", 0)}) all.start(job, task);
+    virtual_client client(all, "client", "worker", 0);
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    const auto near = on("/job:ps/task:0", [&] { return tensor<float>(x + 1.f); });
+    const auto also_near = on("/job:ps/task:0", [&] { return tensor<float>(x + 2.f); });
+    const auto far = on("/job:ps/task:1", [&] { return tensor<float>(x + 3.f); });
+    const auto queue = on("/job:ps/task:0", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
+    const auto waits = on("/job:ps/task:0", [&] { return queue.dequeue(); });
+    const session s({.target = client.target});
+    auto& time = all.world.time;
+    const auto takes = [&](const auto& run) {
+        const auto began = time.now() - time.busy();
+        run();
+        return time.now() - time.busy() - began;
+    };
+
+    // a task that was never started
+    CHECK(takes([&] {
+              CHECK_THROWS_WITH(s.run(far, feed(x, 1.f), {.timeout = 1s}),
+                                contains("/job:ps/replica:0/task:1") && contains("deadline"));
+          }) < 1500ms);
+    const cancellation_token token;
+    all.world.after(500ms, [&] { token.cancel(); });
+    CHECK(takes([&] { CHECK_THROWS_AS(s.run(far, feed(x, 1.f), {.cancel = token}), cancelled); }) < 1s);
+    all.start("ps", 1);
+    CHECK(s.run(far, feed(x, 1.f), {.timeout = 5s}) == 4.f);
+
+    // one that is frozen
+    CHECK(s.run(near, feed(x, 1.f)) == 2.f);
+    auto& ps = *all.tasks.at({"ps", 0});
+    all.world.freeze(ps);
+    CHECK(takes([&] { CHECK_THROWS_AS(s.run(also_near, feed(x, 1.f), {.timeout = 1s}), deadline_exceeded); }) < 1500ms);
+    all.world.thaw(ps);
+    CHECK(s.run(also_near, feed(x, 1.f)) == 3.f);
+
+    // what is left of the time is the step's
+    all.world.slow_down(ps, 300ms);
+    const auto took = takes([&] { CHECK_THROWS_AS(s.run(waits, {.timeout = 3s}), deadline_exceeded); });
+    CHECK(took > 2s);
+    CHECK(took < 3500ms);
+}
+
 TEST_CASE("client session: a server gives a session no more devices than it can place nodes on") {
     local_cluster all({{"worker", 1}});
     const auto target = all.at("worker", 0).target();

@@ -8,13 +8,13 @@
 #include <thread>
 
 #include <rill/distributed.hpp>
-#include <rill/distributed/tensor_frame.hpp>
 #include <rill/distributed/wire_message.hpp>
 #include <rill/distributed/wire_meta.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
 
 #include "catch.hpp"
+#include "distributed/damaged_bytes.hpp"
 #include "seeds.hpp"
 #include "virtual_environment.hpp"
 
@@ -32,55 +32,7 @@ namespace test_hostile_bytes {
 
 using namespace rill::detail;
 using namespace std::chrono_literals;
-
-std::string random_bytes(seeds::draws& draws, std::size_t most) {
-    std::string t(draws(most + 1), '\0');
-    for (auto& c : t) c = static_cast<char>(draws(256));
-    return t;
-}
-
-/// Changes, removes or adds some bytes.
-std::string damaged(seeds::draws& draws, std::string t) {
-    for (auto n = draws(4); n > 0; --n) {
-        const auto at = draws(t.size() + 1);
-        switch (draws(4)) {
-        case 0: t.resize(at); break;
-        case 1: t.insert(at, random_bytes(draws, 9)); break;
-        default:
-            if (at < t.size()) t[at] = static_cast<char>(draws(2) ? draws(256) : 255);
-        }
-    }
-    return t;
-}
-
-std::string random_meta(seeds::draws& draws) {
-    const tensor_meta value{{dtype::float32, dims{3}}, static_cast<std::uint32_t>(draws(3)), draws(20), draws(20)};
-    switch (draws(14)) {
-    case 0: return bytes_of_meta(hello_meta{"/job:worker/replica:0/task:0", "/job:ps/replica:0/task:0", "", "data"});
-    case 1:
-        return bytes_of_meta(register_meta{.run = draws(3),
-                                           .names = {{"x:0"}, {"y:0"}, {"t"}},
-                                           .sends = {{1, "a"}},
-                                           .receives = {{2, "b"}},
-                                           .edges = 3,
-                                           .progress_timeout = 1,
-                                           .device_count = {{"cpu", 2}, {"far", 1}}});
-    case 2:
-        return bytes_of_meta(
-            step_meta{draws(3), draws(5), draws(5), static_cast<std::uint8_t>(draws(2)), {value, value}});
-    case 3: return bytes_of_meta(push_meta{draws(3), draws(5), static_cast<std::uint32_t>(draws(4)), draws(3), value});
-    case 4: return bytes_of_meta(abort_meta{draws(5), static_cast<std::uint32_t>(draws(20)), "why"});
-    case 5: return bytes_of_meta(names_meta{{"a", ""}});
-    case 6: return bytes_of_meta(sizes_meta{{draws(20), draws(3)}});
-    case 7: return bytes_of_meta(offset_meta{draws(20)});
-    case 8: return bytes_of_meta(session_meta{.device_count = {{"cpu", 2}}, .progress_timeout = 7});
-    case 9: return bytes_of_meta(run_step_meta{draws(3), static_cast<std::uint8_t>(draws(2)), {value}});
-    case 10: return bytes_of_meta(devices_meta{{{"/device:CPU:0", "CPU", draws(9)}}});
-    case 11: return bytes_of_meta(fence_meta{draws(3), static_cast<std::uint8_t>(draws(2))});
-    case 12: return bytes_of_meta(resources_meta{{{"/job:ps/replica:0/task:0", "", "q", "Queue", {"0"}}}, {value}});
-    default: return random_bytes(draws, 200);
-    }
-}
+using damaged_bytes::damaged, damaged_bytes::random_bytes, damaged_bytes::random_meta;
 
 /// A network whose messages a test writes.
 class open_net final : public transport {
@@ -100,35 +52,6 @@ public:
     receiver receive;
     std::vector<wire_type> answers;
 };
-
-TEST_CASE("hostile bytes: whoever reads them refuses them, and allocates no more than came", "[random]") {
-    seeds::each(300, [](std::uint64_t seed) {
-        seeds::draws draws(seed);
-        const auto meta = damaged(draws, random_meta(draws));
-        const auto reads = [&](auto made) {
-            try {
-                (void)meta_of<decltype(made)>(meta);
-            } catch (const error&) {}
-        };
-        reads(hello_meta{}), reads(pong_meta{}), reads(register_meta{}), reads(step_meta{}), reads(push_meta{}), reads(abort_meta{});
-        reads(names_meta{}), reads(values_meta{}), reads(trace_meta{}), reads(run_meta{});
-        reads(run_names{}), reads(sizes_meta{}), reads(offset_meta{}), reads(session_meta{}), reads(opened_meta{}),
-            reads(run_step_meta{});
-        reads(devices_meta{}), reads(fence_meta{}), reads(resources_meta{});
-        const std::vector<message_part> payload{message_part(random_bytes(draws, 64)),
-                                                message_part(random_bytes(draws, 64))};
-        const dtype types[] = {dtype::float32, dtype::string, dtype::boolean, dtype::int64,
-                               static_cast<dtype>(draws(40))};
-        const index_t extents[] = {0, 1, 3, dyn, -7, index_t(1) << 40, index_t(1) << 62};
-        const tensor_meta value{{types[draws(5)], dims{extents[draws(7)], extents[draws(7)]}},
-                                static_cast<std::uint32_t>(draws(3)),
-                                draws(2) ? draws(70) : ~std::uint64_t(0),
-                                draws(2) ? draws(70) : ~std::uint64_t(0)};
-        try {
-            (void)decode_tensor(value, payload);
-        } catch (const error&) {}
-    });
-}
 
 TEST_CASE("hostile bytes: a server outlives any sequence of messages", "[random]") {
     seeds::each(60, [](std::uint64_t seed) {

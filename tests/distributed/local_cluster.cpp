@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/local_cluster.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
+#include <thread>
 
 #include <nlohmann/json.hpp>
+#include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/control/while_loop.hpp>
@@ -210,6 +214,62 @@ TEST_CASE("local cluster: a killed task ends a run with an error that names it")
     CHECK_THROWS_AS(again.run(next), failed_precondition);
     again.run(count.initializer());
     CHECK(again.run(next) == 2.f);
+}
+
+/// Steps that compute without end on all threads of the environment.
+class endless_work {
+public:
+    endless_work()
+        : loop_([&] {
+              const graph_scope here(g_);
+              return while_loop([](auto x) { return x < 2.f; }, [](auto x) { return tensor<float>(x * 0.5f); },
+                                tensor<float>(x_ * 1.f));
+          }()),
+          s_(g_, {.inter_op_threads = 0, .intra_op_threads = 0}) {
+        const auto compute = s_.make_callable(loop_, x_).with({.cancel = token_});
+        for (int i = 0; i < count_; ++i) compute.start(1.f, [&](std::exception_ptr, const auto&) { ++ended_; });
+    }
+    ~endless_work() {
+        token_.cancel();
+        while (ended_ < count_) std::this_thread::yield();
+    }
+
+private:
+    const int count_ = std::max(detail::usable_processors() - 1, 1);
+    const cancellation_token token_;
+    std::atomic<int> ended_{0};
+    const graph g_;
+    const placeholder<float> x_ = [&] {
+        const graph_scope here(g_);
+        return placeholder<float>("x");
+    }();
+    const tensor<float> loop_;
+    const session s_;
+};
+
+TEST_CASE("local cluster: steps that compute on all threads stop neither heartbeats nor deadlines") {
+    local_cluster all({{"ps", 1}, {"worker", 1}}, {.health = fast});
+    const graph g;
+    const graph_scope use(g);
+    const placeholder<float> x("x");
+    const auto next = [&] {
+        const device_scope here("/job:ps");
+        return tensor<float>(x + 1.f);
+    }();
+    const session s({.target = all.at("worker", 0).target()});
+    const auto add = s.make_callable(next, x);
+    CHECK(std::get<0>(add(1.f)) == 2.f);
+    const auto& worker = all.at("worker", 0);
+    const endless_work busy;
+    // the step does not begin; tasks that live are not found dead meanwhile
+    CHECK_THROWS_AS(add.with({.timeout = fast.dead * 5 / 2})(1.f), deadline_exceeded);
+    CHECK(worker.health("ps", 0) == peer_health::alive);
+    all.kill("ps", 0);
+    const auto began = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(add.with({.timeout = 200ms})(1.f), deadline_exceeded);
+    CHECK(std::chrono::steady_clock::now() - began < 3s);
+    CHECK_THROWS_AS(add(1.f), unavailable);
+    CHECK(worker.health("ps", 0) == peer_health::dead);
 }
 
 TEST_CASE("local cluster: targets") {

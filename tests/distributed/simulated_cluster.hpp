@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <rill/distributed/client_links.hpp>
 #include <rill/distributed/server.hpp>
@@ -14,9 +15,10 @@
 
 namespace simulator {
 
-/// A cluster of two parameter servers and two workers in virtual time.
+/// A cluster of two parameter servers and some workers in virtual time.
 struct virtual_cluster {
-    explicit virtual_cluster(std::uint64_t seed, const faults& f, bool starts = true) : world(seed, f) {
+    explicit virtual_cluster(std::uint64_t seed, const faults& f, bool starts = true, int workers = 2)
+        : world(seed, f), spec{{"ps", {"virtual/ps0", "virtual/ps1"}}, {"worker", worker_addresses(workers)}} {
         if (!starts) return;
         for (const auto& t : spec.all_tasks()) start(t.job, t.task);
     }
@@ -37,9 +39,14 @@ struct virtual_cluster {
         world.time.run(); // what the servers have cancelled
     }
 
+    static std::vector<std::string> worker_addresses(int workers) {
+        std::vector<std::string> all;
+        for (int k = 0; k < workers; ++k) all.push_back("virtual/worker" + std::to_string(k));
+        return all;
+    }
+
     simulated_world world;
-    const rill::cluster_spec spec{{"ps", {"virtual/ps0", "virtual/ps1"}},
-                                  {"worker", {"virtual/worker0", "virtual/worker1"}}};
+    const rill::cluster_spec spec;
     std::map<std::pair<std::string, int>, simulated_world::task*> tasks;
     std::map<std::pair<std::string, int>, std::unique_ptr<rill::server>> servers;
 };

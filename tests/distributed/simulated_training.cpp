@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronous training in a simulated cluster whose tasks are killed, frozen and cut off: parameter servers, the chief and another worker.
 // Whatever happens, and when, the weights of each step are those of one process, to the last bit.
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
@@ -217,6 +220,78 @@ TEST_CASE("simulated training: G3, G5: whichever tasks are frozen or cut off, th
         for (const auto n : t.cuts) cuts += n;
     });
     if (seeds::all()) CHECK((freezes > 0 && cuts > 0));
+}
+
+/// What a training gives in which one worker of three may be slow.
+struct straggled {
+    std::vector<std::chrono::nanoseconds> times; // of the chief's steps
+    std::int64_t dropped = 0;                    // gradients
+
+    std::chrono::nanoseconds median() const {
+        auto all = times;
+        std::ranges::sort(all);
+        return all.at(all.size() / 2);
+    }
+};
+
+/// Trains by the gradients of so many of three workers. All that the last one does after its first step is late by `lag`.
+straggled train_with_straggler(int aggregated, std::chrono::nanoseconds lag) {
+    constexpr int count = 3;
+    constexpr std::int64_t last_step = 60;
+    const io_test::temporary_directory files;
+    virtual_cluster all(11, {}, true, count);
+    auto& time = all.world.time;
+    straggled found;
+    int ended = 0;
+    bool is_late = false;
+    std::vector<std::unique_ptr<worker_process>> processes;
+    const auto train = [&](worker_process& self, int k) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope on(replica_device_setter(all.spec, {.worker = "/job:worker/task:" + std::to_string(k)}));
+        const model m;
+        const auto sync = sync_replicas(adam(0.05f), {.replicas_to_aggregate = aggregated, .total_replicas = count});
+        const operation step = sync.minimize(m.loss(k), m.step);
+        const auto dropped = sync.num_dropped();
+        monitored_session s({.target = self.target,
+                             .is_chief = k == 0,
+                             .checkpoint_dir = files / "run",
+                             .stop_at_step = last_step,
+                             .save_steps = 1000,
+                             .log_steps = 0,
+                             .stop_at_signals = false,
+                             .session = {.environment = &self.client}});
+        while (!s.should_stop()) {
+            const auto began = time.now() - time.busy();
+            s.run(step);
+            if (k == 0) found.times.push_back(time.now() - time.busy() - began);
+            if (k == count - 1 && !std::exchange(is_late, true)) all.world.slow_down(*all.tasks.at({"worker", k}), lag);
+        }
+        if (k == 0) found.dropped = s.session().run(dropped);
+    };
+    for (int k = 0; k < count; ++k)
+        processes.push_back(std::make_unique<worker_process>(all, k, "client" + std::to_string(k), [&, k](auto& self) {
+            train(self, k);
+            ++ended;
+        }));
+    const auto end = time.now() + std::chrono::hours(1);
+    while (ended < count && time.now() < end) {
+        for (const auto& p : processes)
+            if (p->client.is_over() && p->client.problem()) std::rethrow_exception(p->client.problem());
+        if (!time.run_one()) break;
+    }
+    CHECK(ended == count);
+    return found;
+}
+
+TEST_CASE("simulated training: G7: with a backup, no step waits for a slow worker, whose gradients are dropped") {
+    const auto lag = 100ms; // several times in a step, which otherwise takes some 60 ms: about ten times as slow
+    const auto usual = train_with_straggler(2, 0ms), with_backup = train_with_straggler(2, lag),
+               without = train_with_straggler(3, lag);
+    CHECK(with_backup.median() < 2 * usual.median());
+    CHECK(without.median() > 5 * with_backup.median());
+    CHECK(with_backup.dropped > 0);
+    CHECK(without.dropped == 0);
 }
 
 } // namespace test_simulated_training

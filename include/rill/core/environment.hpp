@@ -62,12 +62,13 @@ public:
     virtual std::uint64_t draw() = 0;
     /// Runs a task soon, on a thread of the environment. If post() throws, the task does not run.
     virtual void post(task f) = 0;
-    /// Runs a task at the given time or later, on a thread of the environment.
+    /// Runs a task at the given time or later, also while all tasks of post() compute. The task must be short, since all timers may share one
+    /// thread: it posts longer work.
     virtual timer at(time_point when, task f) = 0;
     virtual std::unique_ptr<signal> make_signal() = 0;
 
     /// Returns the real environment. It uses the steady clock and runs the most recently readied task first. A few threads start with
-    /// the first task.
+    /// the first task. One for timers starts with the first timer.
     static environment& real();
 };
 

@@ -35,12 +35,13 @@ public:
     std::uint64_t draw() override { return random_bits(); }
     void post(task f) override { threads_.post(std::move(f)); }
     timer at(time_point when, task f) override {
-        return timer([this, id = threads_.post_at(when, std::move(f))] { threads_.withdraw(id); });
+        return timer([this, id = timers_.post_at(when, std::move(f))] { timers_.withdraw(id); });
     }
     std::unique_ptr<signal> make_signal() override { return std::make_unique<real_signal>(); }
 
 private:
     executor threads_{std::max(usable_processors() - 1, 1)};
+    executor timers_{1}; // of its own: tasks that compute must not stop deadlines and heartbeats
 };
 
 } // namespace detail

@@ -30,8 +30,8 @@ public:
         std::uint64_t run = 0; // 0: an empty run
         std::vector<std::string> tasks;
     };
-    /// Prepares a run: sends the part of the graph that it needs. Blocks.
-    prepared prepare(const graph& g, const plan_key& key);
+    /// Prepares a run: sends the part of the graph that it needs. Blocks, at most for the timeout of `how`, or until its token cancels.
+    prepared prepare(const graph& g, const plan_key& key, const run_options* how = nullptr);
     /// Starts a step, and calls `done` at its end.
     void start(const prepared& run, std::span<const any_array> feeds, const run_options& how, completion done);
     /// Lets the master forget a run. Running steps of it continue.
@@ -67,8 +67,8 @@ private:
     std::map<std::uint64_t, std::uint64_t> steps_; // calls of running steps; 0: not called yet
 };
 
-/// Calls a method of a peer, and waits for its answer. Throws its error.
-wire_answer call_and_wait(channel& to, wire_request request);
+/// Calls a method of a peer, and waits for its answer. Throws its error, and `cancelled` once the token of `how` cancels.
+wire_answer call_and_wait(channel& to, wire_request request, const run_options* how = nullptr);
 
 /// Empties containers in all tasks of a server's cluster. Throws unavailable or deadline_exceeded.
 void reset_cluster(channel& to, const std::vector<std::string>& containers, std::chrono::nanoseconds timeout);

@@ -3,6 +3,7 @@
 
 #include <rill/distributed/client_session.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -17,7 +18,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// The extra wait for the master's own error, which says more than that it was late.
 inline constexpr std::chrono::milliseconds grace_for_errors{250};
 
-RILL_COLD wire_answer call_and_wait(channel& to, wire_request request) {
+/// Lets a token give up a call.
+inline cancellation::registration give_up_by(const cancellation_token& token, channel& to, std::uint64_t call) {
+    return token.on_cancel([weak = to.weak_from_this(), call] {
+        if (const auto there = weak.lock())
+            there->give_up(call, error_made_by([] { return cancelled("the run was cancelled by its token"); }));
+    });
+}
+
+RILL_COLD wire_answer call_and_wait(channel& to, wire_request request, const run_options* how) {
     struct ending {
         std::mutex mutex;
         std::unique_ptr<environment::signal> changed;
@@ -27,13 +36,15 @@ RILL_COLD wire_answer call_and_wait(channel& to, wire_request request) {
     };
     const auto end = std::make_shared<ending>();
     end->changed = to.runs_in().make_signal();
-    to.call(std::move(request), [end](std::exception_ptr problem, wire_answer a) {
+    const auto call = to.call(std::move(request), [end](std::exception_ptr problem, wire_answer a) {
         const std::lock_guard lock(end->mutex);
         end->is_over = true;
         end->problem = std::move(problem);
         end->answer = std::move(a);
         end->changed->notify();
     });
+    cancellation::registration cancels;
+    if (how && how->cancel) cancels = give_up_by(*how->cancel, to, call);
     std::unique_lock lock(end->mutex);
     while (!end->is_over) end->changed->wait(lock, environment::time_point::max());
     if (end->problem) std::rethrow_exception(end->problem);
@@ -115,20 +126,22 @@ RILL_COLD void client_session::check_open() const {
 }
 
 /// Calls a method that compiles a run of a graph. Its errors name the places of nodes.
-inline wire_answer call_about(channel& to, wire_request request, const graph& g) {
+inline wire_answer call_about(channel& to, wire_request request, const graph& g, const run_options* how = nullptr) {
     try {
-        return call_and_wait(to, std::move(request));
+        return call_and_wait(to, std::move(request), how);
     } catch (...) {
         std::rethrow_exception(with_places(std::current_exception(), g));
     }
 }
 
-RILL_COLD client_session::prepared client_session::prepare(const graph& g, const plan_key& key) {
+RILL_COLD client_session::prepared client_session::prepare(const graph& g, const plan_key& key,
+                                                           const run_options* how) {
     check_open();
     if (key.fetches.empty() && key.targets.empty()) return {};
     auto r = request(wire_method::prepare_run, bytes_of_meta(names_of(key)));
     r.payload.emplace_back(bytes_of_run(g, key));
-    const auto made = call_about(*to_, std::move(r), g);
+    if (how && how->timeout != forever) r.deadline = std::min(r.deadline, runs_in().now_plus(how->timeout));
+    const auto made = call_about(*to_, std::move(r), g, how);
     prepared p{meta_of<run_meta>(made.meta).run, {}};
     if (!made.payload.empty()) p.tasks = meta_of<names_meta>(made.payload[0].bytes()).names;
     return p;
@@ -168,11 +181,7 @@ RILL_COLD void client_session::start(const prepared& run, std::span<const any_ar
         const std::lock_guard lock(mutex_);
         if (const auto at = steps_.find(step); at != steps_.end()) at->second = call;
     }
-    if (how.cancel)
-        *cancels = how.cancel->on_cancel([weak = std::weak_ptr(to_), call] {
-            if (const auto to = weak.lock())
-                to->give_up(call, error_made_by([] { return cancelled("the run was cancelled by its token"); }));
-        });
+    if (how.cancel) *cancels = give_up_by(*how.cancel, *to_, call);
 }
 
 RILL_COLD void client_session::release(const prepared& run) noexcept {

@@ -38,6 +38,7 @@ struct cluster_run {
     std::uint64_t number = 0;
     std::vector<part> parts;
     std::size_t feeds = 0, fetches = 0;
+    environment::time_point prepared_by = environment::time_point::max(); // the deadline for its preparation
 };
 
 /// A session of a master. It places and partitions runs, registers the parts at their tasks, and runs their steps. It contacts only the
@@ -48,9 +49,10 @@ public:
     ~cluster_session();
 
     using prepared = std::function<void(std::exception_ptr problem, std::shared_ptr<const cluster_run> run)>;
-    /// Prepares a run of a graph, and calls `done` with it. If a task does not answer, `done` gets unavailable or deadline_exceeded with
-    /// its name. The graphs of a session's runs must agree in their names.
-    void prepare(const graph& g, const plan_key& key, prepared done);
+    /// Prepares a run of a graph, and calls `done` with it. If a task does not answer by the deadline, or by that of control calls, `done`
+    /// gets unavailable or deadline_exceeded with its name. The graphs of a session's runs must agree in their names.
+    void prepare(const graph& g, const plan_key& key, prepared done,
+                 environment::time_point deadline = environment::time_point::max());
     /// Starts a step of a run, and calls `done` at its end. The feeds own their elements. Throws invalid_argument if the number of feeds
     /// differs from that of the run.
     void start(const std::shared_ptr<const cluster_run>& run, std::vector<any_array> feeds, const run_options& how,

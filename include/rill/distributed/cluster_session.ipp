@@ -125,11 +125,13 @@ RILL_COLD std::vector<part_graph> cluster_session::parts(const graph& g, const p
     return all;
 }
 
-RILL_COLD void cluster_session::prepare(const graph& g, const plan_key& key, prepared done) {
+RILL_COLD void cluster_session::prepare(const graph& g, const plan_key& key, prepared done,
+                                        environment::time_point deadline) {
     check_open();
     const auto run = std::make_shared<cluster_run>();
     run->feeds = key.feeds.size();
     run->fetches = key.fetches.size();
+    run->prepared_by = deadline;
     {
         const std::lock_guard lock(mutex_);
         run->number = ++last_run_;
@@ -191,7 +193,7 @@ RILL_COLD void cluster_session::register_part(const std::shared_ptr<cluster_run>
     p.to = peers_->to(p.task);
     wire_request r{.method = wire_method::register_run, .session = number_, .meta = bytes_of_meta(meta)};
     r.payload.emplace_back(std::move(bytes));
-    r.deadline = runs_in().now_plus(peers_->health().first_control());
+    r.deadline = std::min(run->prepared_by, runs_in().now_plus(peers_->health().first_control()));
     p.to->call(std::move(r), [run, k, done](const std::exception_ptr& problem, wire_answer a) {
         run->parts[k].incarnation = a.incarnation;
         done(problem, std::move(a));

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A network within this process: the addresses of its tasks. Threads of the environment deliver the messages.
+/// A network within this process: the addresses of its tasks. Timers of the environment deliver the messages.
 class local_network {
 public:
     explicit local_network(environment& runs_in = environment::real());

@@ -28,8 +28,9 @@ struct local_network::state : std::enable_shared_from_this<state> {
         receiver receive;
         transport::connection arrives_as = 0; // the connection under which the receiver answers
         std::deque<message_parts> waiting;
-        bool delivers = false; // a thread is delivering
+        bool delivers = false; // a delivery is due or under way
         bool ends = false;     // its sender has disconnected: messages sent before are still delivered
+        environment::timer delivery;
     };
     struct listener {
         const end* by;
@@ -46,7 +47,7 @@ struct local_network::state : std::enable_shared_from_this<state> {
         l.waiting.push_back(std::move(m));
         if (l.delivers) return;
         try {
-            runs_in.post([self = shared_from_this(), by] { self->deliver(by); });
+            deliver_soon(by, l);
         } catch (...) { // nobody delivers the message, and the next one is to ask again
             l.waiting.pop_back();
             throw;
@@ -54,9 +55,15 @@ struct local_network::state : std::enable_shared_from_this<state> {
         l.delivers = true;
     }
 
-    /// Delivers all waiting messages of a lane, in order.
+    /// Schedules a delivery by a timer: posted tasks would wait for steps that compute, and live peers would seem dead. The lock is held.
+    void deliver_soon(transport::connection by, lane& l) {
+        l.delivery = runs_in.at(runs_in.now(), [self = shared_from_this(), by] { self->deliver(by); });
+    }
+
+    /// Delivers the waiting messages of a lane, in order. After a few of them, timers that are due come first.
     void deliver(transport::connection by) {
-        for (;;) {
+        constexpr int most = 16;
+        for (int n = 0;; ++n) {
             receiver receive;
             message_parts m;
             transport::connection as = 0;
@@ -71,6 +78,9 @@ struct local_network::state : std::enable_shared_from_this<state> {
                     if (l.ends) gone = lanes.extract(at);
                     return;
                 }
+                if (n >= most) try {
+                        return deliver_soon(by, l);
+                    } catch (...) {} // out of memory: here, then
                 m = std::move(l.waiting.front());
                 l.waiting.pop_front();
                 receive = l.receive;

@@ -141,23 +141,29 @@ RILL_COLD void master::create(const incoming_request& request, const answer_func
 RILL_COLD void master::prepare(const incoming_request& request, const answer_function& reply) {
     const auto in = find(request.session);
     const sent_run sent(request);
-    in->of->prepare(sent.of, sent.key,
-                    [self = shared_from_this(), in, reply](const std::exception_ptr& problem,
-                                                           const std::shared_ptr<const cluster_run>& run) {
-                        if (problem) return reply(problem, {});
-                        wire_answer a;
-                        try {
-                            names_meta tasks;
-                            for (const auto& p : run->parts) tasks.names.push_back(p.task);
-                            a.meta = bytes_of_meta(run_meta{run->number});
-                            a.payload.emplace_back(bytes_of_meta(tasks));
-                            const std::lock_guard lock(self->mutex_);
-                            in->runs[run->number] = run;
-                        } catch (...) {
-                            return reply(current_error(), {});
-                        }
-                        reply(nullptr, std::move(a));
-                    });
+    in->of->prepare(
+        sent.of, sent.key,
+        [self = shared_from_this(), in, reply, given_up = request.given_up](
+            const std::exception_ptr& problem, const std::shared_ptr<const cluster_run>& run) {
+            if (problem) return reply(problem, {});
+            if (given_up->is_cancelled()) { // nobody would release the run
+                in->of->drop(*run);
+                return reply(error_made_by([] { return cancelled("the run was given up by its client"); }), {});
+            }
+            wire_answer a;
+            try {
+                names_meta tasks;
+                for (const auto& p : run->parts) tasks.names.push_back(p.task);
+                a.meta = bytes_of_meta(run_meta{run->number});
+                a.payload.emplace_back(bytes_of_meta(tasks));
+                const std::lock_guard lock(self->mutex_);
+                in->runs[run->number] = run;
+            } catch (...) {
+                return reply(current_error(), {});
+            }
+            reply(nullptr, std::move(a));
+        },
+        request.deadline);
 }
 
 RILL_COLD void master::run(const incoming_request& request, const answer_function& reply) {

@@ -21,7 +21,7 @@ public:
     remote_session_core(const rill::graph& g, std::shared_ptr<client_session> session);
     RILL_INLINE ~remote_session_core() override;
 
-    RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key) override;
+    RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key, run_options* how = nullptr) override;
     RILL_INLINE void close(const std::source_location& where = {}) noexcept override;
     RILL_INLINE std::string memory_report() override;
     RILL_INLINE bool first_time(const std::string& what) override;
@@ -39,7 +39,7 @@ public:
     RILL_INLINE void let_others_in() override;
 
 private:
-    std::shared_ptr<prepared_run> run_of(const plan_key& key) const;
+    std::shared_ptr<prepared_run> run_of(const plan_key& key, run_options* how = nullptr) const;
 
     const std::shared_ptr<client_session> session_;
     mutable std::mutex mutex_;

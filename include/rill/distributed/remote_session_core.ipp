@@ -3,6 +3,7 @@
 
 #include <rill/distributed/remote_session_core.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -25,12 +26,25 @@ public:
         session_->start(run_, feeds, how,
                         [self = shared_from_this(), done = std::move(done)](const std::exception_ptr& problem,
                                                                             std::vector<any_array> values) {
-                            done(with_places(problem, self->of_), std::move(values));
+                            self->tell(done, problem, std::move(values));
                         });
     }
     RILL_INLINE std::string memory_report() override;
 
 private:
+    /// Posts the end of a step: `done` may compute and block, and the thread that brings messages or runs timers must not.
+    void tell(const completion& done, const std::exception_ptr& problem, std::vector<any_array> values) const {
+        std::shared_ptr<std::vector<any_array>> kept;
+        try {
+            kept = std::make_shared<std::vector<any_array>>(std::move(values));
+            session_->runs_in().post([self = shared_from_this(), done, problem, kept] {
+                done(with_places(problem, self->of_), std::move(*kept));
+            });
+        } catch (...) { // out of memory: here, then
+            done(with_places(problem, of_), kept ? std::move(*kept) : std::move(values));
+        }
+    }
+
     const std::shared_ptr<client_session> session_;
     const client_session::prepared run_;
     const rill::graph of_;
@@ -72,17 +86,24 @@ RILL_COLD remote_session_core::remote_session_core(const rill::graph& g, std::sh
 
 RILL_COLD remote_session_core::~remote_session_core() { session_->close("the session is closed"); }
 
-RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key) { return run_of(key); }
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::find_run(const plan_key& key, run_options* how) {
+    return run_of(key, how);
+}
 
-RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_key& key) const {
+RILL_COLD std::shared_ptr<prepared_run> remote_session_core::run_of(const plan_key& key, run_options* how) const {
     session_->check_open();
     {
         const std::lock_guard lock(mutex_);
         if (auto known = runs_.find(key)) return known;
     }
     check_key(key);
+    auto& env = session_->runs_in();
+    const auto began = env.now();
     std::shared_ptr<prepared_run> made =
-        detail::make_shared<remote_run>(session_, session_->prepare(graph(), key), graph());
+        detail::make_shared<remote_run>(session_, session_->prepare(graph(), key, how), graph());
+    if (how && how->timeout != forever)
+        how->timeout =
+            std::max<std::chrono::nanoseconds>(how->timeout - (env.now() - began), std::chrono::nanoseconds(0));
     std::shared_ptr<prepared_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     return runs_.add(key, std::move(made), gone);

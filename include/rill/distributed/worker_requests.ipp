@@ -145,6 +145,7 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
     case wire_method::register_run:
         if (request.payload.empty()) throw data_loss("a part without a graph");
         return answer_later(peers_->runs_in(), reply, [self = shared_from_this(), request] { // compiling takes long
+            if (request.given_up->is_cancelled()) throw cancelled("the run was given up before it was prepared");
             self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
                                {request.caller, request.caller_incarnation, ""});
             return wire_answer();

@@ -23,7 +23,7 @@ public:
     const rill::device& device() const noexcept { return device_; }
     bool closed() const noexcept;
 
-    RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key) override;
+    RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key, run_options* how = nullptr) override;
     RILL_INLINE void close(const std::source_location& where = {}) noexcept override;
     RILL_INLINE std::string memory_report() override;
     RILL_INLINE bool first_time(const std::string& what) override;

@@ -186,7 +186,7 @@ RILL_INLINE void local_session_core::close(const std::source_location& where) no
     state_->resources->release();
 }
 
-RILL_INLINE std::shared_ptr<prepared_run> local_session_core::find_run(const plan_key& key) {
+RILL_INLINE std::shared_ptr<prepared_run> local_session_core::find_run(const plan_key& key, run_options*) {
     state_->check_open(&key);
     {
         const std::lock_guard lock(state_->mutex);

@@ -26,7 +26,10 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
         list.key.feeds.push_back(e);
         values.push_back(f->value);
     }
-    return {list.core.find_run(list.key), std::move(values), places, how};
+    if (!how) return {list.core.find_run(list.key), std::move(values), places, how};
+    run_options left = *how; // of the time, when the run is prepared
+    auto run = list.core.find_run(list.key, &left);
+    return {std::move(run), std::move(values), places, &left};
 }
 
 RILL_INLINE const std::shared_ptr<session_core>& core_of(const session& s) { return s.core_; }

@@ -34,7 +34,8 @@ public:
     /// Returns the gate of the session's queue runners.
     step_gate& background() const noexcept { return *background_; }
     /// Returns the prepared run of a key, made on first use. Throws invalid_argument for nodes of another graph, and for duplicate feeds.
-    virtual std::shared_ptr<prepared_run> find_run(const plan_key& key) = 0;
+    /// `how`: options of the step that follows. Preparing in a cluster ends by them, and shortens their timeout by the time that it takes.
+    virtual std::shared_ptr<prepared_run> find_run(const plan_key& key, run_options* how = nullptr) = 0;
     /// Closes the session: later runs throw `cancelled`. Memory is freed once no run uses it.
     virtual void close(const std::source_location& where = {}) noexcept = 0;
     virtual std::string memory_report() = 0;
