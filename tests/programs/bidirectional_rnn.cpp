@@ -48,8 +48,8 @@ TEST_CASE("programs: bidirectional_rnn") {
     }
     const auto [last, reached] = measure();
     INFO("loss of the test " << first << " to " << last << ", accuracy " << guessed << " to " << reached);
-    CHECK(last < first);
-    CHECK(reached >= guessed);
+    CHECK(last < 2.22f); // guesses cost ln 10 = 2.303 at least, and are right once in ten times
+    CHECK(reached > 0.2f);
 }
 
 } // namespace test_programs_bidirectional_rnn

@@ -62,7 +62,11 @@ TEST_CASE("programs: dynamic_rnn") {
     const graph g;
     const graph_scope here(g);
     g.set_seed(1);
+#ifdef RILL_SANITIZED // many times as slow
     const int training_steps = steps(20, 10000);
+#else
+    const int training_steps = steps(1800, 10000); // so many until the cost leaves that of guesses behind
+#endif
 
     placeholder<float, dyn, seq_max_len, 1> x("x");
     placeholder<float, dyn, n_classes> y("y");
@@ -97,9 +101,10 @@ TEST_CASE("programs: dynamic_rnn") {
     }
     const auto [last, reached] = measure();
     INFO("cost of the test " << first << " to " << last << ", accuracy " << guessed << " to " << reached);
-    CHECK(last < first);
-    CHECK(last < 0.72f);
-    CHECK(reached > 0.5f);
+    CHECK(last < 0.9f * first);
+    if (training_steps < 1000) return;
+    CHECK(last < 0.65f); // guesses cost ln 2 = 0.693 at least, and are right half of the time
+    CHECK(reached > 0.6f);
 }
 
 } // namespace test_programs_dynamic_rnn

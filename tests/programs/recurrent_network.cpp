@@ -11,7 +11,7 @@ TEST_CASE("programs: recurrent_network") {
     const graph g;
     const graph_scope here(g);
     g.set_seed(1);
-    const int training_steps = steps(100, 10000);
+    const int training_steps = steps(160, 10000);
     const std::size_t batch_size = 128;
 
     placeholder<float, dyn, 28, 28> images("X"); // [batch, timesteps, num_input]
@@ -47,8 +47,8 @@ TEST_CASE("programs: recurrent_network") {
     }
     const auto [last, reached] = measure();
     INFO("loss of the test " << first << " to " << last << ", accuracy " << guessed << " to " << reached);
-    CHECK(last < first);
-    CHECK(reached >= guessed);
+    CHECK(last < 2.15f); // guesses cost ln 10 = 2.303 at least, and are right once in ten times
+    CHECK(reached > 0.2f);
 }
 
 } // namespace test_programs_recurrent_network

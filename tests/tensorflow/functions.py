@@ -434,8 +434,8 @@ for dtype in ("float32",):  # in float64 some of TensorFlow's have constants of 
     call(
         "mean_pairwise_squared_error",
         [logits],
-        # TensorFlow adds the rows up; with a number as weight it takes all rows for one
-        lambda x, z: v1.losses.mean_pairwise_squared_error(z, x, tf.ones([4, 1], dtype)) / 4,
+        # given a number as weight, TensorFlow 2 takes all rows for one
+        lambda x, z: v1.losses.mean_pairwise_squared_error(z, x, tf.ones([4, 1], dtype)),
         [truth],
         ulps=64,
     )

@@ -232,6 +232,7 @@ for name in ("RandomGamma", "RandomPoissonV2"):
 WITHOUT["CountUpTo"] = "a write of a variable, which has no gradient; its test says what the variable holds"
 WITHOUT["IsVariableInitialized"] = "it asks for a variable's state, not for a value"
 WITHOUT["DropoutRate"] = "TensorFlow has no such op: a check of the rate that a run gives dropout"
+WITHOUT["FakeQuantWidth"] = "TensorFlow has no such op: a check of the range that a run gives fake_quant"
 WITHOUT["Range"] = "its operands are numbers that decide its extent; its test counts along"
 WITHOUT["IndexCount"] = "TensorFlow has no such op; segment_sum, bincount and dynamic_stitch are made of it"
 WITHOUT["PartitionPlaces"] = "TensorFlow has no such op; dynamic_partition is made of it, and only data decides its extents"

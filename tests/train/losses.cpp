@@ -99,7 +99,7 @@ TEST_CASE("losses: of rows, and their sum") {
         const auto each = losses::cosine_distance<loss_reduction::none>(a, b, 1);
         CHECK(op_test::list(session().run(each, feed(a, labels_of), feed(b, predicted))) == std::vector<float>{-1, 1});
     }
-    CHECK(s.run(pairs) == Approx((1 + 4) / 2.)); // errors 1, 0 and 1, -1
+    CHECK(s.run(pairs) == Approx(1 + 4)); // errors 1, 0 and 1, -1
     g.add_to_collection(collections::regularization_losses, tensor(constant(10.f)).end());
     const float all = s.run(soft) + s.run(sparse) + s.run(smooth) + s.run(cosine) + s.run(pairs);
     CHECK(s.run(losses::get_total_loss()) == Approx(all + 10));
@@ -143,6 +143,24 @@ TEST_CASE("losses: an empty batch has the loss 0, whatever the reduction") {
     CHECK(run(d).shape(0) == 0);
 }
 
+TEST_CASE("losses: mean_pairwise_squared_error adds its rows up, with their weights") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, dyn, 3> t("t"), p("p");
+    const xt::xtensor<double, 2> labels{{0, 0, 0}, {1, 1, 1}}, guesses{{1, 2, 4}, {2, 1, 4}};
+    const auto run = [&](const loss_options& o) {
+        return s.run(losses::mean_pairwise_squared_error(t, p, o), feed(t, labels), feed(p, guesses));
+    };
+    const double first = (1 + 9 + 4) / 3., second = (1 + 4 + 9) / 3.; // of the errors 1, 2, 4 and 1, 0, 3
+    CHECK(run({}) == Approx(first + second));
+    CHECK(run({.weights = 0.5}) == Approx((first + second) / 2));
+    CHECK(run({.weights = tensor(constant({2., 0.})), .reduction = loss_reduction::sum}) == Approx(2 * first));
+    for (const auto other : {loss_reduction::none, loss_reduction::sum_over_batch_size})
+        CHECK_THROWS_WITH(losses::mean_pairwise_squared_error(t, p, {.reduction = other}),
+                          contains("mean_pairwise_squared_error: the rows are added up") && contains("losses.cpp"));
+}
+
 TEST_CASE("losses: gradients") {
     const graph g;
     const graph_scope here(g);
@@ -155,6 +173,17 @@ TEST_CASE("losses: gradients") {
     check.check(losses::mean_squared_error(t, p, {.weights = weights}), 2);
     check.check(losses::mean_pairwise_squared_error(t, p), 1);
     check.check(losses::log_loss(t, p), 1);
+    // labels are fixed in a softmax cross entropy, and not in a sigmoid one, as in TensorFlow
+    const tensor<double> soft = losses::softmax_cross_entropy(t, p, {.label_smoothing = 0.25});
+    const tensor<double> plain = reduce_mean(softmax_cross_entropy(p, t));
+    const tensor<double> sigmoid = losses::sigmoid_cross_entropy(t, p);
+    const auto values = [&](const any_tensor& y) { return op_test::reals(op_test::run(s, y, {t, p}, at)); };
+    const auto by_labels = [&](const tensor<double>& loss) { return values(gradients({loss}, {t})[0]); };
+    const auto is_zero = [](double v) { return v == 0; };
+    CHECK_FALSE(gradients({soft}, {t})[0]);
+    CHECK_FALSE(std::ranges::any_of(by_labels(plain), is_zero));
+    CHECK_FALSE(std::ranges::any_of(by_labels(sigmoid), is_zero));
+    CHECK_FALSE(std::ranges::any_of(values(gradients({soft}, {p})[0]), is_zero));
 }
 
 TEST_CASE("losses: compute_weighted_loss of elements that are given") {

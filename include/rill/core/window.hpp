@@ -151,6 +151,13 @@ constexpr const char* image_rank_phrase(int axes) {
                        : "the image must have 5 dimensions: [batch, depth, height, width, channels]";
 }
 
+/// Returns the reason that refuses an image x whose channels are not the `taken` ones of its filter.
+constexpr const char* differing_channels(const dims& x, index_t taken) {
+    return x[1] == taken ? "the channels differ, and the image looks like [batch, channels, ..]: "
+                           "transpose it to [batch, .., channels]"
+                         : "the channels of image and filter differ";
+}
+
 /// Computes the result shape of a convolution of x [batch, in…, channels] and f [size…, channels, out]; if depthwise, f is [size…,
 /// channels, multiples]. Sets `made`, if not null, to the window's shape if all extents are known.
 constexpr shape_result convolution(const dims& x, const dims& f, const window& w, bool depthwise = false,
@@ -165,10 +172,7 @@ constexpr shape_result convolution(const dims& x, const dims& f, const window& w
     if (w.size.count != 0) return refuse("the window's size is the filter's: leave it out");
     const index_t channels = x.known_rank() ? x[rank - 1] : dyn;
     const index_t taken = f.known_rank() ? f[axes] : dyn, filters = f.known_rank() ? f[axes + 1] : dyn;
-    if (!extents_compatible(channels, taken))
-        return refuse(x[1] == taken ? "the channels differ, and the image looks like [batch, channels, ..]: "
-                                      "transpose it to [batch, .., channels]"
-                                    : "the channels of image and filter differ");
+    if (!extents_compatible(channels, taken)) return refuse(differing_channels(x, taken));
     dims r = of_rank(rank);
     r[0] = x.known_rank() ? x[0] : dyn;
     for (int i = 0; i < axes; ++i) {
@@ -198,7 +202,8 @@ constexpr shape_result pool(const dims& x, const window& w, window_shape* made =
         if (size < 1) return refuse("the window is empty");
         const auto placed = place_window(x[i + 1], size, w, i, size);
         if (placed.broken) return refuse(placed.broken);
-        if (w.pads.count != 0 && (w.pads.pads[i].before >= size || w.pads.pads[i].after >= size))
+        const bool is_empty_image = x[i + 1] == 0 && placed.axis.out > 0;
+        if (is_empty_image || (w.pads.count != 0 && (w.pads.pads[i].before >= size || w.pads.pads[i].after >= size)))
             return refuse("a window would lie in the padding alone");
         r[i + 1] = placed.axis.out;
         if (made) made->axis[max_window_axes - axes + i] = placed.axis;
@@ -219,10 +224,14 @@ constexpr shape_result convolution_transpose(const dims& x, const dims& f, const
     if (const char* broken = checked_window(w, axes)) return refuse(broken);
     if (w.pads.count != 0 || w.padding == padding::explicit_pads)
         return refuse("a transposed convolution takes the padding valid or same");
-    if (!extents_compatible(x[x.rank - 1], f[axes + 1])) return refuse("the channels of image and filter differ");
+    if (w.size.count != 0) return refuse("the window's size is the filter's: leave it out");
+    if (!extents_compatible(x[x.rank - 1], f[axes + 1])) return refuse(differing_channels(x, f[axes + 1]));
     dims r = x;
     for (int i = 0; i < axes; ++i) {
         r[i + 1] = dyn;
+        if (f[i] == 0) return refuse("the window is empty");
+        // no image has windows without padding and gives a result without elements
+        if (x[i + 1] == 0 && w.padding == padding::valid) return refuse("an extent of the image is 0");
         if (x[i + 1] == dyn || f[i] == dyn) continue;
         const auto stride = w.strides.along(i, 1), dilation = w.dilations.along(i, 1);
         constexpr index_t most = std::numeric_limits<std::int32_t>::max();

@@ -506,6 +506,7 @@ using catalogue = op_list<
     expm1_op,
     extract_image_patches_grad_op,
     extract_image_patches_op,
+    fake_quant_width_op,
     fifo_queue_op,
     fill_op,
     floor_op,

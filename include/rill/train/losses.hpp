@@ -6,6 +6,7 @@
 
 #include <rill/ops/array/ones_like.hpp>
 #include <rill/ops/array/size.hpp>
+#include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/cast.hpp>
@@ -141,7 +142,8 @@ auto absolute_difference(const A& labels, const B& predictions, const loss_optio
     return detail::reduced_loss<R>("absolute_difference", abs(predictions - labels), o, where);
 }
 
-/// Returns the cross entropy of labels that are probabilities [batch, classes], and logits. Each row has one loss.
+/// Returns the cross entropy of labels that are probabilities [batch, classes], and logits. Each row has one loss. The labels get no
+/// gradient, as in TensorFlow 1.x.
 template <loss_reduction R = loss_reduction::sum_by_nonzero_weights, typed_operand A, typed_operand B>
 auto softmax_cross_entropy(const A& labels, const B& logits, const loss_options& o = {},
                            const std::source_location& where = std::source_location::current()) {
@@ -150,7 +152,8 @@ auto softmax_cross_entropy(const A& labels, const B& logits, const loss_options&
     if (o.label_smoothing != 0 && classes == dyn)
         throw invalid_argument("softmax_cross_entropy: label smoothing needs a known number of classes" +
                                detail::at_place(where));
-    const auto smooth = sealed(labels * (1 - o.label_smoothing) +
+    const auto fixed = stop_gradient(sealed(labels), where);
+    const auto smooth = sealed(fixed * (1 - o.label_smoothing) +
                                (o.label_smoothing == 0 ? 0. : o.label_smoothing / static_cast<double>(classes)));
     return detail::reduced_loss<R>("softmax_cross_entropy", rill::softmax_cross_entropy(logits, smooth, where), o,
                                    where);
@@ -223,12 +226,16 @@ auto cosine_distance(const A& labels, const B& predictions, int axis, const loss
 }
 
 /// Returns the mean squared difference between the errors of pairs of elements. The value of a row of [batch, n] is
-/// the mean of (e_i - e_j)^2 over its n (n - 1) / 2 pairs i < j. The result is the mean of the rows.
+/// the mean of (e_i - e_j)^2 over its n (n - 1) / 2 pairs i < j. The result is the weighted sum of the rows, as in TensorFlow 1.x. Another
+/// reduction than the sum is refused.
 template <typed_operand A, typed_operand B>
 auto mean_pairwise_squared_error(const A& labels, const B& predictions, const loss_options& o = {},
                                  const std::source_location& where = std::source_location::current()) {
     detail::check_loss_operands<A, B>();
     static_assert(extents_of<A>::rank == 2, "mean_pairwise_squared_error: the operands must be matrices, [batch, n]");
+    if (o.reduction != loss_reduction::sum && o.reduction != loss_options{}.reduction)
+        throw invalid_argument("losses::mean_pairwise_squared_error: the rows are added up; leave the reduction out" +
+                               detail::at_place(where));
     using T = value_type_of<A>;
     const auto error = sealed(predictions - labels);
     const auto n = sealed(cast<T>(size<std::int64_t>(error, where)) /
@@ -237,8 +244,8 @@ auto mean_pairwise_squared_error(const A& labels, const B& predictions, const lo
     const auto sums = square(reduce_sum<1>(error, where));
     // the squared differences of all pairs are n * (sum of squares) - (sum)^2
     const auto of_row = 2 * (n * squares - sums) / maximum(n * (n - 1), 1);
-    return detail::reduced_loss<loss_reduction::sum_by_nonzero_weights>("mean_pairwise_squared_error", of_row, o,
-                                                                        where);
+    return detail::reduced_loss<loss_reduction::sum_by_nonzero_weights>(
+        "mean_pairwise_squared_error", of_row, {.weights = o.weights, .reduction = loss_reduction::sum}, where);
 }
 
 /// Returns the sum of collections::losses and, by default, of the regularization losses of the current graph.

@@ -216,6 +216,26 @@ TEST_CASE("quantize and its kin: ranges and operands that are refused") {
     refused(first(quantized_conv2d(c, d, 0, 1, low, high)), {c, d},
             {image, op_test::make_array<quint8>({1, 1, 1, 1}, {quint8{1}})},
             "quantized_conv2d: ", "the range of the second operand", "quint8 [1, 1, 1, 1]");
+    const placeholder<float, dyn, 2> reals("reals");
+    const auto real = op_test::make_array<float>({1, 2}, {0.5f, 1});
+    refused(fake_quant_with_min_max_vars(reals, low, high), {reals}, {real},
+            "fake_quant_with_min_max_vars: ", "node 'fake_quant_with_min_max_vars", "float32 [1, 2]");
+    const placeholder<float, 2> lows("lows"), highs("highs");
+    const tensor<float, dyn, 2> by_channel = fake_quant_with_min_max_vars_per_channel(reals, lows, highs);
+    const auto channels = [&](float from, float to) {
+        return op_test::run(
+            s, by_channel, {reals, lows, highs},
+            {real, op_test::make_array<float>({2}, {0, from}), op_test::make_array<float>({2}, {1, to})});
+    };
+    CHECK_NOTHROW(channels(0, 0));
+    for (const auto& [from, to] : {std::pair{2.f, 1.f}, std::pair{nan, 1.f}, std::pair{0.f, nan},
+                                   std::pair{0.f, std::numeric_limits<float>::infinity()}})
+        CHECK_THROWS_WITH(channels(from, to), contains("the range is empty, or an end of it is not a finite number") &&
+                                                  contains("float32 [1, 2]") && contains("node 'fake_quant") &&
+                                                  contains("quantize.cpp"));
+    CHECK_THROWS_WITH(s.run(gradients(fake_quant_with_min_max_vars(x, low, high), x), feed(x, floats{1}),
+                            feed(low, 2.f), feed(high, 1.f)),
+                      contains("the range is empty"));
     CHECK(quantized_range{0, 1e-40f}.zero_point<quint8>() == 0); // without a scale
     const auto a = any_placeholder("a", dtype::quint8, {2, 3}), b = any_placeholder("b", dtype::qint8, {3, 2}),
                f = any_placeholder("f", dtype::float32, {2, 3});

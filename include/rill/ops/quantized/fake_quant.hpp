@@ -10,6 +10,7 @@
 #include <rill/ops/math/round.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/nn/clip.hpp>
+#include <rill/ops/quantized/quantize.hpp>
 
 // Real numbers rounded to the values of quantised ones. A model trained with them loses little precision when it is quantised.
 
@@ -20,19 +21,40 @@ struct fake_quant_options {
     bool narrow_range = false; // leaves out the lowest integer
 };
 
+/// Returns the widths of ranges after a check that each is finite and not negative. Inputs: the widths, and the tensor that the ranges are
+/// for, whose values are not read.
+struct fake_quant_width_op {
+    static constexpr auto name = "FakeQuantWidth", label = "fake_quant_with_min_max_vars";
+    static constexpr int inputs = 2;
+    static constexpr auto no_gradient = "the ends of the ranges get theirs beside it";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+    static input_list shape_only_inputs() { return {1}; }
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return kernel([type = request.inputs[0].type, n = request.inputs[0].shape.size(),
+                       where = detail::range_site("the range", request.inputs[1])](const kernel_args& a) {
+            D::check(a.on, a.in<T>(0), n, detail::range_width{}, *where);
+            D::copy(a.on, type, a.in<T>(0), a.out<T>(0), n);
+        });
+    }
+};
+
 namespace detail {
 
 void check_fake_quant(const fake_quant_options& options, const std::source_location& where);
 
 /// Rounds x to the nearest number of a quantised range. The range is shifted so that 0 is one of its numbers. If both ends are 0, the
-/// result is 0. Gradients: for x, g inside the range; for an end, g outside it.
-template <class X, class L, class H>
-auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_options& options,
+/// result is 0. `checked` maps the width of the range to a checked one. Gradients: for x, g inside the range; for an end, g outside it.
+template <class X, class L, class H, class Checked>
+auto fake_quant(const X& x, const L& low, const H& high, const fake_quant_options& options, const Checked& checked,
                 const std::source_location& where) {
     check_fake_quant(options, where);
     const auto least = static_cast<float>(options.narrow_range), most = static_cast<float>((1 << options.num_bits) - 1);
     const auto from = stop_gradient(low, where), to = stop_gradient(high, where);
-    const auto scale = sealed((to - from) / (most - least));
+    const auto scale = sealed(checked(to - from) / (most - least));
     const auto zero = sealed(round(clip(least - div_no_nan(from, scale), least, most)));
     // the range is shifted, and the ends get their gradients unchanged
     const auto first = low + stop_gradient((least - zero) * scale - from, where);
@@ -53,16 +75,22 @@ auto fake_quant_with_min_max_args(const X& x, double low = -6, double high = 6, 
         throw invalid_argument("fake_quant_with_min_max_args: the range [" + std::to_string(low) + ", " +
                                std::to_string(high) + "] is empty, or an end of it is not a finite number" +
                                detail::at_place(where));
-    return detail::fake_quant(x, constant(static_cast<float>(low), where), constant(static_cast<float>(high), where),
-                              options, where);
+    return detail::fake_quant(
+        x, constant(static_cast<float>(low), where), constant(static_cast<float>(high), where), options,
+        [](const auto& width) { return width; }, where);
 }
 
 /// Returns floats rounded to the numbers of a trained range. The gradients of its ends are sums of g outside it. Ends of shape [d] for x
-/// [.., d] give each channel its own range.
+/// [.., d] give each channel its own range. A run fails if a range is empty, or an end is not a finite number.
 template <graph_operand X, graph_operand L, graph_operand H>
 auto fake_quant_with_min_max_vars(const X& x, const L& low, const H& high, const fake_quant_options& options = {},
                                   const std::source_location& where = std::source_location::current()) {
-    return detail::fake_quant(x, sealed(low), sealed(high), options, where);
+    const auto value = sealed(x); // read twice
+    const auto checked = [&](const auto& width) {
+        return apply_node(fake_quant_width_op{}, detail::shape_of_first, where, sealed(width),
+                          stop_gradient(value, where));
+    };
+    return detail::fake_quant(value, sealed(low), sealed(high), options, checked, where);
 }
 template <graph_operand X, graph_operand L, graph_operand H>
 auto fake_quant_with_min_max_vars_per_channel(const X& x, const L& low, const H& high,

@@ -22,7 +22,10 @@ namespace detail {
 
 /// A predicate for the width of a range: not negative, NaN or infinite.
 struct range_width {
-    RILL_FN bool operator()(float width) const { return width >= 0 && width - width == 0; }
+    template <class T> RILL_FN bool operator()(const T& of) const {
+        const auto width = static_cast<double>(of);
+        return width >= 0 && width - width == 0;
+    }
 };
 struct width_of_range {
     RILL_FN std::array<double, 1> operator()(const std::array<double, 2>& r) const { return {r[1] - r[0]}; }

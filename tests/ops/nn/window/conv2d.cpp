@@ -109,14 +109,39 @@ TEST_CASE("depthwise_conv2d: values and gradients, to second order") {
                                 {.order = 1, .ulps = 1024}); // four products that cancel, fused or not: 370 seen
 }
 
+TEST_CASE("conv2d and depthwise_conv2d: images without elements") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const dims image{2, 0, 3, 2}, filter{2, 2, 2, 3};
+    const auto x = any_placeholder("x", dtype::float32, image), f = any_placeholder("f", dtype::float32, filter);
+    const std::vector<any_array> at{any_array(dtype::float32, image), op_test::point_array<float>({-1, 1}, filter)};
+    const std::vector<double> of_filter(static_cast<std::size_t>(filter.size()), 0.);
+    for (const window& w : {window{.pads = {{1, 1}, {0, 1}}}, window{.padding = same}}) // zeros, and nothing
+        for (const any_tensor& y : {conv2d(x, f, w), depthwise_conv2d(x, f, w)}) {
+            const any_array got = op_test::run(s, y, {x, f}, at);
+            CHECK(got.shape()[1] == (w.padding == same ? 0 : 1));
+            CHECK(op_test::reals(got) == std::vector<double>(static_cast<std::size_t>(got.size()), 0.));
+            const auto d = gradients({reduce_sum(y * 3.f)}, {x, f});
+            CHECK(op_test::run(s, d[0], {x, f}, at).shape() == image);
+            CHECK(op_test::reals(op_test::run(s, d[1], {x, f}, at)) == of_filter);
+        }
+}
+
 TEST_CASE("conv1d and conv3d: values and gradients") {
     op_test::node<double, 3, 3>(
         [](const auto& x, const auto& f) { return conv1d<window{.strides = {2}, .padding = padding::same}>(x, f); },
         reference<double>({.strides = {2}, .padding = same}, false), {{2, 5, 2}, {3, 2, 2}});
+    op_test::node<double, 3, 3>(
+        [](const auto& x, const auto& f) { return conv1d(x, f, {.strides = {2}, .pads = {{1, 2}}}); },
+        reference<double>({.strides = {2}, .pads = {{1, 2}}}, false), {{2, 5, 2}, {3, 2, 2}});
     op_test::node<double, 5, 5>(
         [](const auto& x, const auto& f) {
             return conv3d<window{.strides = {1, 2, 1}, .padding = padding::same}>(x, f);
         },
+        reference<double>({.strides = {1, 2, 1}, .padding = same}, false), {{1, 3, 2, 3, 1}, {2, 2, 3, 1, 2}});
+    op_test::node<double, 5, 5>(
+        [](const auto& x, const auto& f) { return conv3d(x, f, {.strides = {1, 2, 1}, .padding = padding::same}); },
         reference<double>({.strides = {1, 2, 1}, .padding = same}, false), {{1, 3, 2, 3, 1}, {2, 2, 3, 1, 2}});
 }
 
@@ -192,26 +217,28 @@ TEST_CASE("conv2d_transpose: values and gradients") {
         {{1, 2, 3, 2}, {3, 3, 2, 2}, {1, 4, 6, 2}, {.strides = {2}, .padding = same}},
         {{2, 2, 2, 1}, {3, 2, 3, 1}, {2, 5, 4, 3}, {.strides = {2, 2}}},
         {{1, 3, 2, 2}, {1, 2, 1, 2}, {1, 6, 6, 1}, {.strides = {2, 3}}},
+        {{2, 0, 3, 2}, {3, 3, 2, 2}, {2, 0, 6, 2}, {.strides = {2}, .padding = same}},
     };
     const auto one = [&]<window W>(const auto& c) {
         REQUIRE(c.w == W);
-        op_test::node<double, 4, 4>(
-            [](const auto& x, const auto& f) { return conv2d_transpose<W>(x, f); },
-            [&](const array<double>& x, const array<double>& f) {
-                array<double> y =
-                    xt::zeros<double>(std::vector<std::size_t>(c.y.extent.begin(), c.y.extent.begin() + 4));
-                products(detail::shape_of_convolution(c.y, c.f, W, false), false,
-                         [&](index_t from, index_t to, index_t by) {
-                             y.flat(static_cast<std::size_t>(to)) +=
-                                 x.flat(static_cast<std::size_t>(from)) * f.flat(static_cast<std::size_t>(by));
-                         });
-                return y;
-            },
-            {c.x, c.f});
+        const auto wanted = [&](const array<double>& x, const array<double>& f) {
+            array<double> y = xt::zeros<double>(std::vector<std::size_t>(c.y.extent.begin(), c.y.extent.begin() + 4));
+            products(detail::shape_of_convolution(c.y, c.f, W, false), false,
+                     [&](index_t from, index_t to, index_t by) {
+                         y.flat(static_cast<std::size_t>(to)) +=
+                             x.flat(static_cast<std::size_t>(from)) * f.flat(static_cast<std::size_t>(by));
+                     });
+            return y;
+        };
+        op_test::node<double, 4, 4>([](const auto& x, const auto& f) { return conv2d_transpose<W>(x, f); }, wanted,
+                                    {c.x, c.f});
+        op_test::node<double, 4, 4>([](const auto& x, const auto& f) { return conv2d_transpose(x, f, W); }, wanted,
+                                    {c.x, c.f}, {.order = 1});
     };
     one.operator()<window{.strides = {2}, .padding = padding::same}>(cases[0]);
     one.operator()<window{.strides = {2, 2}}>(cases[1]);
     one.operator()<window{.strides = {2, 3}}>(cases[2]);
+    one.operator()<window{.strides = {2}, .padding = padding::same}>(cases[3]);
 }
 
 TEST_CASE("atrous_conv2d: a convolution with dilations") {
@@ -252,6 +279,27 @@ TEST_CASE("conv2d and its kin: windows, channels and paddings that a run refuses
     CHECK_THROWS_WITH(conv2d_transpose(image, filter), contains("conv2d_transpose: the channels") &&
                                                            contains("[1, 4, 4, 3]") && contains("[2, 2, 2, 5]") &&
                                                            contains("conv2d.cpp"));
+    // [batch, channels, height, width], as other libraries store images
+    const auto nchw = any_placeholder("nchw", dtype::float32, {1, 3, 8, 8}),
+               in_first = any_placeholder("in_first", dtype::float32, {2, 2, 3, 5}),
+               in_last = any_placeholder("in_last", dtype::float32, {2, 2, 5, 3});
+    const char* const advice = "transpose it to [batch, .., channels]";
+    CHECK_THROWS_WITH(depthwise_conv2d(nchw, in_first),
+                      contains("depthwise_conv2d: ") && contains(advice) && contains("[1, 3, 8, 8]"));
+    CHECK_THROWS_WITH(conv2d_transpose(nchw, in_last),
+                      contains("conv2d_transpose: ") && contains(advice) && contains("[1, 3, 8, 8]"));
+    const auto transposed = [&](const dims& of, const dims& by, const window& w) {
+        return conv2d_transpose(any_placeholder("of", dtype::float32, of), any_placeholder("by", dtype::float32, by),
+                                w);
+    };
+    CHECK_THROWS_WITH(transposed({1, 0, 4, 3}, {2, 2, 5, 3}, {}),
+                      contains("conv2d_transpose: an extent of the image is 0") && contains("[1, 0, 4, 3]"));
+    CHECK_THROWS_WITH(transposed({1, 4, 4, 3}, {0, 2, 5, 3}, {}),
+                      contains("conv2d_transpose: the window is empty") && contains("[0, 2, 5, 3]"));
+    CHECK_THROWS_WITH(transposed({1, 4, 4, 3}, {2, 2, 5, 3}, {.size = {2, 2}}),
+                      contains("the window's size is the filter's"));
+    CHECK_THROWS_WITH(transposed({1, 4, 4, 3}, {2, 2, 5, 3}, {.pads = {{1, 1}, {0, 0}}}),
+                      contains("takes the padding valid or same"));
     const auto good = any_placeholder("good", dtype::float32, {2, 2, 3, 5});
     CHECK_THROWS_WITH(depthwise_conv2d(image, good, {.strides = {0}}),
                       contains("depthwise_conv2d: a stride must be at least 1"));
@@ -265,6 +313,8 @@ TEST_CASE("separable_conv2d: a depthwise convolution and one of pixels") {
     const tensor p = ones<float, 1, 1, 2, 1>();
     const session s(g);
     CHECK(op_test::difference<float>(s.run(separable_conv2d(x, f, p)), {1, 2, 2, 1}, {8, 8, 8, 8}) == "");
+    const any_tensor wide = separable_conv2d(x, f, p, {.strides = {2, 2}, .padding = same});
+    CHECK(op_test::difference<float>(op_test::run(s, wide, {}, {}), {1, 2, 2, 1}, {8, 4, 4, 2}) == "");
 }
 
 TEST_CASE("conv2d: shapes by types, and what is refused with the op, the shapes and the reason") {

@@ -163,6 +163,12 @@ TEST_CASE("extract_image_patches: values and gradients, to second order") {
         return out;
     };
     op_test::node<double, 4>([](const auto& x) { return extract_image_patches<w>(x); }, reference, {{2, 3, 5, 2}});
+    op_test::node<double, 4>([](const auto& x) { return extract_image_patches(x, w); }, reference, {{2, 3, 5, 2}});
+    // under windows that meet nothing but pads, patches are zeros
+    const auto zeros_under_pads = [](const array<double>& x) { return zeros_of<double>({shape_of(x)[0], 1, 3, 8}); };
+    op_test::node<double, 4>(
+        [](const auto& x) { return extract_image_patches<window{.size = {2, 2}, .pads = {{1, 1}, {0, 0}}}>(x); },
+        zeros_under_pads, {{2, 0, 4, 2}});
     static_assert(std::is_same_v<decltype(extract_image_patches<window{.size = {2, 2}}>(
                                      std::declval<tensor<float, dyn, 4, 4, 3>>())),
                                  tensor<float, dyn, 3, 3, 12>>);
@@ -227,11 +233,23 @@ TEST_CASE("max_pool: shapes by types, and what is refused") {
         {{.size = {2, 2}, .pads = {{2, 0}, {0, 0}}}, "a window would lie in the padding alone"},
     };
     for (const auto& c : cases) CHECK_THROWS_WITH(max_pool(x, c.w), contains(c.why) && contains("[1, 3, 8, 2]"));
+    // images without elements, whose windows meet nothing but pads
+    const window padded{.size = {2, 2}, .strides = {1}, .pads = {{1, 1}, {1, 1}}};
+    static_assert(!detail::pool_fits<extents<1, 0, 8, 2>, window{.size = {2}, .pads = {{1, 1}, {0, 0}}}>);
+    const auto no_rows = any_placeholder("no_rows", dtype::float32, {1, 0, 8, 2}),
+               no_columns = any_placeholder("no_columns", dtype::float32, {1, 3, 0, 2});
+    for (const auto& [image, shape] : {std::pair{no_rows, "[1, 0, 8, 2]"}, std::pair{no_columns, "[1, 3, 0, 2]"}}) {
+        const char* const why = "a window would lie in the padding alone";
+        CHECK_THROWS_WITH(max_pool(image, padded), contains("max_pool: ") && contains(why) && contains(shape));
+        CHECK_THROWS_WITH(avg_pool(image, padded), contains("avg_pool: ") && contains(why) && contains(shape));
+    }
     CHECK_THROWS_WITH(avg_pool(x, {.size = {2, 2}, .strides = {0}}),
                       contains("avg_pool: a stride must be at least 1") && contains("[1, 3, 8, 2]"));
     CHECK_THROWS_WITH(avg_pool(x, {.size = {4, 1}}), contains("avg_pool: the window is larger than the image"));
     CHECK_THROWS_WITH((extract_image_patches<window{.size = {2, 2}, .strides = {0, 1}}>(x)),
                       contains("extract_image_patches: a stride must be at least 1") && contains("[1, 3, 8, 2]"));
+    CHECK_THROWS_WITH(extract_image_patches(x, {.size = {4, 1}}),
+                      contains("extract_image_patches: the window is larger than the image"));
     CHECK_THROWS_WITH((extract_image_patches<window{.size = {4, 1}}>(x)),
                       contains("extract_image_patches: the window is larger than the image"));
     const auto open = any_placeholder("open", dtype::float32, {dyn, dyn, dyn, 2});

@@ -95,8 +95,9 @@ template <class T> struct convolution_plan {
         const index_t most = std::max<index_t>(fit, 16);
         images = std::max<index_t>(most / std::max<index_t>(w.windows(), 1), 1);
         units = (w.batch + images - 1) / images;
-        rows = std::min(std::max<index_t>(part == convolution_part::input && images == 1 ? w.windows() : windows, 1),
+        rows = std::min(part == convolution_part::input && images == 1 ? w.windows() : windows,
                         part == convolution_part::input && images > 1 ? images * w.windows() : most);
+        rows = std::max<index_t>(rows, 1); // images may have no windows
         const double work = 2. * static_cast<double>(windows) * static_cast<double>(patch) * static_cast<double>(s.out);
         index_t shared = part == convolution_part::input ? units : blocks();
         if (part == convolution_part::filter) {

@@ -82,8 +82,7 @@ auto conv2d(const X& x, const F& f, const std::source_location& where = std::sou
 template <graph_operand X, graph_operand F>
 any_tensor conv2d(const X& x, const F& f, const window& w,
                   const std::source_location& where = std::source_location::current()) {
-    detail::require_rank(conv2d_op::label, x, 4, where);
-    return apply_node(conv2d_op(w), where, x, f);
+    return detail::add_convolution<conv2d_op>("conv2d", 2, x, f, w, where);
 }
 
 namespace detail {
@@ -109,10 +108,22 @@ template <window W = window{}, graph_operand X, graph_operand F>
 auto conv3d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_convolution<conv2d_op, false, 3, W>("conv3d", x, f, where);
 }
+/// Convolves volumes with a window known only at run time.
+template <graph_operand X, graph_operand F>
+any_tensor conv3d(const X& x, const F& f, const window& w,
+                  const std::source_location& where = std::source_location::current()) {
+    return detail::add_convolution<conv2d_op>("conv3d", 3, x, f, w, where);
+}
 /// Convolves sequences x [batch, width, channels] with f [width, channels, outputs].
 template <window W = window{}, graph_operand X, graph_operand F>
 auto conv1d(const X& x, const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_convolution<conv2d_op, false, 1, W>("conv1d", x, f, where);
+}
+/// Convolves sequences with a window known only at run time.
+template <graph_operand X, graph_operand F>
+any_tensor conv1d(const X& x, const F& f, const window& w,
+                  const std::source_location& where = std::source_location::current()) {
+    return detail::add_convolution<conv2d_op>("conv1d", 1, x, f, w, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -35,6 +35,13 @@ struct conv2d_transpose_op : detail::window_op {
 template <class X, class F, window W>
 inline constexpr bool transpose_fits = rules::convolution_transpose(static_dims<X>, static_dims<F>, W).ok();
 
+/// Computes a transposed convolution with a window known only at run time.
+template <graph_operand X, graph_operand F>
+any_tensor conv2d_transpose(const X& x, const F& f, const window& w,
+                            const std::source_location& where = std::source_location::current()) {
+    detail::require_rank(conv2d_transpose_op::label, x, 4, where);
+    return apply_node(conv2d_transpose_op(w), where, x, f);
+}
 /// Computes a transposed convolution: conv2d_transpose<window{.strides = {2, 2}, .padding = padding::same}>(x, f). x is [batch, height,
 /// width, channels], and f is [height, width, outputs, channels]. The result here has twice the height and width.
 template <window W = window{}, graph_operand X, graph_operand F>
@@ -48,17 +55,18 @@ auto conv2d_transpose(const X& x, const F& f, const std::source_location& where 
                       "conv2d_transpose: the filter must have the dimensions [height, width, outputs, channels]");
         static_assert(dtypes_agree<dtype_tag<X>, dtype_tag<F>>,
                       "conv2d_transpose: the dtypes differ; convert with cast<T>()");
-        if constexpr (detail::is_image<E::rank, 2> && detail::is_image<G::rank, 2>)
-            static_assert(
-                transpose_fits<E, G, W>,
-                "conv2d_transpose: the channels of image and filter differ, or a number of the window is wrong");
+        if constexpr (detail::is_image<E::rank, 2> && detail::is_image<G::rank, 2>) {
+            constexpr bool channels = detail::channels_agree<E::value[3], G::value[3]>;
+            static_assert(channels, "conv2d_transpose: the channels of image and filter differ; images are "
+                                    "[batch, height, width, channels]");
+            static_assert(!channels || transpose_fits<E, G, W>, "conv2d_transpose: a number of the window is wrong");
+        }
         constexpr auto rule = [](const dims& image, const dims& filter) {
             return rules::convolution_transpose(image, filter, W);
         };
         return apply_node(conv2d_transpose_op(W), rule, where, x, f);
     } else {
-        detail::require_rank(conv2d_transpose_op::label, x, 4, where);
-        return apply_node(conv2d_transpose_op(W), where, x, f);
+        return conv2d_transpose(x, f, W, where);
     }
 }
 

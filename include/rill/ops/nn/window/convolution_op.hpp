@@ -113,6 +113,15 @@ inline constexpr bool channels_agree = rules::extents_compatible(Channels, Filte
 template <class X, class F, rill::window W>
 inline constexpr bool window_fits = rules::convolution(static_dims<X>, static_dims<F>, W).ok();
 
+/// Adds a convolution over images of so many axes, with a window known only at run time. `label` names the function in the error of a wrong
+/// rank.
+template <class Op, class X, class F>
+any_tensor add_convolution(const char* label, int axes, const X& x, const F& f, const rill::window& w,
+                           const std::source_location& where) {
+    require_rank(label, x, axes + 2, where);
+    require_rank(label, f, axes + 2, where);
+    return apply_node(Op(w), where, x, f);
+}
 /// Adds a convolution over images of `Axes` axes. `label` names the function in the error of a wrong rank.
 template <class Op, bool Depthwise, int Axes, rill::window W, class X, class F>
 auto add_convolution(const char* label, const X& x, const F& f, const std::source_location& where) {
@@ -137,9 +146,7 @@ auto add_convolution(const char* label, const X& x, const F& f, const std::sourc
         };
         return apply_node(Op(W), rule, where, x, f);
     } else {
-        require_rank(label, x, Axes + 2, where);
-        require_rank(label, f, Axes + 2, where);
-        return apply_node(Op(W), where, x, f);
+        return add_convolution<Op>(label, Axes, x, f, W, where);
     }
 }
 

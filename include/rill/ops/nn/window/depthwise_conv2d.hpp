@@ -50,8 +50,7 @@ auto depthwise_conv2d(const X& x, const F& f, const std::source_location& where 
 template <graph_operand X, graph_operand F>
 any_tensor depthwise_conv2d(const X& x, const F& f, const window& w,
                             const std::source_location& where = std::source_location::current()) {
-    detail::require_rank(depthwise_conv2d_op::label, x, 4, where);
-    return apply_node(depthwise_conv2d_op(w), where, x, f);
+    return detail::add_convolution<depthwise_conv2d_op>("depthwise_conv2d", 2, x, f, w, where);
 }
 
 /// Computes a depthwise convolution, then a pointwise (1 x 1) convolution: separable_conv2d<W>(x, f, p). f is [height, width, channels,
@@ -60,6 +59,12 @@ template <window W = window{}, graph_operand X, graph_operand F, graph_operand P
 auto separable_conv2d(const X& x, const F& depthwise, const P& pointwise,
                       const std::source_location& where = std::source_location::current()) {
     return conv2d(depthwise_conv2d<W>(x, depthwise, where), pointwise, where);
+}
+/// Computes both convolutions with a window known only at run time. The window is that of the first.
+template <graph_operand X, graph_operand F, graph_operand P>
+any_tensor separable_conv2d(const X& x, const F& depthwise, const P& pointwise, const window& w,
+                            const std::source_location& where = std::source_location::current()) {
+    return conv2d(depthwise_conv2d(x, depthwise, w, where), pointwise, window{}, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -109,6 +109,12 @@ auto extract_image_patches(const X& x, const std::source_location& where = std::
     constexpr auto rule = [](const dims& image) { return rules::image_patches(image, W); };
     return apply_node(extract_image_patches_op(W), rule, where, x);
 }
+/// Extracts patches with a window known only at run time.
+template <graph_operand X>
+any_tensor extract_image_patches(const X& x, const window& w,
+                                 const std::source_location& where = std::source_location::current()) {
+    return apply_node(extract_image_patches_op(w), where, x);
+}
 
 }} // namespace rill::RILL_ABI
 
