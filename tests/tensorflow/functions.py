@@ -440,6 +440,32 @@ for dtype in ("float32",):  # in float64 some of TensorFlow's have constants of 
         ulps=64,
     )
 
+# ---- sequences, and slices that ids choose -----------------------------------------------------------------------------------------
+lengths = np.array([2, 5, 0], "int32")
+for time in (1, 0):
+    call(
+        "reverse_sequence",
+        [varied((3, 5, 2) if time else (5, 3, 2), "float32")],
+        lambda x, n: tf.reverse_sequence(x, n, seq_axis=time, batch_axis=1 - time),
+        [lengths],
+        label=f" time {time}",
+        time=time,
+    )
+call("sequence_mask", [], lambda n: tf.sequence_mask(n), [lengths], gradient=False)
+call("sequence_mask", [], lambda n: tf.sequence_mask(n, 4), [lengths], gradient=False, label=" of 4", longest=4)
+call(
+    "sparse_to_dense",
+    [varied((3,), "float32")],
+    lambda v, ids: v1.sparse_to_dense(ids, [4, 3], v, 0.5),
+    [np.array([[0, 2], [1, 0], [3, 1]], "int32")],
+)
+call(
+    "dynamic_partition",
+    [varied((5, 2), "float32")],
+    lambda x, ids: tf.dynamic_partition(x, ids, 4),
+    [np.array([2, 0, 3, 2, 0], "int32")],
+)
+
 # ---- metrics after one batch -------------------------------------------------------------------------------------------------------
 said, is_so = np.array([1, 0, 1, 1, 0, 0, 1], "bool"), np.array([1, 1, 1, 0, 0, 1, 0], "bool")
 guessed, classes = np.array([0, 2, 1, 1, 2, 0, 0], "int32"), np.array([0, 1, 1, 2, 2, 0, 1], "int32")

@@ -361,6 +361,28 @@ inline const std::map<std::string_view, named_function>& composed_functions() {
              const auto [q, low, high] = quantize<quint8>(in[0], -2, 3, quantize_mode::min_first);
              return reals_of(quantized_relu(q, low, high));
          }},
+        {"reverse_sequence",
+         [](const operands& in, fields_of f) {
+             const int time = number<int>(f.text("time"));
+             const tensor<float, dyn, dyn, dyn> x(in[0]);
+             return outputs(reverse_sequence(x, of_type<int>::vector(in[1]), time, 1 - time));
+         }},
+        {"sequence_mask",
+         [](const operands& in, fields_of f) {
+             const of_type<int>::vector lengths(in[0]);
+             if (f.text("longest").empty()) return outputs(sequence_mask(lengths));
+             return outputs(sequence_mask(lengths, number<int>(f.text("longest"))));
+         }},
+        {"sparse_to_dense",
+         [](const operands& in, fields_of) {
+             return outputs(
+                 sparse_to_dense(of_type<int>::matrix(in[1]), dims{4, 3}, of_type<float>::vector(in[0]), 0.5f));
+         }},
+        {"dynamic_partition",
+         [](const operands& in, fields_of) {
+             const auto [a, b, c, d] = dynamic_partition<4>(of_type<float>::matrix(in[0]), of_type<int>::vector(in[1]));
+             return outputs(a, b, c, d);
+         }},
         {"in_top_k",
          [](const operands& in, fields_of f) {
              return outputs(
