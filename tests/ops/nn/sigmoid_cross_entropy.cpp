@@ -56,7 +56,7 @@ TEST_CASE("sigmoid_cross_entropy: the second gradient of saturated logits is s (
         const auto got = op_test::reals(s.run(any_tensor(second), feed(x, at)));
         for (std::size_t i = 0; i < at.size(); ++i) {
             const double e = std::exp(-std::abs(static_cast<double>(static_cast<float>(at[i]))));
-            CHECK(got[i] == Approx(e / ((1 + e) * (1 + e))).margin(1e-6));
+            CHECK(got[i] == Approx(e / ((1 + e) * (1 + e))).margin(1e-5)); // e^12 is infinite as a half
         }
     };
     check(std::type_identity<float>(), {-1e4f, -110, -89, -88, -5, 0, 5, 88, 89, 1e4f});
