@@ -26,6 +26,7 @@
 
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
+#include "distributed/eventually.hpp"
 #include "distributed/line_training.hpp"
 #include "io/temporary.hpp"
 #include "seeds.hpp"
@@ -189,11 +190,7 @@ struct driver {
     }
     /// Waits until the chief has come so much further than the last time.
     bool awaits_progress(std::int64_t more) {
-        const auto end = std::chrono::steady_clock::now() + 100s; // a watchdog
-        while (progress(files.path()).last < seen + more) {
-            if (std::chrono::steady_clock::now() > end) return false;
-            std::this_thread::sleep_for(10ms);
-        }
+        if (!eventually([&] { return progress(files.path()).last >= seen + more; }, 100s)) return false;
         seen = progress(files.path()).last;
         return true;
     }

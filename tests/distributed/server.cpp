@@ -2,7 +2,6 @@
 #include <rill/distributed/server.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -17,11 +16,13 @@
 
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
+#include "distributed/eventually.hpp"
 #include "distributed/simulated_cluster.hpp"
 #if RILL_WITH_ZMQ && defined(__linux__)
 #include "distributed/tcp_relay.hpp"
 #endif
 #include "seeds.hpp"
+#include "watched.hpp"
 
 using namespace rill;
 
@@ -490,27 +491,31 @@ TEST_CASE("server: G11: servers that stop or are killed leave no thread and no f
         server ps(spec, "ps", 0), worker(spec, "worker", 0);
         const graph g;
         const graph_scope use(g);
-        const auto queue = on("/job:ps", [] { return fifo_queue<tensor<float>>({.capacity = 1}); });
-        const auto waits = on("/job:ps", [&] { return queue.dequeue(); });
+        const auto make_queue = [] { return fifo_queue<tensor<float>>({.capacity = 1}); };
+        const auto queue = on("/job:ps", make_queue), begun = on("/job:ps", make_queue);
+        const auto waits = on("/job:ps", [&] {
+            const control_dependencies after(begun.enqueue(1.f));
+            return queue.dequeue();
+        });
+        const auto is_busy = on("/job:ps", [&] { return begun.dequeue(); });
         const tensor<float> twice(waits * 2.f);
+        watched<bool> ended;
         const session s({.target = worker.target()});
-        std::atomic<int> ended = 0;
-        s.make_callable(std::tuple(twice)).start([&](const std::exception_ptr&, const auto&) { ++ended; });
-        std::this_thread::sleep_for(20ms); // the tasks are busy
+        s.make_callable(std::tuple(twice)).start([&](const std::exception_ptr&, const auto&) { ended.set(true); });
+        s.run(is_busy, {.timeout = 20s}); // the tasks are in the step
         if (kills) ps.kill();
         worker.stop();
-        while (ended == 0) std::this_thread::sleep_for(1ms);
+        CHECK(ended.comes([](bool is) { return is; }));
     };
     for (const bool kills : {false, true}) round(kills); // starts the threads that stay: of pools, and of the clock
     const held_by_process before;
     const auto rounds = seeds::from_environment("RILL_ROUNDS", 6);
     for (std::uint64_t i = 0; i < rounds; ++i) round(i % 2);
     held_by_process after;
-    // what ends a connection may still run
-    for (int tries = 0; tries < 1000 && (after.threads > before.threads || after.files > before.files); ++tries) {
-        std::this_thread::sleep_for(10ms);
+    eventually([&] { // the threads that end connections may still run
         after = {};
-    }
+        return after.threads <= before.threads && after.files <= before.files;
+    });
     CHECK(after.threads <= before.threads);
     CHECK(after.files <= before.files);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Training by several tasks: sync_replicas and monitored_session across a cluster.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -29,6 +30,7 @@
 #include "catch.hpp"
 #include "io/temporary.hpp"
 #include "train/replicas.hpp"
+#include "watched.hpp"
 
 using namespace rill;
 using namespace replica_test;
@@ -154,6 +156,15 @@ constexpr health_options fast{.heartbeat = std::chrono::milliseconds(20),
                               .connect = std::chrono::milliseconds(5000),
                               .control = std::chrono::milliseconds(5000)};
 
+/// A queue on a task, by which a step in one session tells another session that it has begun.
+struct step_signal {
+    explicit step_signal(const std::string& task) : on(task) {}
+    device_scope on;
+    fifo_queue<tensor<float>> queue{{.shared_name = "step_signal"}};
+    operation tells = queue.enqueue(1.f);
+    tensor<float> is_told = queue.dequeue();
+};
+
 TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that starts again takes its place") {
     local_cluster all({{"worker", 2}}, {.health = fast});
     const std::vector<std::string> tasks{"/job:worker/task:0", "/job:worker/task:1"};
@@ -161,13 +172,15 @@ TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that st
         rank(local_cluster& in, const std::vector<std::string>& tasks, int number)
             : own(tasks[static_cast<std::size_t>(number)]),
               sum(all_reduce(x, collective_group({.name = "death", .ranks = 2, .rank = number, .tasks = tasks}))),
-              s({.target = in.at("worker", number).target()}) {}
+              begun(tasks[0]), s({.target = in.at("worker", number).target()}) {}
         float run(float value) const { return s.run(sum, feed(x, value), {.timeout = long_enough}); }
+        void wait_for_other() const { s.run(begun.is_told, {.timeout = long_enough}); }
         graph g;
         graph_scope here{g};
         device_scope own;
         placeholder<float> x{"x"};
         tensor<float> sum;
+        step_signal begun;
         session s;
     };
     const auto both = [&](const auto& f) { in_threads(2, f); };
@@ -177,12 +190,13 @@ TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that st
         const rank own(all, tasks, k);
         sums[static_cast<std::size_t>(k)] = own.run(1.f + static_cast<float>(k));
         if (k == 1) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(50)); // rank 0 waits in its second step
+            own.wait_for_other(); // rank 0 is in its second step
             all.kill("worker", 1);
             return;
         }
         try {
-            own.s.run(own.sum, feed(own.x, 5.f), {.timeout = std::chrono::milliseconds(500)});
+            own.s.run(std::tuple(own.sum, own.begun.tells), feed(own.x, 5.f),
+                      {.timeout = std::chrono::milliseconds(500)});
         } catch (const error& e) { // no value of rank 1: this task waits for no task, but for a value
             problem = e.what();
         }
@@ -199,12 +213,12 @@ TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that st
         const rank own(all, tasks, k);
         (void)own.run(1.f);
         if (k == 0) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            own.wait_for_other();
             all.kill("worker", 0);
             return;
         }
         try {
-            (void)own.run(5.f);
+            own.s.run(std::tuple(own.sum, own.begun.tells), feed(own.x, 5.f), {.timeout = long_enough});
         } catch (const unavailable& e) {
             problem = e.what();
         }
@@ -215,8 +229,8 @@ TEST_CASE("all_reduce: a rank that dies fails the others' steps, and one that st
 TEST_CASE("bounded_staleness: workers of a cluster, none of which is further ahead than the bound") {
     constexpr int workers = 3, bound = 2;
     local_cluster all({{"ps", 1}, {"worker", workers}});
-    std::array<std::atomic<int>, workers> done{};
-    std::atomic<bool> ready{false}, is_near{true};
+    watched<std::array<int, workers>> done;
+    std::atomic<bool> ready{false}, is_near{true}, goes_ahead{true};
     in_threads(workers, [&](int task) {
         const graph g;
         const graph_scope here(g);
@@ -234,17 +248,21 @@ TEST_CASE("bounded_staleness: workers of a cluster, none of which is further ahe
         }
         ready.wait(false);
         for (int i = 0; i < steps; ++i) {
-            if (task == 1) std::this_thread::sleep_for(std::chrono::milliseconds(5)); // the slowest
+            const auto is_ahead = [&](const auto& d) { return std::min(d[0], d[2]) >= std::min(i + bound, steps); };
+            if (task == 1 && !done.comes(is_ahead)) goes_ahead = false; // the slowest: the others use all of the bound
             s.run(train, {.timeout = long_enough});
-            done[static_cast<std::size_t>(task)] = i + 1;
-            int slowest = steps;
-            for (const auto& d : done) slowest = std::min(slowest, d.load());
+            int slowest = 0;
+            done.change([&](auto& d) {
+                d[static_cast<std::size_t>(task)] = i + 1;
+                slowest = std::ranges::min(d);
+            });
             // this worker's next step may be `bound` ahead of the one that the slowest begins
             if (i + 1 > slowest + bound + 1) is_near = false;
         }
         s.run(by.leave());
     });
     CHECK(is_near);
+    CHECK(goes_ahead);
     const graph g;
     const graph_scope here(g);
     const device_scope there("/job:ps");
@@ -353,6 +371,8 @@ TEST_CASE("sessions of a cluster: one that restores variables keeps others out, 
         const device_scope on("/job:ps/task:0");
         const fifo_queue<tensor<float>> empty({.capacity = 1, .name = "empty"});
         const variable<float> a("a", 1.f);
+        const step_signal begun("/job:ps/task:0");
+        const control_dependencies after(begun.tells);
         const operation late = a.assign(empty.dequeue());
         const session s({.target = all.at("worker", 1).target()});
         try {
@@ -361,7 +381,12 @@ TEST_CASE("sessions of a cluster: one that restores variables keeps others out, 
             is_told = std::string(e.what()).find("restores or initialises") != std::string::npos;
         }
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    {
+        const graph g;
+        const graph_scope here(g);
+        const step_signal begun("/job:ps/task:0");
+        session({.target = all.at("worker", 0).target()}).run(begun.is_told, {.timeout = long_enough});
+    }
     const auto core = detail::core_of(chief.s);
     const std::vector<const node*> variables{chief.a.node(), chief.b.node()};
     core->keep_others_out(variables);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/transports.hpp>
 
-#include <atomic>
 #include <fstream>
+#include <semaphore>
 #include <thread>
 
+#include <rill/core/log.hpp>
 #include <rill/distributed.hpp>
 #include <rill/distributed/responder.hpp>
 #include <rill/distributed/security.hpp>
@@ -25,6 +26,7 @@
 #endif
 #include "io/temporary.hpp"
 #include "seeds.hpp"
+#include "watched.hpp"
 
 #if RILL_WITH_ZMQ
 using namespace rill;
@@ -180,6 +182,26 @@ std::size_t resident_bytes() {
     return resident * 4096;
 }
 
+/// Counts the connections that tasks of this process end because malformed messages come by them. Tasks log each.
+class ended_connections {
+public:
+    ended_connections() {
+        set_log_sink([n = n_](log_level, std::string_view text) {
+            if (text.find("a connection was ended") != std::string_view::npos) n->change([](auto& k) { ++k; });
+        });
+    }
+    ended_connections(const ended_connections&) = delete;
+    ~ended_connections() { set_log_sink({}); }
+
+    /// Waits until so many have ended. Returns false if they do not in time.
+    bool become(std::uint64_t n) const {
+        return n_->comes([&](auto k) { return k >= n; });
+    }
+
+private:
+    const std::shared_ptr<watched<std::uint64_t>> n_ = std::make_shared<watched<std::uint64_t>>();
+};
+
 TEST_CASE("transports: G15, G16: a task with a key that sends nonsense does not hold up a client that trains") {
     const auto ps = make_key_pair(), worker = make_key_pair(), evil = make_key_pair();
     const std::vector<std::pair<std::string, std::string>> allowed{
@@ -192,32 +214,35 @@ TEST_CASE("transports: G15, G16: a task with a key that sends nonsense does not 
     s.run(m.step);
     const auto before = resident_bytes();
     const auto messages = seeds::from_environment("RILL_MESSAGES", 0); // that are sent at least
-    std::atomic<std::uint64_t> sent = 0;
+    constexpr int at_once = 400; // messages by one connection, of which a step has to come through
+    const ended_connections ended;
+    std::counting_semaphore<> begins(0), is_heard(0);
     std::jthread hostile([&](const std::stop_token& over) {
         zmq_transport net({.security = {"mallory", evil.first, evil.second, allowed, "ps/0"}});
         seeds::draws draws(7);
-        transport::connection to = 0;
-        for (int i = 0; !over.stop_requested(); ++i) {
-            if (i % 500 == 0) {
-                if (i > 0) net.disconnect(to);
-                to = net.connect(
-                    all.ps->target(), [](auto, auto) {}, "ps/0");
-            }
-            wire_message_of(net, to, draws);
-            ++sent;
-            if (i % 20 == 0) std::this_thread::sleep_for(1ms);
+        const std::stop_callback wakes(over, [&] { begins.release(); });
+        for (std::uint64_t connections = 1; begins.acquire(), !over.stop_requested(); ++connections) {
+            const auto to = net.connect(
+                all.ps->target(), [](auto, auto) {}, "ps/0");
+            for (int i = 0; i < at_once; ++i) wire_message_of(net, to, draws);
+            if (ended.become(connections)) is_heard.release();
+            net.disconnect(to);
         }
     });
+    std::uint64_t sent = 0;
+    bool heard = true;
     do {
         s.run(m.w.initializer());
         float expected = 1;
-        for (int i = 0; i < 15; ++i) { // 2 w + 1, as long as floats hold it exactly
+        for (int i = 0; i < 15; ++i, sent += at_once) { // 2 w + 1, as long as floats hold it exactly
+            begins.release();
             s.run(m.step);
             expected = 2 * expected + 1;
-            std::this_thread::sleep_for(20ms);
+            heard = heard && is_heard.try_acquire_for(30s);
         }
         CHECK(s.run(m.w)[0] == expected);
-    } while (sent < messages);
+    } while (heard && sent < messages);
+    CHECK(heard); // the server has ended each of the connections
     hostile.request_stop();
     hostile.join();
     CHECK(resident_bytes() < before + (std::size_t(128) << 20));
@@ -242,6 +267,7 @@ TEST_CASE("transports: G5: a task that is cut off, both ways or one way, ends ca
             auto s = std::make_unique<session>(m.g, session_options{.target = all.worker->target()});
             s->run(m.w.initializer());
             s->run(m.step);
+            CHECK(s->run(m.w)[0] == 3.f); // prepared, so that further runs of it end by their deadlines
             of_worker->hold(to_ps, from_ps);
             of_ps->hold(from_ps, to_ps);
             const auto begin = std::chrono::steady_clock::now();
@@ -254,7 +280,9 @@ TEST_CASE("transports: G5: a task that is cut off, both ways or one way, ends ca
                 CHECK_THAT(e.what(), contains("/job:ps/replica:0/task:0"));
             }
             CHECK(std::chrono::steady_clock::now() - begin < 6s); // its deadline, and a second for the machine
-            if (round > 0) std::this_thread::sleep_for(std::chrono::milliseconds(draws(6000)));
+            // they find each other again after any time
+            for (auto n = round > 0 ? draws(5) : 0; n > 0; --n)
+                CHECK_THROWS_AS(s->run(m.w, {.timeout = std::chrono::milliseconds(1 + draws(2000))}), error);
             of_worker->hold(false, false);
             of_ps->hold(false, false);
             float before = 0;
@@ -295,6 +323,7 @@ TEST_CASE("transports: clusters over sockets of the file system, and functions o
 TEST_CASE("transports: G15: bytes that are no messages do no harm") {
     network_cluster all;
     const auto before = resident_bytes();
+    const ended_connections ended;
     zmq_transport stranger;
     transport::connection to = 0;
     seeds::draws draws(seeds::from_environment("RILL_FIRST_SEED", 1));
@@ -306,7 +335,7 @@ TEST_CASE("transports: G15: bytes that are no messages do no harm") {
         }
         if (i % 50 < 5) {
             message_parts m;
-            for (auto k = draws(5); k > 0; --k) {
+            for (auto k = 1 + draws(4); k > 0; --k) {
                 std::string t(m.empty() ? detail::wire_header::size : draws(200), '\0');
                 for (auto& c : t) c = static_cast<char>(draws(256));
                 m.emplace_back(std::move(t));
@@ -315,7 +344,7 @@ TEST_CASE("transports: G15: bytes that are no messages do no harm") {
         } else {
             wire_message_of(stranger, to, draws);
         }
-        if (i % 50 == 49) std::this_thread::sleep_for(2ms); // until they are on their way
+        if (i % 50 == 49) CHECK(ended.become(i / 50 + 1));
     }
     counting_graph m;
     session s(m.g, {.target = all.worker->target()});
@@ -331,11 +360,11 @@ TEST_CASE("transports: G17: the holder of a key that claims to be another task i
     const credentials keys{"ps/0", of_ps.first, of_ps.second, allowed};
     const auto net = std::make_shared<zmq_transport>(zmq_transport_options{.security = keys});
     const detail::task_identity self{"/job:ps/replica:0/task:0", 7, ""};
-    std::atomic<int> served = 0;
+    watched<int> served;
     const auto answers = std::make_shared<detail::responder>(
         net, environment::real(), self, health_options{},
         [&](const detail::incoming_request& r, const detail::answer_function& reply) {
-            served += r.caller != "/job:worker/replica:0/task:0" ? 1000 : 1;
+            served.change([&](int& n) { n += r.caller != "/job:worker/replica:0/task:0" ? 1000 : 1; });
             reply(nullptr, {});
         });
     const auto address = answers->listen("127.0.0.1:0");
@@ -343,14 +372,16 @@ TEST_CASE("transports: G17: the holder of a key that claims to be another task i
     zmq_transport client({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
     for (std::uint64_t round = 0; round < rounds; ++round) {
         struct counts {
-            std::atomic<int> welcomes = 0, refusals = 0;
+            int welcomes = 0, refusals = 0;
         };
-        const auto heard = std::make_shared<counts>(); // messages may still come after the round
+        const auto heard = std::make_shared<watched<counts>>(); // messages may still come after the round
         const auto note = [heard](auto, const message_parts& m) {
             const auto read = detail::unpack_message(m);
             if (!read) return;
-            heard->welcomes += read->head.type == detail::wire_type::welcome;
-            heard->refusals += read->head.type == detail::wire_type::refuse;
+            heard->change([&](counts& n) {
+                n.welcomes += read->head.type == detail::wire_type::welcome;
+                n.refusals += read->head.type == detail::wire_type::refuse;
+            });
         };
         const auto say = [&](transport::connection to, detail::wire_type type, const std::string& who) {
             detail::wire_message m;
@@ -364,26 +395,22 @@ TEST_CASE("transports: G17: the holder of a key that claims to be another task i
                 m.meta = detail::bytes_of_meta(detail::hello_meta{who, self.name, ""});
             client.send(to, detail::pack_message(std::move(m), true));
         };
-        const auto comes = [](const std::atomic<int>& n, int wanted) {
-            for (int tries = 0; tries < 2000 && n < wanted; ++tries) std::this_thread::sleep_for(5ms);
-            return n >= wanted;
-        };
         const auto to = client.connect(address, note, "ps/0");
         for (const auto* const who :
              {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:1", "/job:master/replica:0/task:0"}) {
             say(to, detail::wire_type::hello, who);
             say(to, detail::wire_type::request, who);
         }
-        CHECK(comes(heard->refusals, 6)); // the hellos, and requests without one
-        CHECK(heard->welcomes == 0);
-        CHECK(served == static_cast<int>(round));
+        CHECK(heard->comes([](const counts& n) { return n.refusals >= 6; })); // the hellos, and requests without one
+        CHECK(heard->now().welcomes == 0);
+        CHECK(served.now() == static_cast<int>(round));
         say(to, detail::wire_type::hello, "/job:worker/replica:0/task:0"); // its own name
-        CHECK(comes(heard->welcomes, 1));
+        CHECK(heard->comes([](const counts& n) { return n.welcomes >= 1; }));
         say(to, detail::wire_type::request, "");
-        CHECK(comes(served, static_cast<int>(round) + 1));
+        CHECK(served.comes([&](int n) { return n > static_cast<int>(round); }));
         client.disconnect(to);
     }
-    CHECK(served == static_cast<int>(rounds));
+    CHECK(served.now() == static_cast<int>(rounds));
     answers->close();
     net->close();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/distributed/zmq_transport.hpp>
 
+#include <algorithm>
 #include <atomic>
-#include <functional>
+#include <string_view>
 #include <thread>
 
 #include <rill/core/error.hpp>
@@ -13,6 +14,7 @@
 #include "catch.hpp"
 #include "io/temporary.hpp"
 #include "seeds.hpp"
+#include "watched.hpp"
 
 #if RILL_WITH_ZMQ
 #include <zmq.hpp>
@@ -25,28 +27,18 @@ using namespace std::chrono_literals;
 
 message_parts text(const std::string& t) { return {message_part(t)}; }
 
-/// Waits up to ten seconds for something that other threads do.
-bool comes(const std::function<bool()>& f) {
-    for (int i = 0; i < 2000; ++i) {
-        if (f()) return true;
-        std::this_thread::sleep_for(5ms);
-    }
-    return false;
-}
-
 /// A text that several threads append to.
-struct record {
-    std::mutex mutex;
-    std::string all;
+struct record : watched<std::string> {
     void operator+=(std::string_view t) {
-        const std::lock_guard lock(mutex);
-        all += t;
+        change([&](std::string& all) { all += t; });
     }
-    std::string now() {
-        const std::lock_guard lock(mutex);
-        return all;
+    /// Waits until the text is `wanted`. Returns false if it is not in time.
+    bool becomes(std::string_view wanted) const {
+        return comes([&](const std::string& all) { return all == wanted; });
     }
 };
+
+constexpr auto is_true = [](bool b) { return b; };
 
 TEST_CASE("zmq transport: messages and answers, in order") {
     record got, answers;
@@ -62,7 +54,7 @@ TEST_CASE("zmq transport: messages and answers, in order") {
         if (from == to) answers += m.at(0).bytes();
     });
     for (const auto* t : {"1", "2", "3"}) a.send(to, text(t)); // they wait for the connection
-    CHECK(comes([&] { return answers.now() == "<1><2><3>"; }));
+    CHECK(answers.becomes("<1><2><3>"));
     CHECK(got.now() == "123");
     CHECK(b.identity(1).empty());
     a.disconnect(to);
@@ -74,40 +66,37 @@ TEST_CASE("zmq transport: messages and answers, in order") {
 TEST_CASE("zmq transport: parts arrive as they were sent, long ones in frames") {
     const std::size_t frame = (1 << 20) + 4096;
     std::vector<message_part> sent;
+    watched<std::size_t> given_back; // blocks
     for (const std::size_t size :
          {std::size_t(0), std::size_t(5), std::size_t(2000), frame - 1, frame, frame + 1, 3 * frame}) {
         std::string t(size, 'a');
         for (std::size_t i = 0; i < size; i += 997) t[i] = static_cast<char>(i / 997 % 100);
-        sent.emplace_back(std::move(t));
+        const std::shared_ptr<const std::string> block(new std::string(std::move(t)), [&](const std::string* kept) {
+            delete kept;
+            given_back.change([](auto& n) { ++n; });
+        });
+        sent.emplace_back(block->data(), size, block);
     }
+    const auto blocks = sent.size();
     sent.emplace_back();
-    std::mutex mutex;
-    message_parts got;
+    watched<message_parts> got;
     zmq_transport a, b;
-    const auto address = b.listen("tcp://127.0.0.1:0", [&](transport::connection, message_parts m) {
-        const std::lock_guard lock(mutex);
-        got = std::move(m);
-    });
-    std::weak_ptr<const void> kept = sent.back().owner();
+    const auto address =
+        b.listen("tcp://127.0.0.1:0", [&](transport::connection, message_parts m) { got.set(std::move(m)); });
     const auto to = a.connect(address, [](auto, auto) {});
     a.send(to, text("first")); // messages that are so long do not wait for a connection
-    CHECK(comes([&] {
-        const std::lock_guard lock(mutex);
-        return got.size() == 1;
-    }));
+    CHECK(got.comes([](const message_parts& m) { return m.size() == 1; }));
     a.send(to, sent);
-    CHECK(comes([&] {
-        const std::lock_guard lock(mutex);
-        return got.size() == sent.size();
-    }));
+    REQUIRE(got.comes([&](const message_parts& m) { return m.size() == sent.size(); }));
+    const auto received = got.now();
     for (std::size_t i = 0; i < sent.size(); ++i) {
         INFO(i);
-        CHECK(bool(got.at(i).bytes() == sent[i].bytes()));
-        if (got[i].size() >= 1024) CHECK(reinterpret_cast<std::uintptr_t>(got[i].bytes().data()) % 8 == 0);
+        CHECK(bool(received[i].bytes() == sent[i].bytes()));
+        if (received[i].size() >= 1024) CHECK(reinterpret_cast<std::uintptr_t>(received[i].bytes().data()) % 8 == 0);
     }
-    const std::weak_ptr<const void> lent = sent[3].owner();
+    CHECK(given_back.now() == 0);
     sent.clear();
-    CHECK(comes([&] { return lent.expired(); })); // ZeroMQ gives the block back when it is sent
+    CHECK(given_back.comes([&](std::size_t n) { return n == blocks; })); // ZeroMQ gives them back when they are sent
 }
 
 TEST_CASE("zmq transport: a peer that comes later, and one that comes again") {
@@ -119,10 +108,14 @@ TEST_CASE("zmq transport: a peer that comes later, and one that comes again") {
         record got;
         zmq_transport b;
         b.listen(address, [&](transport::connection, message_parts m) { got += m.at(0).bytes(); });
-        CHECK(comes([&] {
-            a.send(to, text(std::to_string(life)));
-            return got.now().find(std::to_string(life)) != std::string::npos;
-        }));
+        const auto sign = std::to_string(life);
+        const auto has_come = [&](const std::string& all) { return all.find(sign) != std::string::npos; };
+        bool comes = false; // what is sent while ZeroMQ connects anew may be lost
+        for (int tries = 0; tries < 2000 && !comes; ++tries) {
+            a.send(to, text(sign));
+            comes = got.comes(has_come, 10ms);
+        }
+        CHECK(comes);
         b.close();
         b.send(1, text("dropped"));
     }
@@ -143,23 +136,20 @@ TEST_CASE("zmq transport: a task may listen at two addresses") {
     record answers;
     const auto answered = [&](auto, message_parts m) { answers += m.at(0).bytes(); };
     a.send(a.connect(at, answered), text("here"));
-    CHECK(comes([&] { return answers.now() == "1"; }));
+    CHECK(answers.becomes("1"));
     a.send(a.connect(beside, answered), text("beside"));
-    CHECK(comes([&] { return answers.now() == "12"; }));
+    CHECK(answers.becomes("12"));
     CHECK(first.now() == "here");
     CHECK(second.now() == "beside");
 }
 
 TEST_CASE("zmq transport: several threads send at once") {
-    std::mutex mutex;
-    std::vector<std::vector<int>> got(4);
-    std::size_t count = 0;
+    watched got(std::vector<std::vector<int>>(4));
     zmq_transport a, b;
     const auto address = b.listen("127.0.0.1:0", [&](transport::connection, message_parts m) {
-        const std::lock_guard lock(mutex);
         const auto t = m.at(0).bytes();
-        got[static_cast<std::size_t>(t[0] - '0')].push_back(std::stoi(std::string(t.substr(1))));
-        ++count;
+        got.change(
+            [&](auto& of) { of[static_cast<std::size_t>(t[0] - '0')].push_back(std::stoi(std::string(t.substr(1)))); });
     });
     std::vector<std::thread> senders;
     for (int i = 0; i < 4; ++i)
@@ -167,11 +157,9 @@ TEST_CASE("zmq transport: several threads send at once") {
             for (int k = 0; k < 100; ++k) a.send(to, text(std::to_string(i) + std::to_string(k)));
         });
     for (auto& s : senders) s.join();
-    CHECK(comes([&] {
-        const std::lock_guard lock(mutex);
-        return count == 400;
-    }));
-    for (const auto& one : got) CHECK(std::ranges::is_sorted(one));
+    CHECK(got.comes(
+        [](const auto& of) { return std::ranges::all_of(of, [](const auto& one) { return one.size() == 100; }); }));
+    for (const auto& one : got.now()) CHECK(std::ranges::is_sorted(one));
 }
 
 TEST_CASE("zmq transport: it closes at once, though nobody takes its messages, and from its own thread") {
@@ -182,14 +170,14 @@ TEST_CASE("zmq transport: it closes at once, though nobody takes its messages, a
         a.send(to, text("lost"));
         a.send(a.connect("tcp://no port", [](auto, auto) {}), text("lost"));
     }
-    std::atomic<bool> closed{false};
+    watched<bool> closed;
     zmq_transport a, b;
     const auto address = b.listen("127.0.0.1:0", [&](auto, auto) {
         b.close();
-        closed = true;
+        closed.set(true);
     });
     a.send(a.connect(address, [](auto, auto) {}), text("close"));
-    CHECK(comes([&] { return closed.load(); }));
+    CHECK(closed.comes(is_true));
     CHECK(std::chrono::steady_clock::now() - begin < 3s);
 }
 
@@ -223,13 +211,13 @@ TEST_CASE("zmq transport: keys tell who speaks, and strangers are not heard") {
     other.send(other.connect(address, answered), text("stranger"));
     std::this_thread::sleep_for(200ms);
     a.send(a.connect(address, answered), text("known"));
-    CHECK(comes([&] { return answers.now() == "yes"; }));
+    CHECK(answers.becomes("yes"));
     CHECK(got.now() == "worker/0:known ");
     // an address that no list names: its peer is known by name
     zmq_transport of_cluster({.security = {"worker/0", known.first, known.second, allowed},
                               .name_at = [](const std::string&) { return std::string(); }});
     of_cluster.send(of_cluster.connect(address, answered, "ps/0"), text("named"));
-    CHECK(comes([&] { return answers.now() == "yesyes"; }));
+    CHECK(answers.becomes("yesyes"));
 }
 
 TEST_CASE(
@@ -274,7 +262,7 @@ TEST_CASE(
     std::this_thread::sleep_for(300ms);
     zmq_transport a({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
     a.send(a.connect(address, [](auto, auto) {}), text("known"));
-    CHECK(comes([&] { return got.now() == "worker/0:known "; }));
+    CHECK(got.becomes("worker/0:known "));
     std::this_thread::sleep_for(100ms);
     CHECK(got.now() == "worker/0:known ");
 }
@@ -285,25 +273,25 @@ TEST_CASE("zmq transport: G17: strangers are not heard while the handler of keys
     const auto rounds = seeds::from_environment("RILL_ROUNDS", 3);
     for (std::uint64_t round = 0; round < rounds; ++round) {
         record got;
-        std::atomic<bool> goes_on = false;
+        watched<bool> goes_on;
         zmq_transport b({.security = {"ps/0", of_ps.first, of_ps.second, allowed}});
         const auto address = b.listen("127.0.0.1:0", [&](transport::connection from, message_parts m) {
             got += b.identity(from) + ":" + std::string(m.at(0).bytes()) + " ";
-            while (!goes_on) std::this_thread::sleep_for(1ms); // the thread that checks keys is here
+            goes_on.comes(is_true); // the thread that checks keys is here
         });
         zmq_transport a({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}}), plain,
             other({.security = {"worker/0", stranger.first, stranger.second, allowed, "ps/0"}});
         const auto nothing = [](auto, auto) {};
         a.send(a.connect(address, nothing), text("known"));
-        CHECK(comes([&] { return got.now() == "worker/0:known "; }));
+        CHECK(got.becomes("worker/0:known "));
         plain.send(plain.connect(address, nothing), text("plain"));
         other.send(other.connect(address, nothing), text("stranger"));
         std::this_thread::sleep_for(100ms);
         CHECK(got.now() == "worker/0:known ");
-        goes_on = true;
+        goes_on.set(true);
         zmq_transport late({.security = {"worker/0", known.first, known.second, allowed, "ps/0"}});
         late.send(late.connect(address, nothing), text("late"));
-        CHECK(comes([&] { return got.now() == "worker/0:known worker/0:late "; }));
+        CHECK(got.becomes("worker/0:known worker/0:late "));
         b.close();
         late.send(late.connect(address, nothing), text("too late"));
         other.send(other.connect(address, nothing), text("stranger"));
@@ -376,7 +364,7 @@ TEST_CASE("zmq transport: over a socket of the file system") {
     CHECK(address == "ipc://" + folder / "task");
     const auto to = a.connect(address, [&](auto, message_parts m) { got += m.at(0).bytes(); });
     a.send(to, text("there and back"));
-    CHECK(comes([&] { return got.now() == "there and back"; }));
+    CHECK(got.becomes("there and back"));
     CHECK_FALSE(b.needs_checksums());
 }
 

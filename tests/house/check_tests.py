@@ -104,13 +104,10 @@ COVERED_BY |= {header: "ops/collective/all_reduce" for header in ("ops/collectiv
 COVERED_BY["train/replica_index"] = "train/sync_replicas"
 COVERED_BY |= {"train/activation": "train/layers", "train/unnamed_layer": "train/layers"}
 # Tests that sleep, with the reason. Others wait for a condition, or in the time of a virtual environment.
-SLEEPS = {"distributed/faults": "processes that are killed, frozen and slow",
-          "distributed/server": "a call without a deadline of its own that lasts while tasks are busy",
-          "distributed/training": "ranks and replicas of which one is late",
-          "distributed/hostile_bytes": "sockets of strangers, which say nothing when the server has closed them",
-          "distributed/processes": "a process of its own that stands still for a time",
-          "distributed/transports": "a stranger that sends while steps run",
-          "distributed/zmq_transport": "sockets, and that nothing comes through them",
+SLEEPS = {"distributed/eventually": "the loop for facts of the system that wake no one: threads that end, files that close",
+          "distributed/faults": "processes that are killed, frozen and slow",
+          "distributed/processes": "processes that stand still for a time, and that start one after the other",
+          "distributed/zmq_transport": "that nothing comes through a socket in a time",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
 # programs: public TensorFlow programs, which use headers of all rooms
