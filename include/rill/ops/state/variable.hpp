@@ -186,6 +186,12 @@ public:
     variable(const std::string& name, const dims& shape, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(name, value, shape, where), options, where, 0) {}
+    /// Overload for nested braces. A template, so that braces are never the dims: they may be options.
+    template <std::same_as<dims> Shape>
+        requires(rank > 0)
+    variable(const std::string& name, const Shape& shape, const nested_list<T, rank>& value,
+             const variable_options& options = {}, const std::source_location& where = std::source_location::current())
+        : variable(name, host_value_of(name, list_to_any_array<T, rank>(value), shape, where), options, where, 0) {}
 
     /// Makes a handle of an existing variable.
     variable(detail::unchecked_t, const any_tensor& v) : tensor<T, D...>(detail::unchecked, v) {}
