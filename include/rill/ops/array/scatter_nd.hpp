@@ -2,21 +2,10 @@
 #pragma once
 
 #include <rill/ops/array/broadcast_to.hpp>
+#include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/tensor_scatter_add.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-/// Returns a zero of rank 0, of the type of a tensor.
-template <class X> auto zero_of(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>)
-        return constant(value_type_of<X>(0), where);
-    else
-        return constant(filled_array(operand_type(x).type, dims{}, 0), where);
-}
-
-} // namespace detail
 
 /// Adds slices to zeros at rows of indices: scatter_nd<4, 3>(ids, updates). A row that occurs twice adds twice. The updates have the shape
 /// of gather_nd of the result. Gradient for the updates: gather_nd of g.
