@@ -170,6 +170,39 @@ TEST_CASE("scatter_nd of variables, and products, quotients and extremes") {
     CHECK(op_test::list(s.run(v)) == floats{1, 2, 3, 4}); // nothing was written
 }
 
+TEST_CASE("gather_nd, scatter_nd, tensor_scatter, sparse_to_dense: ids of the host") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const tensor x = constant({{1.f, 2.f}, {3.f, 4.f}});
+    using floats = std::vector<float>;
+    static_assert(std::is_same_v<decltype(gather_nd(x, {{0, 1}})), tensor<float, 1>>);
+    static_assert(std::is_same_v<decltype(gather_nd(x, {{0}, {1}, {0}})), tensor<float, 3, 2>>);
+    static_assert(std::is_same_v<decltype(gather_nd(x, {1, 0})), tensor<float>>);
+    CHECK(op_test::list(s.run(gather_nd(x, {{0, 1}, {1, 0}}))) == floats{2, 3});
+    CHECK(op_test::list(s.run(gather_nd(x, {{1}}))) == floats{3, 4});
+    CHECK(s.run(gather_nd(x, {1, 0})) == 3.f);
+    CHECK(op_test::difference<float>(s.run(any_tensor(gather_nd(any_tensor(x), xt::xtensor<int, 2>{{0, 1}}))), {1},
+                                     {2}) == "");
+    CHECK_THROWS_WITH(s.run(gather_nd(x, {{0, 2}})),
+                      contains("index 2 at [0, 1] of the ids is outside [0, 2), axis 1"));
+    CHECK(op_test::list(s.run(tensor_scatter_add(x, {{0, 1}, {1, 1}}, constant({10.f, 20.f})))) ==
+          floats{1, 12, 3, 24});
+    CHECK(op_test::list(s.run(tensor_scatter_sub(x, {{0}}, constant({{1.f, 2.f}})))) == floats{0, 0, 3, 4});
+    CHECK(op_test::list(s.run(tensor_scatter_update(x, {{1}}, constant({{7.f, 8.f}})))) == floats{1, 2, 7, 8});
+    CHECK(op_test::list(s.run(scatter_nd<3>({{2}, {0}}, constant({1.f, 2.f})))) == floats{2, 0, 1});
+    CHECK(op_test::difference<float>(s.run(any_tensor(scatter_nd({{1}}, constant({5.f}), dims{2}))), {2}, {0, 5}) ==
+          "");
+    const auto dense = sparse_to_dense({{0, 1}, {1, 0}}, dims{2, 2}, constant({3.f, 4.f}), -1.f);
+    CHECK(op_test::difference<float>(s.run(any_tensor(dense)), {2, 2}, {-1, 3, 4, -1}) == "");
+    const variable<float, 2, 2> v("v", {{1.f, 2.f}, {3.f, 4.f}});
+    s.run(global_variables_initializer());
+    CHECK(op_test::list(s.run(v.scatter_nd_add({{1, 0}}, constant({10.f})))) == floats{1, 2, 13, 4});
+    CHECK(op_test::list(s.run(v.scatter_nd_sub({{1, 0}}, constant({10.f})))) == floats{1, 2, 3, 4});
+    const any_tensor written = scatter_nd_update(any_tensor(v), {{0}}, constant({{7.f, 8.f}}));
+    CHECK(op_test::difference<float>(s.run(written), {2, 2}, {7, 8, 3, 4}) == "");
+}
+
 TEST_CASE("gather_nd: refusals") {
     const graph g;
     const graph_scope here(g);

@@ -41,6 +41,9 @@ TEST_CASE("one_hot: values, with ids outside") {
     CHECK(s.run(one_hot<2, bool>(constant(std::int64_t(1))))(1));
     CHECK(s.run(one_hot<2, std::string>(constant(1), "yes", "no"))(0) == "no");
     CHECK(s.run(one_hot<0>(constant({1, 2}))).size() == 0);
+    CHECK(op_test::list(s.run(one_hot<3>({0, 2}))) == std::vector<float>{1, 0, 0, 0, 0, 1}); // ids of the host
+    CHECK(op_test::list(s.run(one_hot<3>(1))) == std::vector<float>{0, 1, 0});
+    CHECK(op_test::list(s.run(one_hot({1}, 2))) == std::vector<float>{0, 1});
 }
 
 TEST_CASE("one_hot: refusals") {

@@ -2,6 +2,7 @@
 #include <rill/ops/array/reverse_sequence.hpp>
 
 #include <rill/core/array_text.hpp>
+#include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/session/session.hpp>
 
@@ -47,6 +48,39 @@ TEST_CASE("reverse_sequence: values and gradient, along every pair of axes") {
     CHECK_THROWS_WITH(reverse_sequence(x, constant({1, 2}), 1, -1), contains("an axis is named twice: -1"));
     static_assert(std::is_same_v<decltype(reverse_sequence(std::declval<tensor<float, dyn, 4, dyn>>(), two)),
                                  tensor<float, dyn, 4, dyn>>);
+}
+
+TEST_CASE("reverse_sequence: lengths of the host, and tensors whose type is known at run time only") {
+    const graph_scope here{graph()};
+    const session s;
+    const placeholder<float, 2, 3> x("x");
+    const any_tensor any = any_placeholder("any", dtype::float32, {dyn, dyn}), ranked = x;
+    const xt::xtensor<float, 2> numbers{{1, 2, 3}, {4, 5, 6}};
+    const feed_value at = feed(x, numbers), at_any = feed(any, numbers);
+    const std::string first = "{{2, 1, 3}, {6, 5, 4}}", along_0 = "{{4, 2, 3}, {1, 5, 6}}";
+    CHECK(to_string(s.run(reverse_sequence(x, {2, 3}), at)) == first);
+    CHECK(to_string(s.run(reverse_sequence(x, {2, 3}, 1, 0), at)) == first);
+    CHECK(to_string(s.run(reverse_sequence(x, any_tensor(constant({2, 3}))), at)) == first);
+    CHECK(to_string(s.run(reverse_sequence<0, 1>(x, {2, 1, 0}), at)) == along_0);
+    static_assert(std::is_same_v<decltype(reverse_sequence(any, {2, 3})), any_tensor>);
+    for (const any_tensor& y : {reverse_sequence(any, {2, 3}), reverse_sequence(any, constant({2, 3}), -1, 0)})
+        CHECK(to_string(s.run(y, at_any)) == "float32 [2, 3] " + first);
+    CHECK(to_string(s.run(reverse_sequence<0, 1>(ranked, {2, 1, 0}), at)) == "float32 [2, 3] " + along_0);
+    CHECK(
+        s.run(reverse_sequence(any, any_tensor(constant(std::vector<int>()))), feed(any, xt::xtensor<float, 2>({0, 3})))
+            .size() == 0);
+    const any_tensor deep = any_placeholder("deep", dtype::int32, {2, dyn, dyn});
+    CHECK(to_string(s.run(reverse_sequence(deep, {1, 2}, 2, 0), feed(deep, xt::xtensor<int, 3>{{{1, 2}}, {{3, 4}}}))) ==
+          "int32 [2, 1, 2] {{{1, 2}}, {{4, 3}}}");
+    const any_tensor d =
+        gradients(reverse_sequence(ranked, {2, 3}) * constant({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}}), ranked)[0];
+    CHECK(to_string(s.run(d, at)) == "float32 [2, 3] " + first);
+    CHECK_THROWS_WITH(reverse_sequence(any_placeholder("open", dtype::float32), {1}),
+                      contains("reverse_sequence: the rank of the tensor must be known"));
+    CHECK_THROWS_WITH(reverse_sequence(any, {2, 3}, 2, 0), contains("reverse_sequence: an axis is out of range: 2"));
+    CHECK_THROWS_WITH(reverse_sequence(x, any_tensor(constant({1.f, 2.f}))),
+                      contains("the lengths must be int32 or int64"));
+    CHECK_THROWS_WITH(s.run(reverse_sequence(any, {2, 4}), at_any), contains("length 4 at [1] is outside [0, 4)"));
 }
 
 TEST_CASE("reverse_sequence: a length beyond the sequence, an empty batch") {

@@ -86,6 +86,26 @@ TEST_CASE("meshgrid: coordinates of the points of a grid") {
     CHECK(op_test::list(s.run(d)) == std::vector<float>{6, 6});
 }
 
+TEST_CASE("meshgrid: of tensors whose type is known at run time only") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const any_tensor x = any_placeholder("x", dtype::float32);
+    const tensor y = constant({10.f, 20.f});
+    const feed_value at = feed(x, std::vector<float>{1, 2, 3});
+    const auto [xs, ys] = meshgrid(x, any_tensor(y));
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(xs)>, any_tensor>);
+    CHECK(op_test::difference<float>(s.run(xs, at), {2, 3}, {1, 2, 3, 1, 2, 3}) == "");
+    CHECK(op_test::difference<float>(s.run(ys, at), {2, 3}, {10, 10, 10, 20, 20, 20}) == "");
+    const auto [is, js] = meshgrid(matrix_indexing, x, y); // beside a typed one
+    CHECK(op_test::difference<float>(s.run(is, at), {3, 2}, {1, 1, 2, 2, 3, 3}) == "");
+    CHECK(op_test::list(s.run(js, at)) == std::vector<float>{10, 20, 10, 20, 10, 20});
+    const any_tensor d = gradients(xs * ys, y)[0];
+    CHECK(op_test::difference<float>(s.run(d, at), {2}, {6, 6}) == "");
+    CHECK_THROWS_WITH(meshgrid(any_tensor(constant({{1.f}})), y),
+                      contains("meshgrid: a tensor of rank 1 is expected, not of rank 2"));
+}
+
 TEST_CASE("dynamic_partition, dynamic_stitch: apart and together again") {
     const graph g;
     const graph_scope here(g);
@@ -106,6 +126,9 @@ TEST_CASE("dynamic_partition, dynamic_stitch: apart and together again") {
     const std::vector<any_tensor> by{places[0], places[1]}, parts{even, odd};
     const auto again = dynamic_stitch(by, parts);
     CHECK(op_test::list(s.run(again, f1, f2)) == doubles{1, 2, 3, 4, 5, 6});
+    CHECK(op_test::list(s.run(dynamic_partition<2>(x, {1, 0, 1})[1], f1)) == doubles{1, 2, 5, 6}); // ids of the host
+    CHECK(op_test::difference<double>(s.run(any_tensor(dynamic_partition(any_tensor(x), {1, 0, 1}, 2)[0]), f1), {1, 2},
+                                      {3, 4}) == "");
     CHECK_THROWS_WITH(s.run(even, f1, feed(ids, std::vector<int>{1, 2, 0})),
                       contains("dynamic_partition: partition id 2 at [1] is outside [0, 2)"));
     CHECK_THROWS_WITH(s.run(even, f1, feed(ids, std::vector<int>{1})),
@@ -162,6 +185,7 @@ TEST_CASE("list_diff, invert_permutation") {
     CHECK(op_test::list(s.run(values)) == std::vector<int>{1, 3});
     CHECK(op_test::list(s.run(places)) == std::vector<int>{0, 2});
     CHECK(op_test::list(s.run(invert_permutation(constant({2, 0, 1})))) == std::vector<int>{1, 2, 0});
+    CHECK(op_test::list(s.run(invert_permutation({2, 0, 1}))) == std::vector<int>{1, 2, 0});
     placeholder<int, dyn> order("order");
     const auto back = invert_permutation(order);
     CHECK_THROWS_WITH(s.run(back, feed(order, std::vector<int>{1, 1})),

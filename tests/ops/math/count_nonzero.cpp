@@ -24,6 +24,13 @@ TEST_CASE("count_nonzero, reduce_std, polyval: values and gradients") {
     CHECK(s.run(count_nonzero<1>(x))(1) == 2);
     CHECK(to_string(s.run(any_tensor(count_nonzero(x, 1)))) == "int64 [2] {1, 2}");
     CHECK(to_string(s.run(any_tensor(count_nonzero(x, {0, 1}, keep_dims)))) == "int64 [1, 1] {{3}}");
+    const any_tensor untyped = x;
+    CHECK(to_string(s.run(any_tensor(count_nonzero(untyped)))) == "int64 [] 3");
+    CHECK(to_string(s.run(any_tensor(count_nonzero<-1>(untyped)))) == "int64 [2] {1, 2}");
+    CHECK(to_string(s.run(any_tensor(count_nonzero(untyped, {0, 1}, keep_dims)))) == "int64 [1, 1] {{3}}");
+    CHECK(to_string(s.run(any_tensor(count_nonzero(any_tensor(constant({true, false})), 0)))) == "int64 [] 1");
+    CHECK_THROWS_WITH(count_nonzero(untyped, 2), contains("count_nonzero: an axis is out of range: 2"));
+    CHECK_THROWS_WITH(count_nonzero(any_tensor(constant({"a"}))), contains("no numbers of type string"));
     const tensor v = constant({{1., 3.}, {2., 8.}});
     CHECK(s.run(tensor(reduce_std<1>(v)))(1) == Approx(3));
     CHECK(s.run(tensor(reduce_std(v))) == Approx(std::sqrt(7.25)));

@@ -179,6 +179,31 @@ TEST_CASE("segment: sparse segments choose rows first") {
     CHECK(op_test::list(s.run(d)) == floats{.5f, .5f, 0, 0, 1.5f, 1.5f});
 }
 
+TEST_CASE("segment: ids of the host") {
+    const graph g, other;
+    const graph_scope here(g);
+    const session s(g);
+    const tensor x = constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}});
+    using floats = std::vector<float>;
+    CHECK(op_test::list(s.run(unsorted_segment_sum(x, {1, 0, 1}, 2))) == floats{3, 4, 6, 8});
+    CHECK(op_test::list(s.run(unsorted_segment_sum<2>(x, {1, 0, 1}))) == floats{3, 4, 6, 8});
+    CHECK(op_test::list(s.run(unsorted_segment_prod(x, {1, 0, 1}, 2))) == floats{3, 4, 5, 12});
+    CHECK(op_test::list(s.run(unsorted_segment_max(x, std::array{1, 0, 1}, 2))) == floats{3, 4, 5, 6});
+    CHECK(op_test::list(s.run(unsorted_segment_min<2>(x, {1, 0, 1}))) == floats{3, 4, 1, 2});
+    CHECK(op_test::list(s.run(tensor(unsorted_segment_mean(x, {1, 0, 1}, 2)))) == floats{3, 4, 3, 4});
+    CHECK(op_test::list(s.run(segment_sum(x, {0, 1, 1}))) == floats{1, 2, 8, 10});
+    CHECK(op_test::list(s.run(segment_prod(x, {0, 1, 1}))) == floats{1, 2, 15, 24});
+    CHECK(op_test::list(s.run(segment_max(x, {0, 1, 1}))) == floats{1, 2, 5, 6});
+    CHECK(op_test::list(s.run(segment_min(x, {0, 1, 1}))) == floats{1, 2, 3, 4});
+    CHECK(op_test::list(s.run(tensor(segment_mean(x, {0, 1, 1})))) == floats{1, 2, 4, 5});
+    CHECK(op_test::list(s.run(sparse_segment_sum(x, {2, 0}, {0, 0}))) == floats{6, 8});
+    CHECK(op_test::list(s.run(tensor(sparse_segment_mean(x, {2, 0}, {0, 0}, 1)))) == floats{3, 4});
+    CHECK(op_test::difference<float>(s.run(any_tensor(segment_sum(any_tensor(x), {0, 1, 1}))), {2, 2}, {1, 2, 8, 10}) ==
+          "");
+    const graph_scope there(other); // the ids join the graph of x
+    CHECK(op_test::list(s.run(segment_sum(x, {0, 1, 1}))) == floats{1, 2, 8, 10});
+}
+
 TEST_CASE("segment: gradients of sparse segments, to second order") {
     const std::vector<int> places{2, 0, 2, 3}, ids{0, 0, 1, 1};
     const auto plain = [&](const auto& end) {
@@ -268,6 +293,9 @@ TEST_CASE("bincount, histogram_fixed_width, unique_with_counts, bucketize: count
     const tensor reals = constant({-1.f, 0.f, .9f, 2.5f, 9.f});
     CHECK(op_test::list(s.run(histogram_fixed_width<5>(reals, 0.f, 5.f))) == ints{3, 0, 1, 0, 1});
     CHECK(op_test::list(s.run(histogram_fixed_width(reals, 0.f, 5.f, 5))) == ints{3, 0, 1, 0, 1});
+    CHECK(op_test::list(s.run(histogram_fixed_width<5>(any_tensor(reals), 0, 5))) == ints{3, 0, 1, 0, 1});
+    CHECK(op_test::list(s.run(histogram_fixed_width(any_tensor(reals), 0.f, 5.f, 5))) == ints{3, 0, 1, 0, 1});
+    CHECK_THROWS_WITH(histogram_fixed_width(any_tensor(x), 0, 5, 5), contains("histogram_fixed_width"));
     CHECK_THROWS_WITH(histogram_fixed_width(reals, 0.f, 5.f, 0), contains("the number of parts is 0, not 1 or more"));
     CHECK_THROWS_WITH((histogram_fixed_width<5>(reals, 1.f, 1.f)), contains("the range is empty or reversed"));
     const auto [values, numbers, counts] = unique_with_counts(constant({7, 5, 7, 7}));

@@ -177,6 +177,8 @@ TEST_CASE("lrn, l2_normalize, crelu, weighted_cross_entropy, log_poisson_loss: v
     const graph_scope here(g);
     const session s(g);
     CHECK(s.run(zero_fraction(tensor(constant({0, 1, 0, 0})))) == 0.75f);
+    CHECK(s.run(any_tensor(zero_fraction(any_tensor(constant({0., 1.}))))).value<float>() == 0.5f);
+    CHECK_THROWS_WITH(zero_fraction(any_tensor()), contains("zero_fraction"));
 }
 
 } // namespace test_ops_nn_batch_normalization

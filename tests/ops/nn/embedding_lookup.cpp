@@ -41,6 +41,7 @@ TEST_CASE("embedding_lookup: several tables, by mod and div") {
         for (const int outside : {-1, 7, 9})
             CHECK_THROWS_AS(s.run(y, feed(ids, xt::xtensor<int, 2>{{0, outside}})), invalid_argument);
     }
+    CHECK(to_string(s.run(embedding_lookup(in_turn, {6, 0}))) == "{{6}, {0}}");
     CHECK_THROWS_WITH(embedding_lookup(std::vector<tensor<float, dyn, 1>>(), ids), contains("no tables were given"));
     const std::vector<tensor<float, dyn, dyn>> uneven{constant({{0.f}}), constant({{0.f, 1.f}})};
     CHECK_THROWS_WITH(embedding_lookup(uneven, ids), contains("one width"));

@@ -99,6 +99,19 @@ TEST_CASE("sparse_softmax_cross_entropy: types and refusals") {
                       contains("the labels must have one dimension less than the logits"));
 }
 
+TEST_CASE("sparse_softmax_cross_entropy: labels of the host") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const tensor x = constant({{1.f, 2.f, 0.f}, {0.f, 0.f, 5.f}});
+    const auto by_tensor = op_test::list(s.run(sparse_softmax_cross_entropy(x, constant({1, 2}))));
+    CHECK(op_test::list(s.run(sparse_softmax_cross_entropy(x, {1, 2}))) == by_tensor);
+    CHECK(op_test::difference<float>(s.run(any_tensor(sparse_softmax_cross_entropy(any_tensor(x), {1, 2}))), {2},
+                                     by_tensor) == "");
+    const tensor deep = constant({{{1.f, 2.f, 0.f}, {0.f, 0.f, 5.f}}});
+    CHECK(op_test::list(s.run(sparse_softmax_cross_entropy(deep, xt::xtensor<int, 2>{{1, 2}}))) == by_tensor);
+}
+
 TEST_CASE("sparse_softmax_cross_entropy: sure of the truth, or of something else") {
     const graph g;
     const graph_scope here(g);

@@ -59,6 +59,8 @@ TEST_CASE("in_top_k: counts the larger ones") {
     const auto in = [&](int a, int b, index_t k) { return op_test::list(s.run(in_top_k(x, constant({a, b}), k))); };
     CHECK(in(2, 1, 1) == std::vector<bool>{false, true});
     CHECK(in(2, 2, 2) == std::vector<bool>{true, false});
+    CHECK(op_test::list(s.run(in_top_k(x, {2, 1}, 1))) == std::vector<bool>{false, true}); // targets of the host
+    CHECK(op_test::list(s.run(take_along(x, {{2}, {0}}))) == std::vector<float>{0.2f, 0.5f});
 }
 
 TEST_CASE("in_top_k: false for targets out of range and predictions that are not finite, as in TensorFlow") {

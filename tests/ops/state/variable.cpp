@@ -178,6 +178,9 @@ TEST_CASE("variable: of a shape that only run time knows") {
     const variable<float, dyn, 2> half_open("half_open", {in, out}, 1.5f);
     const variable<float, dyn> listed("listed", {1.f, 2.f, 3.f}), flat("flat", std::vector<float>{4.f, 5.f});
     const variable<float, dyn, dyn> both("both", dims{1, 2}, std::vector<float>{6.f, 7.f});
+    const variable<float, dyn> braced("braced", dims{2}, {1.f, 2.f});
+    const variable<float, dyn, 2> nested("nested", dims{1, 2}, {{3.f, 4.f}}, {.trainable = false});
+    const variable<int, 2> options_in_braces("options_in_braces", {1, 2}, {false});
     const variable computed("computed", listed * 2.f);
     static_assert(std::is_same_v<decltype(computed), const variable<float, dyn>>);
     CHECK(w.static_shape() == dims{3, 2});
@@ -188,6 +191,10 @@ TEST_CASE("variable: of a shape that only run time knows") {
          {listed.initializer(), flat.initializer(), both.initializer(), half_open.initializer(), w.initializer()})
         s.run(v);
     s.run(computed.initializer());
+    for (const auto& v : {braced.initializer(), nested.initializer(), options_in_braces.initializer()}) s.run(v);
+    CHECK(s.run(braced)(1) == 2.f);
+    CHECK(s.run(nested)(0, 1) == 4.f);
+    CHECK(s.run(options_in_braces)(1) == 2);
     CHECK(s.run(w)(2, 1) == 0.5f);
     CHECK(s.run(half_open)(2, 1) == 1.5f);
     CHECK(s.run(flat)(1) == 5.f);
@@ -198,6 +205,8 @@ TEST_CASE("variable: of a shape that only run time knows") {
     const std::size_t nodes = g.size();
     CHECK_THROWS_WITH((variable<float, dyn, 2>("bad", dims{2, 3}, zeros())),
                       contains("'bad'") && contains("[2, 3], not [?, 2]") && contains("variable.cpp"));
+    CHECK_THROWS_WITH((variable<float, dyn>("bad", dims{3}, {1.f, 2.f})),
+                      contains("'bad'") && contains("[2], not [3]") && contains("variable.cpp"));
     CHECK_THROWS_WITH((variable<float, dyn>("bad", dims{dyn}, zeros())), contains("every extent must be known"));
     CHECK_THROWS_WITH((variable<float, dyn, dyn>("bad", dims{2, 2}, std::vector<float>{1.f})), contains("'bad'"));
     const placeholder<float, dyn> x("x");

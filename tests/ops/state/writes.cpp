@@ -62,6 +62,15 @@ TEST_CASE("writes: of slices") {
     CHECK(list(s.run(scatter_add(v, ids, rows))) == std::vector<float>{11, 2, 23});
     CHECK(list(s.run(scatter_sub(v, ids, rows))) == std::vector<float>{1, 2, 3});
     CHECK(list(s.run(scatter_update(v, ids, rows))) == std::vector<float>{10, 2, 20});
+    CHECK(list(s.run(scatter_add(v, {0, 2}, rows))) == std::vector<float>{20, 2, 40}); // ids of the host
+    CHECK(list(s.run(scatter_sub(v, {1}, constant({{1.f}})))) == std::vector<float>{20, 1, 40});
+    CHECK(list(s.run(scatter_update(v, 1, constant({5.f})))) == std::vector<float>{20, 5, 40});
+    CHECK(list(s.run(any_tensor(typed.scatter_add({0, 2}, rows)))) == std::vector<float>{30, 5, 60});
+    CHECK(list(s.run(any_tensor(typed.scatter_update(1, constant({7.f}))))) == std::vector<float>{30, 7, 60});
+    CHECK(list(s.run(any_tensor(typed.scatter_max(std::array{1}, constant({{9.f}}))))) ==
+          std::vector<float>{30, 9, 60});
+    CHECK_THROWS_WITH(s.run(typed.scatter_mul({3}, constant({{9.f}}))), contains("id 3 at [0] is outside [0, 3)"));
+    CHECK_THROWS_WITH(scatter_add(v, {0, 2}, constant({{1.f}})), contains("the updates must be of shape [2, 1]"));
 }
 
 TEST_CASE("writes: a typed variable takes tensors whose type is known at run time only") {

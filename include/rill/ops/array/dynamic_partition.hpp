@@ -91,9 +91,11 @@ template <class X> any_tensor slices_along(const X& x, int axes, const std::sour
     return reshape(x, rows, where);
 }
 
-template <class X, class Ids>
-auto partition_slices(const X& x, const Ids& ids, index_t parts, const std::source_location& where) {
-    static_assert(are_ids<Ids>, "dynamic_partition: the ids must be int or std::int64_t");
+template <class X, class I>
+auto partition_slices(const X& x, const I& given, index_t parts, const std::source_location& where) {
+    static_assert(are_ids<I>, "dynamic_partition: the ids must be int or std::int64_t");
+    const auto& ids = ids_operand(given, where);
+    using Ids = std::remove_cvref_t<decltype(ids)>;
     if constexpr (typed_operand<X> && typed_operand<Ids>)
         static_assert(extents_of<Ids>::rank == 0 || masks_first_axes<extents_of<X>, extents_of<Ids>>,
                       "dynamic_partition: the ids must have the extents of the tensor's first axes");
@@ -128,7 +130,7 @@ template <index_t N> inline constexpr bool is_part_count = N > 0;
 
 /// Returns an array with the slices of x for each id, in order: auto [a, b] = dynamic_partition<2>(x, ids). The extents of the ids are
 /// those of the first axes of x. Gradient: g, put back in place.
-template <index_t N, graph_operand X, graph_operand Ids>
+template <index_t N, graph_operand X, ids_argument Ids = std::vector<int>>
 auto dynamic_partition(const X& x, const Ids& ids,
                        const std::source_location& where = std::source_location::current()) {
     static_assert(is_part_count<N>, "dynamic_partition: there is one part at least");
@@ -138,7 +140,7 @@ auto dynamic_partition(const X& x, const Ids& ids,
     }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 /// Partitions x into a number of parts known only at run time. Returns a vector.
-template <graph_operand X, graph_operand Ids>
+template <graph_operand X, ids_argument Ids = std::vector<int>>
 auto dynamic_partition(const X& x, const Ids& ids, index_t parts,
                        const std::source_location& where = std::source_location::current()) {
     return detail::partition_slices(x, ids, parts, where);

@@ -33,6 +33,16 @@ template <class T, index_t... D> auto filled_constant(const T& value, const std:
 
 any_tensor constant_node(any_array value, const std::source_location& where);
 
+/// Returns a zero of the element type of x, in its graph.
+template <class X> auto zero_of(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        return constant(value_type_of<X>(0), where);
+    } else {
+        const graph_scope here(x.graph());
+        return constant(filled_array(operand_type(x).type, dims{}, 0), where);
+    }
+}
+
 /// The element type of a value, or void if its type does not give it.
 template <class V> struct filled_type {
     using type = void;

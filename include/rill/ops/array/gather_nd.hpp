@@ -39,14 +39,25 @@ struct gather_nd_op {
 
 /// Gathers slices: gather_nd(x, ids) with ids [.., r] gives x(ids(.., 0), …, ids(.., r - 1)). Ids are int or
 /// std::int64_t.
-template <graph_operand X, graph_operand Ids>
+template <graph_operand X, ids_argument Ids>
 auto gather_nd(const X& x, const Ids& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<Ids>, "gather_nd: the ids must be int or std::int64_t");
-    if constexpr (typed_operand<X> && typed_operand<Ids>)
-        static_assert(ids_choose_slices<extents_of<X>, extents_of<Ids>>,
+    const auto& at = detail::ids_operand(ids, where);
+    using I = std::remove_cvref_t<decltype(at)>;
+    if constexpr (typed_operand<X> && typed_operand<I>)
+        static_assert(ids_choose_slices<extents_of<X>, extents_of<I>>,
                       "gather_nd: the last axis of the ids must hold an index for some of the tensor's axes");
     constexpr auto rule = [](const dims& t, const dims& i) { return rules::gather_nd(t, i); };
-    return apply_node(gather_nd_op{}, rule, where, x, ids);
+    return apply_node(gather_nd_op{}, rule, where, x, at);
+}
+/// Gathers slices by host values: gather_nd(x, {1, 2}) is x(1, 2), and gather_nd(x, {{1, 2}, {0, 1}}) has an element for each row.
+template <graph_operand X, host_integer I, std::size_t R>
+auto gather_nd(const X& x, const I (&row)[R], const std::source_location& where = std::source_location::current()) {
+    return gather_nd(x, constant(row, where), where);
+}
+template <graph_operand X, host_integer I, std::size_t N, std::size_t R>
+auto gather_nd(const X& x, const I (&rows)[N][R], const std::source_location& where = std::source_location::current()) {
+    return gather_nd(x, constant(rows, where), where);
 }
 
 }} // namespace rill::RILL_ABI

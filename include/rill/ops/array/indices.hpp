@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/host_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
 
@@ -12,14 +13,25 @@ namespace rill { inline namespace RILL_ABI {
 template <class I>
 inline constexpr bool is_index_type = std::is_same_v<I, std::int32_t> || std::is_same_v<I, std::int64_t>;
 
-/// A type that can be ids: a tensor, a host integer, or a range of host integers.
+/// Rows of ids in braces: {{0, 1}, {2, 0}}.
+using braced_rows = nested_list<int, 2>;
+
+/// Ids of the host: an integer, a range or an array of integers, or rows in braces.
 template <class I>
-concept ids_argument = graph_operand<I> || host_integer<I> || (flat_range<I> && host_integer<host_element<I>>);
+concept host_ids = host_integer<I> || std::same_as<I, braced_rows> ||
+                   ((flat_range<I> || xtensor_expression<I>) && host_integer<host_element<I>>);
+
+/// A type that can be ids: a tensor, or ids of the host. The default of such a template parameter decides what braces are:
+/// std::vector<int> for a list, braced_rows for rows.
+template <class I>
+concept ids_argument = graph_operand<I> || host_ids<I>;
 
 /// True if the ids are of type int or std::int64_t.
 template <class X> inline constexpr bool are_ids = true;
 template <typed_operand X> inline constexpr bool are_ids<X> = is_index_type<value_type_of<X>>;
 template <flat_range X> inline constexpr bool are_ids<X> = is_index_type<host_element<X>>;
+template <xtensor_expression X> inline constexpr bool are_ids<X> = is_index_type<host_element<X>>;
+template <> inline constexpr bool are_ids<braced_rows> = true;
 
 namespace detail {
 
@@ -36,9 +48,20 @@ template <ids_argument I> decltype(auto) ids_operand(const I& ids, const std::so
         return (ids);
     else if constexpr (host_integer<I>)
         return constant(static_cast<std::int64_t>(ids), where);
+    else if constexpr (std::same_as<I, braced_rows>)
+        return constant_value<int, dyn, dyn>(list_to_any_array<int, 2>(ids), where);
     else
         return constant(ids, where);
 }
+
+/// Returns ids as a tensor that can be read twice. A constant joins the graph of x.
+template <class X, ids_argument I> auto ids_beside(const X& x, const I& ids, const std::source_location& where) {
+    const graph_scope here(graph_of_operand(x));
+    return sealed(ids_operand(ids, where));
+}
+
+/// The type of ids as a tensor.
+template <class I> using ids_type = std::remove_cvref_t<decltype(ids_operand(std::declval<const I&>(), {}))>;
 
 /// Returns the error site of "id 7 at [1, 0] is outside [0, 5)". The error is an invalid_argument, because out_of_range means the end of
 /// the input.

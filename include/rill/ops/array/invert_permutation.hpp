@@ -36,10 +36,10 @@ private:
 };
 
 /// Returns the inverse permutation: gather(gather(x, order), invert_permutation(order)) is x.
-template <graph_operand X>
+template <ids_argument X = std::vector<int>>
 auto invert_permutation(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<X>, "invert_permutation: the elements must be int or std::int64_t");
-    return apply_node(invert_permutation_op{}, detail::shape_of_first, where, x);
+    return apply_node(invert_permutation_op{}, detail::shape_of_first, where, detail::ids_operand(x, where));
 }
 
 }} // namespace rill::RILL_ABI

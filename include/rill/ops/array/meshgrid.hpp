@@ -23,7 +23,9 @@ constexpr int axis_of_mesh(bool matrix, int i, int count) { return matrix || cou
 template <bool Matrix, class... X> auto mesh(const std::source_location& where, const X&... x) {
     constexpr int count = static_cast<int>(sizeof...(X));
     static_assert(count > 0 && count <= max_rank, "meshgrid: 1 to 8 vectors are expected");
-    static_assert(((extents_of<X>::rank == 1) && ...), "meshgrid: tensors of rank 1 are expected");
+    static_assert(((untyped_operand<X> || extents_of<X>::rank == 1) && ...),
+                  "meshgrid: tensors of rank 1 are expected");
+    (require_rank("meshgrid", x, 1, where), ...);
     const std::tuple all(sealed(x)...);
     const auto shape_of_all = std::apply(
         [&](const auto&... v) {
@@ -35,7 +37,7 @@ template <bool Matrix, class... X> auto mesh(const std::source_location& where, 
         },
         all);
     constexpr auto rule = [](const auto&...) {
-        const std::array<index_t, sizeof...(X)> extents{extents_of<X>::value[0]...};
+        const std::array<index_t, sizeof...(X)> extents{(typed_operand<X> ? extents_of<X>::value[0] : dyn)...};
         constexpr int axes = static_cast<int>(sizeof...(X));
         dims r = rules::of_rank(axes);
         for (int i = 0; i < axes; ++i) r[axis_of_mesh(Matrix, i, axes)] = extents[static_cast<std::size_t>(i)];
@@ -63,11 +65,11 @@ template <bool Matrix, class... X> auto mesh(const std::source_location& where, 
 
 /// Returns the coordinates of a grid's points: auto [xs, ys] = meshgrid(x, y). Vectors [n] and [m] give two tensors [m, n]. More vectors
 /// give more axes. Gradient: g, summed over the other axes.
-template <typed_operand... X> auto meshgrid(const X&... x) {
+template <graph_operand... X> auto meshgrid(const X&... x) {
     return detail::mesh<false>(std::source_location{}, x...); // a default source location can't follow the pack
 }
 /// Returns the coordinates as [n, m], so that vector i runs along axis i: meshgrid(matrix_indexing, x, y).
-template <typed_operand... X> auto meshgrid(matrix_indexing_t, const X&... x) {
+template <graph_operand... X> auto meshgrid(matrix_indexing_t, const X&... x) {
     return detail::mesh<true>(std::source_location{}, x...);
 }
 

@@ -48,9 +48,6 @@ template <class T> one_hot_op make_one_hot(index_t depth, const T& on, const T& 
     static_cast<T*>(values.mutable_data())[1] = on;
     return {depth, std::move(values), axis};
 }
-/// True if the ids have an index type, as far as it is known.
-template <class X> inline constexpr bool are_classes = true;
-template <typed_operand X> inline constexpr bool are_classes<X> = is_index_type<value_type_of<X>>;
 
 } // namespace detail
 
@@ -59,35 +56,37 @@ template <class E, int Axis> inline constexpr bool axis_of_result = rules::inser
 
 /// Returns one-hot vectors: one_hot<10>(ids) in float, or one_hot<10, T>(ids, on, off). one_hot<10, float, 0>(ids) puts
 /// the new axis first.
-template <index_t Depth, element T = float, int Axis = -1, graph_operand X>
+template <index_t Depth, element T = float, int Axis = -1, ids_argument X = std::vector<int>>
 auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::type_identity_t<T>& off = T(0),
              const std::source_location& where = std::source_location::current()) {
     static_assert(is_depth<Depth>, "one_hot: the depth is 0 or more");
-    static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
+    static_assert(are_ids<X>, "one_hot: the ids must be int or std::int64_t");
     if constexpr (typed_operand<X>) {
         static_assert(rank_below_most<extents_of<X>>, "one_hot: the result would have more than 8 dimensions");
         static_assert(!rank_below_most<extents_of<X>> || axis_of_result<extents_of<X>, Axis>,
                       "one_hot: the axis is out of range");
     }
     constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, Axis, Depth < 0 ? 0 : Depth); };
-    return apply_node<T, T>(detail::make_one_hot<T>(Depth, on, off, Axis), rule, where, ids);
+    return apply_node<T, T>(detail::make_one_hot<T>(Depth, on, off, Axis), rule, where,
+                            detail::ids_operand(ids, where));
 }
 /// Returns one-hot vectors of a depth known only at run time.
-template <element T = float, graph_operand X>
+template <element T = float, ids_argument X = std::vector<int>>
 auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1),
              const std::type_identity_t<T>& off = T(0),
              const std::source_location& where = std::source_location::current()) {
-    static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
+    static_assert(are_ids<X>, "one_hot: the ids must be int or std::int64_t");
     constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, -1, dyn); };
-    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, -1), rule, where, ids);
+    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, -1), rule, where, detail::ids_operand(ids, where));
 }
 /// Returns one-hot vectors along a new axis known only at run time.
-template <element T = float, graph_operand X>
+template <element T = float, ids_argument X = std::vector<int>>
 auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on, const std::type_identity_t<T>& off,
              int axis, const std::source_location& where = std::source_location::current()) {
-    static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
+    static_assert(are_ids<X>, "one_hot: the ids must be int or std::int64_t");
     constexpr auto rule = [](const dims& x) { return rules::change_rank(x, 1); };
-    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, axis), rule, where, ids);
+    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off, axis), rule, where,
+                            detail::ids_operand(ids, where));
 }
 
 }} // namespace rill::RILL_ABI

@@ -57,15 +57,25 @@ template <int Axis, class X> tensor<std::int64_t> extent_of(const X& x, const st
 }
 
 /// Returns the lengths as std::int64_t, checked against the time and batch extents of x.
-template <int Time, int Batch, typed_operand L, typed_operand X>
+template <int Time, int Batch, class L, class X>
 auto checked_lengths(const L& lengths, const X& x, const std::source_location& where) {
-    static_assert(are_lengths<L>, "sequence lengths: a tensor [batch] of int or std::int64_t is expected");
-    static_assert(rules::extents_compatible(extents_of<L>::value[0], extents_of<X>::value[Batch]),
-                  "sequence lengths: there must be one for each sequence of the batch");
-    constexpr auto rule = [](const dims& n, const dims& of) {
-        return shape_result{dims{n[0] == dyn ? of[Batch] : n[0]}};
-    };
-    return apply_node(sequence_lengths_op{Time, Batch}, rule, where, sealed(cast<std::int64_t>(lengths)), x);
+    if constexpr (untyped_operand<L>) {
+        check_index_type(lengths.dtype(), "the lengths");
+        const tensor<std::int64_t, dyn> known(any_tensor(cast<std::int64_t>(lengths)), where);
+        return checked_lengths<Time, Batch>(known, x, where);
+    } else if constexpr (untyped_operand<X>) {
+        static_assert(are_lengths<L>, "sequence lengths: a tensor [batch] of int or std::int64_t is expected");
+        return tensor<std::int64_t, dyn>(
+            unchecked, apply_node(sequence_lengths_op{Time, Batch}, where, sealed(cast<std::int64_t>(lengths)), x));
+    } else {
+        static_assert(are_lengths<L>, "sequence lengths: a tensor [batch] of int or std::int64_t is expected");
+        static_assert(rules::extents_compatible(extents_of<L>::value[0], extents_of<X>::value[Batch]),
+                      "sequence lengths: there must be one for each sequence of the batch");
+        constexpr auto rule = [](const dims& n, const dims& of) {
+            return shape_result{dims{n[0] == dyn ? of[Batch] : n[0]}};
+        };
+        return apply_node(sequence_lengths_op{Time, Batch}, rule, where, sealed(cast<std::int64_t>(lengths)), x);
+    }
 }
 
 } // namespace detail

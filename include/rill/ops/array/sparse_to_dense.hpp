@@ -15,7 +15,10 @@ namespace detail {
 
 /// Returns ids as rows of indices. With rank 0 or 1, each number is a row.
 template <class Ids> auto index_rows(const Ids& ids, const std::source_location& where) {
-    if constexpr (typed_operand<Ids>) {
+    static_assert(are_ids<Ids>, "sparse_to_dense: the ids must be int or std::int64_t");
+    if constexpr (!graph_operand<Ids>)
+        return index_rows(ids_operand(ids, where), where);
+    else if constexpr (typed_operand<Ids>) {
         static_assert(extents_of<Ids>::rank <= 2, "sparse_to_dense: the ids have two axes at most");
         if constexpr (extents_of<Ids>::rank == 2)
             return sealed(ids);
@@ -50,7 +53,7 @@ auto values_of_rows(const V& values, const Rows& rows, const std::source_locatio
 /// Returns a tensor with values at ids, and the value `otherwise` elsewhere: sparse_to_dense(ids, dims{5, 4}, values, otherwise). Ids are a
 /// number, a vector, or rows of indices [n, r]. Values are [n], or one number for all. If an id occurs twice, the last value is kept. The
 /// shape is dims or a tensor. Gradient: for the values, g at the ids; for a tensor `otherwise`, the sum of the rest.
-template <graph_operand Ids, class S, graph_operand V, class O>
+template <ids_argument Ids = braced_rows, class S, graph_operand V, class O>
     requires((graph_operand<S> || std::same_as<S, dims>) && (graph_operand<O> || literal<O>))
 auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& otherwise,
                      const std::source_location& where = std::source_location::current()) {
@@ -65,7 +68,7 @@ auto sparse_to_dense(const Ids& ids, const S& shape, const V& values, const O& o
     }
 }
 /// Returns a tensor with values at ids, and zeros elsewhere.
-template <graph_operand Ids, class S, graph_operand V>
+template <ids_argument Ids = braced_rows, class S, graph_operand V>
     requires(graph_operand<S> || std::same_as<S, dims>)
 auto sparse_to_dense(const Ids& ids, const S& shape, const V& values,
                      const std::source_location& where = std::source_location::current()) {

@@ -84,14 +84,16 @@ template <class X, class Ids> inline constexpr bool takes_along = rules::take_al
 
 /// Gathers within each row: take_along(x, ids) of x [.., n] and ids [.., k] is x(.., ids(.., j)). Ids are int or std::int64_t. An id
 /// outside [0, n) is an invalid_argument.
-template <graph_operand X, graph_operand Ids>
+template <graph_operand X, ids_argument Ids = braced_rows>
 auto take_along(const X& x, const Ids& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<Ids>, "take_along: the ids must be int or std::int64_t");
-    if constexpr (typed_operand<X> && typed_operand<Ids>)
-        static_assert(takes_along<extents_of<X>, extents_of<Ids>>,
+    const auto& at = detail::ids_operand(ids, where);
+    using I = std::remove_cvref_t<decltype(at)>;
+    if constexpr (typed_operand<X> && typed_operand<I>)
+        static_assert(takes_along<extents_of<X>, extents_of<I>>,
                       "take_along: the ids must have the tensor's extents but for the last");
     constexpr auto rule = [](const dims& rows, const dims& chosen) { return rules::take_along(rows, chosen); };
-    return apply_node(take_along_op{}, rule, where, x, ids);
+    return apply_node(take_along_op{}, rule, where, x, at);
 }
 
 }} // namespace rill::RILL_ABI

@@ -28,14 +28,16 @@ auto add_tensor_scatter(const Op& op, const X& x, const Ids& ids, const Updates&
     static_assert(are_ids<Ids>, "tensor_scatter: the ids must be int or std::int64_t");
     static_assert(dtypes_agree<rill::dtype_tag<X>, rill::dtype_tag<Updates>>,
                   "tensor_scatter: the dtypes differ; convert with cast<T>()");
-    if constexpr (typed_operand<X> && typed_operand<Ids>) {
-        static_assert(ids_choose_slices<extents_of<X>, extents_of<Ids>>,
+    const auto& at = ids_operand(ids, where);
+    using I = std::remove_cvref_t<decltype(at)>;
+    if constexpr (typed_operand<X> && typed_operand<I>) {
+        static_assert(ids_choose_slices<extents_of<X>, extents_of<I>>,
                       "tensor_scatter: the last axis of the ids must hold an index for some of the tensor's axes");
         if constexpr (typed_operand<Updates>)
-            static_assert(updates_fit_nd<extents_of<X>, extents_of<Ids>, extents_of<Updates>>,
+            static_assert(updates_fit_nd<extents_of<X>, extents_of<I>, extents_of<Updates>>,
                           "tensor_scatter: the updates don't fit the tensor and the ids");
     }
-    const any_tensor made = apply_node(op, where, x, ids, updates);
+    const any_tensor made = apply_node(op, where, x, at, updates);
     return typed_result<void, X>(shape_of_first, made);
 }
 

@@ -22,7 +22,7 @@ struct tensor_scatter_sub_op : detail::tensor_scatter<detail::scatter_sub_step> 
 };
 
 /// Subtracts slices: tensor_scatter_sub(x, ids, updates). The updates have the shape of gather_nd(x, ids).
-template <graph_operand X, graph_operand Ids, graph_operand Updates>
+template <graph_operand X, ids_argument Ids = braced_rows, graph_operand Updates>
 auto tensor_scatter_sub(const X& x, const Ids& ids, const Updates& updates,
                         const std::source_location& where = std::source_location::current()) {
     return detail::add_tensor_scatter(tensor_scatter_sub_op{}, x, ids, updates, where);

@@ -51,32 +51,42 @@ auto bincount(const X& x, const bincount_options& how = {},
 
 namespace detail {
 
+/// The type of a bound beside elements of X: their own type, or double if that is known at run time only.
+template <class X> struct bound_beside {
+    using type = double;
+};
+template <typed_operand X> struct bound_beside<X> {
+    using type = value_type_of<X>;
+};
+template <class X> using bound_of = typename bound_beside<X>::type;
+
 /// Returns the number [n] of the part of [low, high) that each element is in.
-template <typed_operand X>
-auto parts_of_range(const X& x, const value_type_of<X>& low, const value_type_of<X>& high, index_t bins,
-                    const std::source_location& where) {
-    using T = value_type_of<X>;
+template <graph_operand X>
+tensor<int, dyn> parts_of_range(const X& x, const bound_of<X>& low, const bound_of<X>& high, index_t bins,
+                                const std::source_location& where) {
+    using T = bound_of<X>;
     static_assert(is_real_floating<T>, "histogram_fixed_width: the elements must be floating");
+    require_floating("histogram_fixed_width", x, where);
     if (!(low < high))
         throw invalid_argument("histogram_fixed_width: the range is empty or reversed" + at_place(where));
     const auto part = floor((x - low) / static_cast<T>(high - low) * static_cast<T>(bins));
-    return tensor(reshape<dyn>(cast<int>(clip(part, T(0), static_cast<T>(bins - 1))), where));
+    return {unchecked, any_tensor(reshape<dyn>(cast<int>(clip(part, T(0), static_cast<T>(bins - 1))), where))};
 }
 
 } // namespace detail
 
 /// Counts the elements in each of `Bins` equal parts of [low, high), as int: histogram_fixed_width<10>(x, low, high). Elements outside
 /// count for the first or the last part.
-template <index_t Bins, typed_operand X>
-auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_type_of<X>& high,
+template <index_t Bins, graph_operand X>
+auto histogram_fixed_width(const X& x, const detail::bound_of<X>& low, const detail::bound_of<X>& high,
                            const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<Bins - 1>, "histogram_fixed_width: there is one part at least");
     const auto ids = detail::parts_of_range(x, low, high, Bins, where);
     return unsorted_segment_sum<Bins>(cast<int>(ones_like(ids)), ids, where);
 }
 /// Overload for a number of parts known only at run time: histogram_fixed_width(x, low, high, 10).
-template <typed_operand X, host_integer N>
-auto histogram_fixed_width(const X& x, const value_type_of<X>& low, const value_type_of<X>& high, N bins,
+template <graph_operand X, host_integer N>
+auto histogram_fixed_width(const X& x, const detail::bound_of<X>& low, const detail::bound_of<X>& high, N bins,
                            const std::source_location& where = std::source_location::current()) {
     if (bins < 1)
         throw invalid_argument("histogram_fixed_width: the number of parts is " + std::to_string(bins) +

@@ -107,19 +107,21 @@ private:
 template <index_t Known = dyn, class Op, class X, class Ids, class N>
 auto add_segments(const Op& op, const X& x, const Ids& ids, const N& count, const std::source_location& where) {
     static_assert(are_ids<Ids>, "unsorted_segment: the segment ids must be int or std::int64_t");
+    const auto& by = ids_operand(ids, where);
+    using I = std::remove_cvref_t<decltype(by)>;
     if constexpr (typed_operand<X>) {
         static_assert(op_takes<Op, value_type_of<X>>, "unsorted_segment: the element type is not supported");
-        if constexpr (typed_operand<Ids>)
-            static_assert(ids_of_segments<extents_of<X>, extents_of<Ids>>,
+        if constexpr (typed_operand<I>)
+            static_assert(ids_of_segments<extents_of<X>, extents_of<I>>,
                           "unsorted_segment: the ids must have the extents of the tensor's first axes");
     }
     constexpr auto rule = [](const dims& t, const dims& i) { return rules::segments(t, i, Known); };
     if constexpr (host_integer<N>) {
-        return typed_result<void, X, Ids>(
-            rule, any_tensor(apply_node(op, where, x, ids, constant(static_cast<std::int64_t>(count), where))));
+        return typed_result<void, X, I>(
+            rule, any_tensor(apply_node(op, where, x, by, constant(static_cast<std::int64_t>(count), where))));
     } else {
         enable_dynamic_shapes();
-        return typed_result<void, X, Ids>(rule, any_tensor(apply_node(op, where, x, ids, count)));
+        return typed_result<void, X, I>(rule, any_tensor(apply_node(op, where, x, by, count)));
     }
 }
 

@@ -50,7 +50,7 @@ template <bool Root, index_t Known = dyn, class X, class Ids, class N>
 auto mean_of_segments(const X& x, const Ids& ids, const N& segments, const std::source_location& where) {
     if constexpr (typed_operand<X>)
         static_assert(is_differentiable(dtype_of<value_type_of<X>>), "segment_mean: the elements must be floating");
-    const auto by = sealed(ids);
+    const auto by = ids_beside(x, ids, where);
     const auto count = read_twice(segments);
     const auto sums = add_segments<Known>(unsorted_segment_sum_op{}, x, by, count, where);
     if constexpr (Root)
@@ -63,14 +63,14 @@ auto mean_of_segments(const X& x, const Ids& ids, const N& segments, const std::
 
 /// Returns the means of a tensor's slices by segments, as an expression: unsorted_segment_mean<5>(x, ids). A segment without slices is 0.
 /// Shapes and errors: see unsorted_segment_sum. Gradient: g divided by the number of slices of the segment.
-template <index_t N, graph_operand X, graph_operand Ids>
+template <index_t N, graph_operand X, ids_argument Ids = std::vector<int>>
 auto unsorted_segment_mean(const X& x, const Ids& ids,
                            const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_mean: the number of segments is 0 or more");
     return detail::mean_of_segments<false, N>(x, ids, N, where);
 }
 /// Overload for a number of segments known only at run time.
-template <graph_operand X, graph_operand Ids, class N>
+template <graph_operand X, ids_argument Ids = std::vector<int>, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_mean(const X& x, const Ids& ids, const N& segments,
                            const std::source_location& where = std::source_location::current()) {
@@ -78,13 +78,13 @@ auto unsorted_segment_mean(const X& x, const Ids& ids, const N& segments,
 }
 
 /// Returns the sums of a tensor's slices by segments, divided by the square roots of their numbers. The result is an expression.
-template <index_t N, graph_operand X, graph_operand Ids>
+template <index_t N, graph_operand X, ids_argument Ids = std::vector<int>>
 auto unsorted_segment_sqrt_n(const X& x, const Ids& ids,
                              const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_sqrt_n: the number of segments is 0 or more");
     return detail::mean_of_segments<true, N>(x, ids, N, where);
 }
-template <graph_operand X, graph_operand Ids, class N>
+template <graph_operand X, ids_argument Ids = std::vector<int>, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_sqrt_n(const X& x, const Ids& ids, const N& segments,
                              const std::source_location& where = std::source_location::current()) {

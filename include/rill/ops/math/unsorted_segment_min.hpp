@@ -16,14 +16,14 @@ struct unsorted_segment_min_op : detail::unsorted_segment<combine::min> {
 };
 
 /// Returns the smallest elements by segments: unsorted_segment_min<5>(x, ids). Shapes and errors: see unsorted_segment_sum.
-template <index_t N, graph_operand X, graph_operand Ids>
+template <index_t N, graph_operand X, ids_argument Ids = std::vector<int>>
 auto unsorted_segment_min(const X& x, const Ids& ids,
                           const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_min: the number of segments is 0 or more");
     return detail::add_segments<N>(unsorted_segment_min_op{}, x, ids, N, where);
 }
 /// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
-template <graph_operand X, graph_operand Ids, class N>
+template <graph_operand X, ids_argument Ids = std::vector<int>, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_min(const X& x, const Ids& ids, const N& segments,
                           const std::source_location& where = std::source_location::current()) {

@@ -25,21 +25,21 @@ namespace detail {
 /// Adds a node for products by segments. Compiles segment_places, which its gradient uses, for the dtype of the ids.
 template <index_t Known = dyn, class X, class Ids, class N>
 auto add_segment_products(const X& x, const Ids& ids, const N& count, const std::source_location& where) {
-    require_kernel_for<segment_places_op, Ids>();
+    require_kernel_for<segment_places_op, ids_type<Ids>>();
     return add_segments<Known>(unsorted_segment_prod_op{}, x, ids, count, where);
 }
 
 } // namespace detail
 
 /// Returns the products by segments: unsorted_segment_prod<5>(x, ids). Shapes and errors: see unsorted_segment_sum.
-template <index_t N, graph_operand X, graph_operand Ids>
+template <index_t N, graph_operand X, ids_argument Ids = std::vector<int>>
 auto unsorted_segment_prod(const X& x, const Ids& ids,
                            const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_prod: the number of segments is 0 or more");
     return detail::add_segment_products<N>(x, ids, N, where);
 }
 /// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
-template <graph_operand X, graph_operand Ids, class N>
+template <graph_operand X, ids_argument Ids = std::vector<int>, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_prod(const X& x, const Ids& ids, const N& segments,
                            const std::source_location& where = std::source_location::current()) {

@@ -19,14 +19,14 @@ struct unsorted_segment_sum_op : detail::unsorted_segment<combine::sum> {
 
 /// Returns the sums by segments: unsorted_segment_sum<5>(x, ids) of [n, ..] and ids [n] is [5, ..]. Ids may have several axes, the first
 /// ones of x.
-template <index_t N, graph_operand X, graph_operand Ids>
+template <index_t N, graph_operand X, ids_argument Ids = std::vector<int>>
 auto unsorted_segment_sum(const X& x, const Ids& ids,
                           const std::source_location& where = std::source_location::current()) {
     static_assert(is_segment_count<N>, "unsorted_segment_sum: the number of segments is 0 or more");
     return detail::add_segments<N>(unsorted_segment_sum_op{}, x, ids, N, where);
 }
 /// Overload for a number of segments known only at run time: a host number, or a tensor of rank 0.
-template <graph_operand X, graph_operand Ids, class N>
+template <graph_operand X, ids_argument Ids = std::vector<int>, class N>
     requires(host_integer<N> || graph_operand<N>)
 auto unsorted_segment_sum(const X& x, const Ids& ids, const N& segments,
                           const std::source_location& where = std::source_location::current()) {

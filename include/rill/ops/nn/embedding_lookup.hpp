@@ -115,12 +115,13 @@ template <class E> inline constexpr bool is_embedding_table = E::rank == 2;
 
 /// Gathers rows from several tables [rows, width]: embedding_lookup(std::vector{a, b}, ids, {.strategy = partition_strategy::div}). Shape:
 /// that of the ids, then [width]. Gradients are rows of each table. Errors: an id outside the tables.
-template <typed_operand Table, typed_operand Ids>
+template <typed_operand Table, class Ids = std::vector<int>>
+    requires(typed_operand<Ids> || host_ids<Ids>)
 auto embedding_lookup(const std::vector<Table>& tables, const Ids& ids, const embedding_options& o = {},
                       const std::source_location& where = std::source_location::current()) {
     static_assert(is_embedding_table<extents_of<Table>>, "embedding_lookup: tables [rows, width] are expected");
     static_assert(are_ids<Ids>, "embedding_lookup: the ids must be int or std::int64_t");
-    const auto all = sealed(cast<std::int64_t>(ids));
+    const auto all = sealed(cast<std::int64_t>(detail::ids_operand(ids, where)));
     const auto rows = detail::rows_of_several(tables, reshape<dyn>(all, where), o.strategy, where);
     // The shape of the ids, then the width.
     const auto shaped = gather<0>(rows, reshape_like(sealed(range(size<std::int64_t>(all, where))), all, where), where);

@@ -80,25 +80,25 @@ template <class A, class B>
 inline constexpr bool rows_agree = !is_one_rank_less<A, B> || rules::sparse_cross_entropy(static_dims<A>, static_dims<B>).ok();
 
 /// Computes the loss of a classifier. Logits are [..., classes], labels [...] are class numbers (int or std::int64_t), the
-/// result is [...].
-template <graph_operand A, graph_operand B>
+/// result is [...]. Labels may be host values: sparse_softmax_cross_entropy(logits, {3, 0}).
+template <graph_operand A, ids_argument B = std::vector<int>>
 auto sparse_softmax_cross_entropy(const A& logits, const B& labels,
                                   const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A>) {
         static_assert(has_last_axis<extents_of<A>>, "sparse_softmax_cross_entropy: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<A>>, "sparse_softmax_cross_entropy: the logits are not floating");
     }
-    if constexpr (typed_operand<B>)
-        static_assert(is_index_type<value_type_of<B>>,
-                      "sparse_softmax_cross_entropy: the labels must be int or std::int64_t");
-    if constexpr (typed_operand<A> && typed_operand<B>) {
-        static_assert(is_one_rank_less<extents_of<A>, extents_of<B>>,
+    static_assert(are_ids<B>, "sparse_softmax_cross_entropy: the labels must be int or std::int64_t");
+    const auto& at = detail::ids_operand(labels, where);
+    using L = std::remove_cvref_t<decltype(at)>;
+    if constexpr (typed_operand<A> && typed_operand<L>) {
+        static_assert(is_one_rank_less<extents_of<A>, extents_of<L>>,
                       "sparse_softmax_cross_entropy: the labels must have one dimension less than the logits");
-        static_assert(rows_agree<extents_of<A>, extents_of<B>>,
+        static_assert(rows_agree<extents_of<A>, extents_of<L>>,
                       "sparse_softmax_cross_entropy: the shapes of logits and labels differ");
     }
     constexpr auto rule = [](const dims& x, const dims& y) { return rules::sparse_cross_entropy(x, y); };
-    return apply_node(sparse_softmax_cross_entropy_op{}, rule, where, logits, labels);
+    return apply_node(sparse_softmax_cross_entropy_op{}, rule, where, logits, at);
 }
 
 }} // namespace rill::RILL_ABI

@@ -100,11 +100,12 @@ template <class P> auto finite_numbers(const P& x) {
 
 /// Returns whether fewer than k predictions of a row exceed that of its target: in_top_k(predictions [n, classes], targets [n], k). False,
 /// as in TensorFlow, if the target is out of range, or a prediction of the row is infinite or NaN.
-template <graph_operand P, graph_operand L>
+template <graph_operand P, ids_argument L = std::vector<int>>
 auto in_top_k(const P& predictions, const L& targets, index_t k,
               const std::source_location& where = std::source_location::current()) {
     const auto all = sealed(predictions); // read several times
-    const auto ids = sealed(cast<std::int64_t>(targets));
+    static_assert(are_ids<L>, "in_top_k: the targets must be int or std::int64_t");
+    const auto ids = sealed(cast<std::int64_t>(detail::ids_beside(all, targets, where)));
     const auto rows = maximum(size<std::int64_t>(ids, where), std::int64_t(1));
     const auto exists =
         sealed(logical_and(ids >= std::int64_t(0), ids < floordiv(size<std::int64_t>(all, where), rows)));

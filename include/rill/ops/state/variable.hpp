@@ -186,6 +186,12 @@ public:
     variable(const std::string& name, const dims& shape, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(name, value, shape, where), options, where, 0) {}
+    /// Overload for nested braces. A template, so that braces are never the dims: they may be options.
+    template <std::same_as<dims> Shape>
+        requires(rank > 0)
+    variable(const std::string& name, const Shape& shape, const nested_list<T, rank>& value,
+             const variable_options& options = {}, const std::source_location& where = std::source_location::current())
+        : variable(name, host_value_of(name, list_to_any_array<T, rank>(value), shape, where), options, where, 0) {}
 
     /// Makes a handle of an existing variable.
     variable(detail::unchecked_t, const any_tensor& v) : tensor<T, D...>(detail::unchecked, v) {}
@@ -237,57 +243,57 @@ public:
 
     /// Writes slices along the first axis: v.scatter_add(ids, rows) adds rows[k] to slice ids[k] for each k in turn. No other slices are
     /// read or written. An id out of range is invalid_argument, and nothing is written.
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_add(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_add_op>(ids, updates, where);
     }
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_sub(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_sub_op>(ids, updates, where);
     }
     /// Replaces slices. If an id occurs twice, the last slice stays.
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_update(const Ids& ids, const Updates& updates,
                                    const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_update_op>(ids, updates, where);
     }
 
     /// Multiplies the slices that ids select. Further members divide them, or take the minimum or maximum.
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_mul(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_mul_op>(ids, updates, where);
     }
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_div(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_div_op>(ids, updates, where);
     }
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_min(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_min_op>(ids, updates, where);
     }
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = std::vector<int>, graph_operand Updates>
     tensor<T, D...> scatter_max(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_max_op>(ids, updates, where);
     }
     /// Writes slices selected by rows of indices along the first axes: v.scatter_nd_add(ids, updates). The ids are [.., r]; the updates
     /// have the shape of gather_nd(v, ids).
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = braced_rows, graph_operand Updates>
     tensor<T, D...> scatter_nd_add(const Ids& ids, const Updates& updates,
                                    const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_nd_add_op>(ids, updates, where);
     }
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = braced_rows, graph_operand Updates>
     tensor<T, D...> scatter_nd_sub(const Ids& ids, const Updates& updates,
                                    const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_nd_sub_op>(ids, updates, where);
     }
-    template <graph_operand Ids, graph_operand Updates>
+    template <ids_argument Ids = braced_rows, graph_operand Updates>
     tensor<T, D...> scatter_nd_update(const Ids& ids, const Updates& updates,
                                       const std::source_location& where = std::source_location::current()) const {
         return scatter<scatter_nd_update_op>(ids, updates, where);
@@ -344,13 +350,15 @@ private:
     template <class Op, class Ids, class Updates>
     tensor<T, D...> scatter(const Ids& ids, const Updates& updates, const std::source_location& where) const {
         static_assert(are_ids<Ids>, "scatter: the ids must be int or std::int64_t");
+        const auto& at = detail::ids_operand(ids, where);
+        using I = std::remove_cvref_t<decltype(at)>;
         if constexpr (typed_operand<Updates>)
             static_assert(same_dtype<value_type_of<Updates>, T>, "scatter: the dtypes differ; convert with cast<T>()");
         static_assert(op_takes<Op, T>, "scatter: the op does not take the variable's element type");
-        if constexpr (typed_operand<Ids> && typed_operand<Updates>)
-            static_assert(Op::template fits<extents<D...>, extents_of<Ids>, extents_of<Updates>>,
+        if constexpr (typed_operand<I> && typed_operand<Updates>)
+            static_assert(Op::template fits<extents<D...>, extents_of<I>, extents_of<Updates>>,
                           "scatter: the updates don't fit the variable and the ids");
-        return {detail::unchecked, any_tensor(apply_node(Op{}, where, tensor<T, D...>(*this), ids, updates))};
+        return {detail::unchecked, any_tensor(apply_node(Op{}, where, tensor<T, D...>(*this), at, updates))};
     }
 
     template <class Op, class E> tensor<T, D...> write(const E& value, const std::source_location& where) const {

@@ -50,11 +50,12 @@ any_tensor joined_any(const any_tensor& v, const E& value, const char* op, const
         add_node(v.graph(), make_op(Op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where), 0});
 }
 
-template <class Op>
-any_tensor scatter_any(const any_tensor& v, const any_tensor& ids, const any_tensor& updates, const char* op,
+template <class Op, class Ids>
+any_tensor scatter_any(const any_tensor& v, const Ids& ids, const any_tensor& updates, const char* op,
                        const std::source_location& where) {
+    static_assert(are_ids<Ids>, "scatter: the ids must be int or std::int64_t");
     check_is_variable(v, op, where);
-    return apply_node(Op{}, where, v, ids, updates);
+    return apply_node(Op{}, where, v, any_tensor(ids_beside(v, ids, where)), updates);
 }
 
 } // namespace detail
@@ -81,55 +82,55 @@ any_tensor assign_sub(const any_tensor& v, const E& value,
 }
 
 /// Adds to slices along the first axis: scatter_add(v, ids, rows), with v any handle of a variable.
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_add(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_add_op>(v, ids, updates, "scatter_add", where);
 }
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_sub(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_sub_op>(v, ids, updates, "scatter_sub", where);
 }
 /// Replaces slices. If an id occurs twice, the last slice stays.
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_update(const any_tensor& v, const Ids& ids, const Updates& updates,
                           const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_update_op>(v, ids, updates, "scatter_update", where);
 }
 /// Multiplies the slices that ids select. Further overloads divide them, or take the minimum or maximum.
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_mul(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_mul_op>(v, ids, updates, "scatter_mul", where);
 }
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_div(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_div_op>(v, ids, updates, "scatter_div", where);
 }
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_min(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_min_op>(v, ids, updates, "scatter_min", where);
 }
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = std::vector<int>, graph_operand Updates>
 any_tensor scatter_max(const any_tensor& v, const Ids& ids, const Updates& updates,
                        const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_max_op>(v, ids, updates, "scatter_max", where);
 }
 /// Adds to slices selected by rows of indices along the first axes. The ids are [.., r]; the updates have the shape of gather_nd(v, ids).
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = braced_rows, graph_operand Updates>
 any_tensor scatter_nd_add(const any_tensor& v, const Ids& ids, const Updates& updates,
                           const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_nd_add_op>(v, ids, updates, "scatter_nd_add", where);
 }
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = braced_rows, graph_operand Updates>
 any_tensor scatter_nd_sub(const any_tensor& v, const Ids& ids, const Updates& updates,
                           const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_nd_sub_op>(v, ids, updates, "scatter_nd_sub", where);
 }
-template <graph_operand Ids, graph_operand Updates>
+template <ids_argument Ids = braced_rows, graph_operand Updates>
 any_tensor scatter_nd_update(const any_tensor& v, const Ids& ids, const Updates& updates,
                              const std::source_location& where = std::source_location::current()) {
     return detail::scatter_any<scatter_nd_update_op>(v, ids, updates, "scatter_nd_update", where);
