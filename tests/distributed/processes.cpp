@@ -162,7 +162,10 @@ TEST_CASE("processes: a task of the clusters of other tests", "[.]") {
         if (*c != ' ') at.back() += *c;
     }
     const cluster_spec spec{{"ps", {at.at(0)}}, {"worker", {at.at(1), at.at(2)}}};
-    server node(spec, job, std::atoi(number), {.health = fast});
+    auto health = fast;
+    if (const char* const ms = std::getenv("RILL_TEST_CONNECT"))
+        health.connect = std::chrono::milliseconds(std::atoi(ms));
+    server node(spec, job, std::atoi(number), {.health = health});
     node.join();
 }
 
@@ -173,22 +176,24 @@ struct three_processes {
     static constexpr const char* names[] = {"/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0",
                                             "/job:worker/replica:0/task:1"};
 
-    void start(task t) {
+    /// `connect`: how long the task waits for one that has not started.
+    void start(task t, std::chrono::milliseconds connect = fast.connect) {
         processes[t] = std::make_unique<child_process>(
             "/proc/self/exe", std::vector<std::string>{"processes: a task of the clusters of other tests"},
             std::vector<std::pair<std::string, std::string>>{{"RILL_TEST_TASKS", at[0] + " " + at[1] + " " + at[2]},
                                                              {"RILL_TEST_JOB", t == ps ? "ps" : "worker"},
-                                                             {"RILL_TEST_TASK", t == worker ? "1" : "0"}});
+                                                             {"RILL_TEST_TASK", t == worker ? "1" : "0"},
+                                                             {"RILL_TEST_CONNECT", std::to_string(connect.count())}});
     }
     void start_all() {
         for (const task t : {ps, master, worker}) start(t);
     }
-    /// Opens a session at the master, as soon as that serves.
-    std::unique_ptr<session> open() const {
+    /// Opens a session at a task, as soon as that serves.
+    std::unique_ptr<session> open(task at_task = master) const {
         const watchdog here("a session is opened");
         for (int tries = 0;; ++tries) {
             try {
-                return std::make_unique<session>(g, session_options{.target = "tcp://" + at[1]});
+                return std::make_unique<session>(g, session_options{.target = "tcp://" + at[at_task]});
             } catch (const unavailable&) {
                 if (tries == 5) throw;
             }
@@ -307,7 +312,7 @@ TEST_CASE("processes: tasks start in any order, and one that is missing is named
         tasks all;
         for (const auto t : order) { // in this thread: a child ends with the thread that started it
             all.start(t);
-            std::this_thread::sleep_for(300ms);
+            (void)all.open(t); // it serves before the next one starts
         }
         const auto s = all.open();
         const watchdog here("the first step of a cluster that starts");
@@ -317,7 +322,8 @@ TEST_CASE("processes: tasks start in any order, and one that is missing is named
     }
     tasks all;
     all.start(tasks::ps);
-    all.start(tasks::master);
+    (void)all.open(tasks::ps); // only the worker is awaited below
+    all.start(tasks::master, 2s);
     const watchdog here("a session whose cluster lacks a task", 100s);
     try {
         const session s(all.g, {.target = "tcp://" + all.at[1]});

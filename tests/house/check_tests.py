@@ -106,7 +106,7 @@ COVERED_BY |= {"train/activation": "train/layers", "train/unnamed_layer": "train
 # Tests that sleep, with the reason. Others wait for a condition, or in the time of a virtual environment.
 SLEEPS = {"distributed/eventually": "the loop for facts of the system that wake no one: threads that end, files that close",
           "distributed/faults": "processes that are killed, frozen and slow",
-          "distributed/processes": "processes that stand still for a time, and that start one after the other",
+          "distributed/processes": "processes that stand still for a time",
           "distributed/zmq_transport": "that nothing comes through a socket in a time",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")
