@@ -11,8 +11,11 @@
 #include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/switch.hpp>
 #include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/variable.hpp>
