@@ -77,6 +77,11 @@ TEST_CASE("file_sources: CSV with a header or without, quotes, line ends, severa
             CHECK(sum(dataset::csv<float, std::string>(file("row.csv.gz", detail::gzip_stream(row.text)),
                                                        row.options)) == row.result);
     }
+    const auto some_gone = dataset::csv<float, std::string>(
+        std::vector<std::string>{file("row.csv", "x,name\n1,a\n") + ".gone", file("row.csv", "x,name\n1,a\n")});
+    CHECK(some_gone.names() == std::vector<std::string>{"x", "name"});
+    CHECK_THROWS_AS(sum(some_gone), not_found);
+    CHECK(sum(some_gone.ignore_errors()) == "a|1");
     file("part-0.csv", "a,b\n1,x\n");
     file("part-1.csv", "a,b\n2,y\n");
     const auto both = dataset::csv<float, std::string>(folder() / "part-?.csv");

@@ -227,6 +227,7 @@ TEST_CASE("estimator: a model function of tensors") {
 TEST_CASE("estimator: a training that goes on draws other numbers, also in another process") {
     const io_test::temporary_directory folder;
     std::vector<float> drawn; // the random number of each step
+    bool counts = true;
     const auto fit = [&](const auto& x, const auto&, estimator_mode) {
         estimator_spec spec;
         const variable<float> w("w", 0.f);
@@ -238,7 +239,8 @@ TEST_CASE("estimator: a training that goes on draws other numbers, also in anoth
             },
             noise);
         spec.loss = tensor<float>(sealed(square(w - seen) + 0.f * reduce_sum(x)));
-        spec.train = gradient_descent(0.1f).minimize(spec.loss, {.step = get_or_create_global_step()});
+        const gradient_descent descent(0.1f);
+        spec.train = counts ? descent.minimize(spec.loss, {.step = get_or_create_global_step()}) : descent.minimize(spec.loss);
         return spec;
     };
     const auto data = dataset::from_tensor_slices(std::vector<float>{0, 1}, std::vector<float>{1, 3}).repeat().batch<2>();
@@ -249,6 +251,11 @@ TEST_CASE("estimator: a training that goes on draws other numbers, also in anoth
     CHECK(run(first) == a); // the seed says so
     estimator second(fit, {.model_dir = folder / "run"});
     CHECK(run(second) == b);
+    counts = false; // a model without a global step
+    estimator uncounted(fit);
+    CHECK(run(uncounted) == a);
+    const auto c = run(uncounted);
+    CHECK((c != a && run(uncounted) != c));
 }
 
 } // namespace test_estimator_canned

@@ -172,9 +172,13 @@ RILL_COLD element_source_ptr csv_source(const file_list& files, const std::vecto
         components.push_back({c, dims{}});
     }
     const csv_format format{columns, options};
-    const auto names = [format, path = files.paths()[0]] {
-        csv_element_stream first(path, format);
-        return first.begin() ? first.fields() : std::vector<std::string>();
+    const auto names = [format, paths = files.paths()] {
+        for (std::size_t i = 0;; ++i) try { // of the first file that can be read: others may be left out by ignore_errors
+                csv_element_stream first(paths[i], format);
+                return first.begin() ? first.fields() : std::vector<std::string>();
+            } catch (const error& problem) {
+                if (!is_bad_input(problem.code()) || i + 1 == paths.size()) throw;
+            }
     };
     return files_source<csv_element_stream>(files, format, components, "csv" + tuple_text(components), names);
 }

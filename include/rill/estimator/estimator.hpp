@@ -178,11 +178,11 @@ private:
         graph g;
         const graph_scope here(g);
         // a training goes on with other shuffles and other random numbers than an earlier one
-        const auto begin = mode == estimator_mode::train ? core_.trained_steps() : std::uint64_t(0);
-        g.set_seed(begin == 0 ? core_.seed() : detail::hash_combine(core_.seed(), begin));
+        const auto turn = mode == estimator_mode::train ? core_.next_turn() : std::uint64_t(0);
+        g.set_seed(turn == 0 ? core_.seed() : detail::hash_combine(core_.seed(), turn));
         const auto data = detail::dataset_of_input(input);
         const auto names = data.names();
-        const auto element = detail::next_element(data, begin);
+        const auto element = detail::next_element(data, turn);
         static_assert(std::tuple_size_v<std::remove_const_t<decltype(element)>> > Labels,
                       "estimator: an element is the features and, last, the label");
         const auto features = detail::without_last<Labels>(element);

@@ -76,8 +76,9 @@ public:
 
     std::uint64_t seed() const noexcept { return seed_; }
     const std::string& model_dir() const noexcept { return model_dir_; }
-    /// Returns the number of steps that the model was trained for, here or by the process that wrote model_dir.
-    std::uint64_t trained_steps() const;
+    /// Returns a number for the next training: 0 for the first one of a model, another number for each that goes on. It follows from the
+    /// steps that the model was trained for, here or by the process that wrote model_dir. Models that count no steps get other numbers, too.
+    std::uint64_t next_turn();
     /// Trains a graph of its own. `init` initializes all variables. Returns the global step. Throws failed_precondition if the loss is NaN.
     std::int64_t train(const graph& g, const estimator_spec& spec, const operation& init, const train_options& o);
     model_evaluation evaluate(const graph& g, const estimator_spec& spec, const operation& init,
@@ -90,10 +91,13 @@ public:
 
 private:
     bool restore_if_trained(const session& s) const;
+    std::int64_t trained_steps() const;
     void keep(const session& s, std::int64_t step);
 
     const std::string model_dir_;
     const std::uint64_t seed_;
+    std::int64_t begun_at_ = -1;      // the steps before the last training
+    std::uint64_t repeats_ = 0;       // trainings that began at the same step
     std::vector<named_array> values_; // without a model_dir
     std::shared_ptr<saver> saver_;
 };

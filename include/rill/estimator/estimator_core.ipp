@@ -8,6 +8,7 @@
 #include <limits>
 #include <tuple>
 
+#include <rill/core/hash.hpp>
 #include <rill/core/log.hpp>
 #include <rill/core/real_number.hpp>
 #include <rill/data/pipeline.hpp>
@@ -25,14 +26,22 @@ RILL_COLD bool estimator_core::restore_if_trained(const session& s) const {
     return !saver().restore_latest(s, model_dir_, {.allow_extra = true}).empty();
 }
 
-RILL_COLD std::uint64_t estimator_core::trained_steps() const {
+RILL_COLD std::int64_t estimator_core::trained_steps() const {
     if (!model_dir_.empty()) {
         const auto all = checkpoints_in(model_dir_);
-        return all.empty() ? 0 : static_cast<std::uint64_t>(all.front().step);
+        return all.empty() ? 0 : all.front().step;
     }
     for (const auto& v : values_)
-        if (v.name == "global_step") return static_cast<std::uint64_t>(v.value.value<std::int64_t>());
+        if (v.name == "global_step") return v.value.value<std::int64_t>();
     return 0;
+}
+
+RILL_COLD std::uint64_t estimator_core::next_turn() {
+    const auto steps = trained_steps();
+    repeats_ = steps == begun_at_ ? repeats_ + 1 : 0;
+    begun_at_ = steps;
+    const auto turn = static_cast<std::uint64_t>(steps);
+    return repeats_ == 0 ? turn : hash_combine(turn, repeats_);
 }
 
 RILL_COLD void estimator_core::restore(const session& s) const {

@@ -82,6 +82,9 @@ public:
     /// Reads all arrays, and checks that the bytes between them are zero. `slices` replace the arrays that they belong to; their keys are
     /// the names of the results.
     std::vector<named_array> read_all(const std::map<std::string, saved_slice>& slices = {}) const;
+    /// Reads all bytes, one array or slice at a time, and throws data_loss if any differ from their checksums. Slices of an array may be in
+    /// other checkpoints.
+    void check() const;
 
 private:
     friend std::string merge_checkpoints(const std::vector<std::string>& paths, const std::string& prefix,

@@ -290,6 +290,13 @@ RILL_COLD any_array checkpoint_reader::read_slice(const saved_slice& part) const
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] { return state_->read(found, part); });
 }
 
+RILL_COLD void checkpoint_reader::check() const {
+    detail::with_prefix("checkpoint '" + state_->path + "'", [&] {
+        state_->check_gaps();
+        for (const auto& e : state_->entries) state_->read(e);
+    });
+}
+
 RILL_COLD std::vector<named_array> checkpoint_reader::read_all(const std::map<std::string, saved_slice>& slices) const {
     return detail::with_prefix("checkpoint '" + state_->path + "'", [&] {
         state_->check_gaps();

@@ -102,7 +102,7 @@ RILL_COLD std::string commit_checkpoint(
         write_all(files, manifest_beside, fill(unfinished, names));
         files.rename(manifest_beside, manifest_path);
         files.sync_directory(unfinished);
-        if (verify) checkpoint_reader(unfinished, files).read_all();
+        if (verify) checkpoint_reader(unfinished, files).check();
         files.rename(unfinished, path);
         renamed = true;
         files.sync_directory(directory);

@@ -16,7 +16,8 @@ namespace rill { inline namespace RILL_ABI {
 /// not an IDX file, or whose number differs from the extents.
 any_array parse_idx(std::string_view bytes, const std::string& path);
 
-/// Reads an IDX file: read_idx("train-images-idx3-ubyte.gz"). Decompresses a gzip file where zlib is found. Throws not_found, or data_loss.
+/// Reads an IDX file: read_idx("train-images-idx3-ubyte.gz"). Decompresses a gzip file where zlib is found. Throws not_found,
+/// permission_denied, data_loss, or unimplemented without zlib.
 any_array read_idx(const std::string& path);
 
 /// Reads an IDX file whose rank is known, and converts its elements: read_idx<float, 3>("train-images-idx3-ubyte", 1. / 255). Throws

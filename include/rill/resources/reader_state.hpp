@@ -92,7 +92,8 @@ private:
     bool serve(index_t n, outcome& to);
     /// Reads the next record of the file. Returns false at its end.
     bool next_record(std::string& key, std::string& value);
-    void open_file(const std::string& path);
+    /// Opens a file. Returns false if it can't be opened and errors are skipped.
+    bool open_file(const std::string& path);
     void accept_file(std::exception_ptr problem, const std::vector<any_array>& name);
     void serve_line(std::unique_lock<std::mutex>& lock);
     void take_file(std::exception_ptr problem, std::vector<any_array> name);
@@ -145,8 +146,7 @@ RILL_INLINE bool reader_state::serve(index_t n, outcome& to) {
         const auto wanted = static_cast<std::size_t>(n < 0 ? 1 : n);
         std::string key, value;
         if (const auto place = std::exchange(restored_, std::nullopt)) {
-            open_file(path_);
-            file_->go_to(*place);
+            if (open_file(path_)) file_->go_to(*place);
         }
         while (file_ && values.size() < wanted) {
             if (!next_record(key, value)) {
@@ -233,9 +233,16 @@ RILL_INLINE void reader_state::serve_line(std::unique_lock<std::mutex>& lock) {
     no_file_ = nullptr; // only the steps that waited get the error
 }
 
-RILL_INLINE void reader_state::open_file(const std::string& path) {
+RILL_INLINE bool reader_state::open_file(const std::string& path) {
+    file_ = nullptr;
     if (allowed_) allowed_->check(path);
-    file_ = open_(path);
+    try {
+        file_ = open_(path);
+    } catch (const error& problem) {
+        if (!skips_errors_ || !is_bad_input(problem.code())) throw;
+        ++skipped_;
+    }
+    return file_ != nullptr;
 }
 
 /// Opens the file that the queue has delivered, under the lock.
@@ -245,13 +252,7 @@ RILL_INLINE void reader_state::accept_file(std::exception_ptr problem, const std
     if (!problem) {
         try {
             path_ = name.at(0).value<std::string>();
-            if (allowed_) allowed_->check(path_);
-            try {
-                file_ = open_(path_);
-            } catch (const error& unreadable) {
-                if (!skips_errors_ || !is_bad_input(unreadable.code())) throw;
-                ++skipped_; // serve_line takes the next file
-            }
+            open_file(path_); // serve_line takes the next file if this one is skipped
         } catch (...) {
             problem = std::current_exception();
         }

@@ -22,7 +22,7 @@ struct session_device {
     std::size_t memory = 0; // bytes; 0: unknown
 };
 
-/// A part of a run, as a graph. Its nodes request the devices that they are placed on.
+/// A part of a run, as a graph. The nodes of a cut run request the devices that they are placed on.
 struct run_part {
     rill::graph graph;
     std::string device; // as the name of a file: "job:localhost_replica:0_task:0_device:cpu:0"

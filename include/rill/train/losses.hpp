@@ -226,8 +226,8 @@ auto cosine_distance(const A& labels, const B& predictions, int axis, const loss
 }
 
 /// Returns the mean squared difference between the errors of pairs of elements. The value of a row of [batch, n] is
-/// the mean of (e_i - e_j)^2 over its n (n - 1) / 2 pairs i < j. The result is the weighted sum of the rows, as in TensorFlow 1.x. Another
-/// reduction than the sum is refused.
+/// the mean of (e_i - e_j)^2 over its n (n - 1) / 2 pairs i < j. The result is the weighted sum of the rows, as in TensorFlow 1.x. A mean
+/// of the rows is refused.
 template <typed_operand A, typed_operand B>
 auto mean_pairwise_squared_error(const A& labels, const B& predictions, const loss_options& o = {},
                                  const std::source_location& where = std::source_location::current()) {
