@@ -65,8 +65,8 @@ TEST_CASE("zmq transport: messages and answers, in order") {
 
 TEST_CASE("zmq transport: parts arrive as they were sent, long ones in frames") {
     const std::size_t frame = (1 << 20) + 4096;
+    watched<std::size_t> given_back; // blocks; outlives their deleters
     std::vector<message_part> sent;
-    watched<std::size_t> given_back; // blocks
     for (const std::size_t size :
          {std::size_t(0), std::size_t(5), std::size_t(2000), frame - 1, frame, frame + 1, 3 * frame}) {
         std::string t(size, 'a');

@@ -235,7 +235,7 @@ RILL_COLD void cluster_session::fail_step(std::uint64_t number, const std::excep
 RILL_COLD void cluster_session::drop(const cluster_run& run) noexcept {
     if (closed()) return; // the tasks have dropped the session
     for (const auto& p : run.parts) try {
-            if (!p.incarnation) continue; // not registered
+            if (!p.incarnation && !p.to) continue; // not registered; a task that has not answered may still register its part
             if (!p.to) {
                 own_->drop_run(number_, run.number);
                 continue;

@@ -146,8 +146,13 @@ RILL_COLD void worker::handle(const incoming_request& request, const answer_func
         if (request.payload.empty()) throw data_loss("a part without a graph");
         return answer_later(peers_->runs_in(), reply, [self = shared_from_this(), request] { // compiling takes long
             if (request.given_up->is_cancelled()) throw cancelled("the run was given up before it was prepared");
-            self->register_run(request.session, meta_of<register_meta>(request.meta), request.payload[0].bytes(),
+            const auto meta = meta_of<register_meta>(request.meta);
+            self->register_run(request.session, meta, request.payload[0].bytes(),
                                {request.caller, request.caller_incarnation, ""});
+            if (request.given_up->is_cancelled()) { // the master takes the part for not registered
+                self->drop_run(request.session, meta.run);
+                throw cancelled("the run was given up while it was prepared");
+            }
             return wire_answer();
         });
     case wire_method::run_part: {

@@ -126,6 +126,8 @@ TEST_CASE("sparse_to_dense: values at ids, a value elsewhere") {
     const auto table = sparse_to_dense(constant({{0, 1}, {1, 0}}), dims{2, 2}, values, otherwise);
     CHECK(op_test::list(s.run(table)) == std::vector<double>{-1, 3, 4, -1});
     CHECK(op_test::list(s.run(sparse_to_dense(constant({2, 0}), dims{3}, values))) == std::vector<double>{4, 0, 3});
+    const auto words = s.run(sparse_to_dense(constant({2, 0}), dims{3}, constant(std::vector<std::string>{"a", "b"})));
+    CHECK((words(0) == "b" && words(1).empty() && words(2) == "a"));
     CHECK(op_test::list(s.run(sparse_to_dense(constant({2, 0}), dims{3}, otherwise, 7.))) ==
           std::vector<double>{-1, 7, -1}); // one value for all ids
     CHECK(op_test::difference<double>(

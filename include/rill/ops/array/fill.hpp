@@ -36,7 +36,7 @@ any_tensor constant_node(any_array value, const std::source_location& where);
 /// Returns a zero of the element type of x, in its graph.
 template <class X> auto zero_of(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
-        return constant(value_type_of<X>(0), where);
+        return constant(value_type_of<X>{}, where);
     } else {
         const graph_scope here(x.graph());
         return constant(filled_array(operand_type(x).type, dims{}, 0), where);
