@@ -15,7 +15,7 @@ template <class T> any_array number(const T& value) {
     return a;
 }
 
-TEST_CASE("real_number: of every real type; others are refused with their type") {
+TEST_CASE("real_number: of every real type, others are refused with their type") {
     const auto of = [](const auto& value) { return detail::real_number(number(value), "the loss"); };
     CHECK(of(0.5f) == 0.5);
     CHECK(of(0.1) == 0.1);

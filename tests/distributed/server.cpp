@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <thread>
 
+#include <rill/core/executor.hpp>
 #include <rill/core/log.hpp>
+#include <rill/core/platform.hpp>
 #include <rill/distributed.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
@@ -484,6 +486,20 @@ struct held_by_process {
     std::size_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
 };
 
+/// Starts the threads that the environment has for tasks which wait: otherwise one may start in any round, and stays.
+void start_threads() {
+    const auto begun = std::make_shared<watched<int>>(), ended = std::make_shared<watched<int>>();
+    const int all = detail::usable_processors() + 2;
+    for (int i = 0; i < all; ++i)
+        environment::real().post([=] {
+            const detail::executor::blocked_thread here;
+            begun->change([](int& n) { ++n; });
+            begun->comes([&](int n) { return n == all; });
+            ended->change([](int& n) { ++n; });
+        });
+    CHECK(ended->comes([&](int n) { return n == all; }));
+}
+
 TEST_CASE("server: G11: servers that stop or are killed leave no thread and no file open") {
     const auto round = [](bool kills) {
         const auto at = free_addresses(2);
@@ -507,6 +523,7 @@ TEST_CASE("server: G11: servers that stop or are killed leave no thread and no f
         worker.stop();
         CHECK(ended.comes([](bool is) { return is; }));
     };
+    start_threads();
     for (const bool kills : {false, true}) round(kills); // starts the threads that stay: of pools, and of the clock
     const held_by_process before;
     const auto rounds = seeds::from_environment("RILL_ROUNDS", 6);

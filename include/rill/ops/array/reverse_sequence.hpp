@@ -50,7 +50,8 @@ template <typed_operand X> auto join_first_axes(const X& x, const std::source_lo
                            where);
     }(std::make_index_sequence<static_cast<std::size_t>(shape.rank - 2)>{});
 }
-inline any_tensor join_first_axes(const any_tensor& x, const std::source_location& where) {
+template <untyped_operand X> // a template, so that only programs that call it have its kernels
+any_tensor join_first_axes(const X& x, const std::source_location& where) {
     const auto rows = expand_dims<0>(extent_of<0>(x, where) * extent_of<1>(x, where), where);
     return reshape(x, concat<0>(rows, rill::shape<std::int64_t>(x, where)(slice_range{2}), where), where);
 }
