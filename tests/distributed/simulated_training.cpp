@@ -61,6 +61,19 @@ struct worker_process {
     std::shared_ptr<rill::detail::channel> to;
 };
 
+/// Returns the options of worker k, the chief if 0.
+monitored_session_options options_of(worker_process& self, int k, const std::string& directory, std::int64_t last_step,
+                                     std::int64_t save_steps) {
+    return {.target = self.target,
+            .is_chief = k == 0,
+            .checkpoint_dir = directory,
+            .stop_at_step = last_step,
+            .save_steps = save_steps,
+            .log_steps = 0,
+            .stop_at_signals = false,
+            .session = {.environment = &self.client}};
+}
+
 /// Trains a seed. Who dies, when, and for how long follows from it.
 struct training {
     explicit training(std::uint64_t seed) : all(seed, {.reset_one_in = 200}) {
@@ -83,14 +96,7 @@ struct training {
         const model m;
         const operation step =
             sync_replicas(adam(0.05f), {.replicas_to_aggregate = workers}).minimize(m.loss(k), m.step);
-        monitored_session s({.target = self.target,
-                             .is_chief = k == 0,
-                             .checkpoint_dir = files / "run",
-                             .stop_at_step = steps,
-                             .save_steps = 3,
-                             .log_steps = 0,
-                             .stop_at_signals = false,
-                             .session = {.environment = &self.client}});
+        monitored_session s(options_of(self, k, files / "run", steps, 3));
         std::int64_t last = 0;
         while (!s.should_stop()) {
             s.run(step);
@@ -222,7 +228,7 @@ TEST_CASE("simulated training: G3, G5: whichever tasks are frozen or cut off, th
     if (seeds::all()) CHECK((freezes > 0 && cuts > 0));
 }
 
-/// What a training gives in which one worker of three may be slow.
+/// The result of a training in which one worker of three may be slow.
 struct straggled {
     std::vector<std::chrono::nanoseconds> times; // of the chief's steps
     std::int64_t dropped = 0;                    // gradients
@@ -253,14 +259,7 @@ straggled train_with_straggler(int aggregated, std::chrono::nanoseconds lag) {
         const auto sync = sync_replicas(adam(0.05f), {.replicas_to_aggregate = aggregated, .total_replicas = count});
         const operation step = sync.minimize(m.loss(k), m.step);
         const auto dropped = sync.num_dropped();
-        monitored_session s({.target = self.target,
-                             .is_chief = k == 0,
-                             .checkpoint_dir = files / "run",
-                             .stop_at_step = last_step,
-                             .save_steps = 1000,
-                             .log_steps = 0,
-                             .stop_at_signals = false,
-                             .session = {.environment = &self.client}});
+        monitored_session s(options_of(self, k, files / "run", last_step, 1000));
         while (!s.should_stop()) {
             const auto began = time.now() - time.busy();
             s.run(step);

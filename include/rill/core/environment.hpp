@@ -13,9 +13,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The clock, scheduler and source of randomness of a session. Steps wait, schedule calls and read the time only through it. Other
-/// threads are the helpers of a thread_pool, the functions that coordinator::start runs, the writer of save_later, and those of ZeroMQ and MPI. Tests use a virtual environment,
-/// which runs many sessions in one thread with a schedule drawn from a seed.
+/// The clock, scheduler and source of randomness of a session. Steps wait, schedule calls and read the time only through it. Other threads
+/// are the helpers of a thread_pool, the functions that coordinator::start runs, the writer of save_later, and those of ZeroMQ and MPI.
+/// Tests use a virtual environment, which runs many sessions in one thread with a schedule drawn from a seed.
 class RILL_EXPORT environment {
 public:
     using time_point = std::chrono::steady_clock::time_point;

@@ -118,7 +118,8 @@ RILL_COLD model_evaluation estimator_core::evaluate(const graph& g, const estima
     if (batches == 0) throw invalid_argument("estimator: the input has no element to evaluate");
     model_evaluation result;
     const auto all = s.run(values);
-    for (std::size_t i = 0; i < all.size(); ++i) result.metrics[spec.metrics[i].name] = real_number(all[i], "estimator: the metric");
+    for (std::size_t i = 0; i < all.size(); ++i)
+        result.metrics[spec.metrics[i].name] = real_number(all[i], "estimator: the metric");
     const auto of = [&](const char* name) {
         const auto at = result.metrics.find(name);
         return at == result.metrics.end() ? 0 : at->second;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include <rill/core/real_number.hpp>
 #include <rill/io/png.hpp>
 #include <rill/io/tensor_message.hpp>
 #include <rill/io/wire.hpp>
@@ -26,13 +27,8 @@ inline std::string summary_of(const std::string& tag, const wire_writer& value) 
 inline std::vector<double> real_numbers(const char* who, const std::string& tag, const any_array& values) {
     std::vector<double> all;
     visit_dtype(values.dtype(), [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
-            for (const T& v : values.elements<T>()) {
-                if constexpr (std::is_arithmetic_v<T>)
-                    all.push_back(static_cast<double>(v));
-                else
-                    all.push_back(static_cast<double>(static_cast<float>(v)));
-            }
+        if constexpr (is_real_number<T>)
+            for (const T& v : values.elements<T>()) all.push_back(as_double(v));
         else
             throw invalid_argument(std::string(who) + " '" + tag + "': the elements are " +
                                    std::string(to_string(values.dtype())) + ", which are not real numbers");

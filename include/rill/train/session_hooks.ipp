@@ -156,7 +156,8 @@ public:
         timer_.start(info.step());
         std::string text = "step " + std::to_string(info.step());
         for (std::size_t i = 0; i < shown_.size(); ++i)
-            text += ", " + shown_[i].first + " = " + number_text(real_number(values[i], "logging_hook: the value"), number_form::general, 6);
+            text += ", " + shown_[i].first + " = " +
+                    number_text(real_number(values[i], "logging_hook: the value"), number_form::general, 6);
         log_message(log_level::info, text);
         if (of_steps_ <= 0) return;
         constexpr std::int64_t width = 30;
