@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What trials found to grow faster than it should, or to cost more than another form of the same: gradients of array writes and of many
-// slices, gradients of a small part of a large graph, a product of three axes beside its reshaped form, a scan beside its steps unrolled,
-// look-ups in a large table, two threads beside busy cores.
+// slices, gradients of a small part of a large graph, the first run of a loop over many values, a product of three axes beside its reshaped
+// form, a scan beside its steps unrolled, look-ups in a large table, two threads beside busy cores.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,14 +19,19 @@ using namespace rill;
 
 namespace {
 
-/// Times a call of what `make` prepares in a graph of its own; "per_item" is the part of one of `items`.
+/// Reports as "per_item" the part of an iteration that is one of `items`.
+void count_items(benchmark::State& state, std::int64_t items) {
+    state.counters["per_item"] = benchmark::Counter(
+        static_cast<double>(items), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+/// Times a call of what `make` prepares in a graph of its own.
 template <class Make> void time(benchmark::State& state, std::int64_t items, const Make& make) {
     const graph g;
     const graph_scope here(g);
     const auto call = make();
     for (auto _ : state) benchmark::DoNotOptimize(call());
-    state.counters["per_item"] = benchmark::Counter(
-        static_cast<double>(items), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    count_items(state, items);
 }
 
 /// A loop that writes one cell of an array in each iteration: a step back copies no array.
@@ -71,6 +76,36 @@ void gradients_of_small_part(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(gradients(y, x));
 }
 BENCHMARK(gradients_of_small_part)->Arg(2'000)->Arg(128'000)->Iterations(1'000)->Unit(benchmark::kMicrosecond);
+
+/// The first run of a loop that carries so many vectors and captures as many more: each value is bound in constant time.
+void first_run_of_wide_loop(benchmark::State& state) {
+    const auto n = static_cast<std::size_t>(state.range(0));
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 2> x("x");
+    std::vector<any_tensor> carried(n, any_tensor(constant(0)));
+    std::vector<any_tensor> captured;
+    for (std::size_t i = 1; i < n; ++i) {
+        carried[i] = tensor<float, 2>(x + static_cast<float>(i));
+        captured.push_back(tensor<float, 2>(x * static_cast<float>(i)));
+    }
+    const auto last = while_loop(
+        [](const std::vector<any_tensor>& now) { return tensor<int>(now[0]) < 3; },
+        [&](std::vector<any_tensor> now) {
+            now[0] = tensor<int>(now[0]) + 1;
+            for (std::size_t i = 1; i < n; ++i) now[i] = now[i] + captured[i - 1];
+            return now;
+        },
+        carried);
+    const tensor<float, 2> y(add_n(std::vector<any_tensor>(last.begin() + 1, last.end())));
+    const std::vector<float> in(2, 1.f);
+    for (auto _ : state) {
+        const session s(g, {.intra_op_threads = 0});
+        benchmark::DoNotOptimize(s.run(y, feed(x, in)));
+    }
+    count_items(state, state.range(0));
+}
+BENCHMARK(first_run_of_wide_loop)->Arg(500)->Arg(4'000)->Unit(benchmark::kMillisecond);
 
 constexpr index_t batch = 32, rows = 64, inner = 64, columns = 64;
 

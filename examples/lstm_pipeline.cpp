@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three LSTM layers, each on a device of its own: three tasks of a cluster, or three devices of one process. Several batches go through at
-// once. The result is that of one task; traces count how often two layers ran at the same time. In tasks, that happens within a batch:
+// Three LSTM layers, each on a device of its own: three tasks of a cluster, each a process, or three devices of one process. Several batches
+// go through at once. The result is that of one task; traces count how often two layers ran at the same time. In tasks, that happens within a batch:
 // while the second layer reads step 1, the first one reads step 2. Devices of one process share the thread of a batch, so there it is the
-// layers of different batches.
+// layers of different batches. This process is the first task; it starts the others of itself.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -18,6 +20,7 @@
 #include <rill/distributed.hpp>
 #include <rill/rill.hpp>
 
+#include "child_process.hpp"
 #include "expect.hpp"
 
 using namespace rill;
@@ -147,12 +150,25 @@ std::vector<float> run(const char* what, const stages& where, const session_opti
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (!has_child_processes) return 0;
+    if (argc > 2) { // a process that is started below: its task, and the addresses of all
+        server node({{"stage", {argv + 2, argv + argc}}}, "stage", std::atoi(argv[1]));
+        node.join();
+        return 0;
+    }
     std::vector<std::vector<float>> losses;
     for (const int tasks : {1, 3}) {
-        local_cluster all({{"stage", tasks}});
+        const auto at = free_addresses(tasks);
+        std::vector<std::unique_ptr<child_process>> others;
+        for (int task = 1; task < tasks; ++task) {
+            std::vector<std::string> arguments{std::to_string(task)};
+            arguments.insert(arguments.end(), at.begin(), at.end());
+            others.push_back(std::make_unique<child_process>(argv[0], arguments));
+        }
+        const server node({{"stage", at}}, "stage", 0);
         const std::string name = std::to_string(tasks) + (tasks == 1 ? " task" : " tasks");
-        losses.push_back(run(name.c_str(), {"/job:stage/task:", tasks}, {.target = all.at("stage", 0).target()}));
+        losses.push_back(run(name.c_str(), {"/job:stage/task:", tasks}, {.target = node.target()}));
     }
     losses.push_back(run("3 devices of one process", {"/cpu:", 3},
                          {.device_count = {{"cpu", 3}}, .partition_devices = true}));

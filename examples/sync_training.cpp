@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronous training of real handwriting (see data/README.md): two workers compute gradients of images of their own, and a parameter server
 // updates by their mean. The losses are those of one process that computes both gradients, to the last bit. A third worker as a backup makes
-// steps independent of the slowest worker. All tasks run in this program.
+// steps independent of the slowest worker. Each task is a process: this one is the chief, and starts the others of itself.
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <rill/distributed.hpp>
 #include <rill/rill.hpp>
 
+#include "child_process.hpp"
 #include "expect.hpp"
 #include "handwriting.hpp"
 
@@ -61,11 +63,16 @@ struct outcome {
     std::int64_t dropped = 0;
 };
 
+/// Returns the cluster of such addresses: a parameter server, and workers.
+cluster_spec make_cluster(const std::vector<std::string>& at) { return {{"ps", {at[0]}}, {"worker", {at.begin() + 1, at.end()}}}; }
+
 /// Trains as one of the workers. Two of them make a step; the others are backups.
-outcome train(local_cluster& all, int workers, int task, const digits& data) {
+outcome train(const cluster_spec& cluster, int task, const digits& data) {
+    const auto workers = static_cast<int>(cluster.tasks("worker").size());
+    const server node(cluster, "worker", task);
     const graph g;
     const graph_scope use(g);
-    const device_scope on(replica_device_setter(all.spec(), {.worker = "/job:worker/task:" + std::to_string(task)}));
+    const device_scope on(replica_device_setter(cluster, {.worker = "/job:worker/task:" + std::to_string(task)}));
     const digit_model m;
     const placeholder<float, dyn, 64> image("image");
     const placeholder<int, dyn> label("label");
@@ -76,7 +83,7 @@ outcome train(local_cluster& all, int workers, int task, const digits& data) {
     const auto dropped = sync.num_dropped();
 
     outcome out;
-    monitored_session s({.target = all.at("worker", task).target(),
+    monitored_session s({.target = node.target(),
                          .is_chief = task == 0,
                          .stop_at_step = steps,
                          .log_steps = 0,
@@ -91,27 +98,45 @@ outcome train(local_cluster& all, int workers, int task, const digits& data) {
     return out;
 }
 
-outcome train_in_cluster(int workers, const digits& data) {
-    local_cluster all({{"ps", 1}, {"worker", workers}});
-    std::vector<std::thread> others;
-    for (int task = 1; task < workers; ++task) others.emplace_back([&, task] { train(all, workers, task, data); });
-    auto out = train(all, workers, 0, data);
-    for (auto& t : others) t.join();
+/// Trains in processes: this one is worker 0, the chief.
+outcome train_in_cluster(const std::string& program, int workers, const digits& data) {
+    const auto at = free_addresses(1 + workers);
+    const auto start = [&](const std::string& job, int task) {
+        std::vector<std::string> arguments{job, std::to_string(task)};
+        arguments.insert(arguments.end(), at.begin(), at.end());
+        return std::make_unique<child_process>(program, arguments);
+    };
+    const auto parameters = start("ps", 0);
+    std::vector<std::unique_ptr<child_process>> others;
+    for (int task = 1; task < workers; ++task) others.push_back(start("worker", task));
+    const auto out = train(make_cluster(at), 0, data);
+    for (const auto& other : others) expect(other->wait() == 0, "the other workers come to their end");
     return out;
 }
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (!has_child_processes) return 0;
     const digits data;
+    if (argc > 3) { // a process that is started above: its job, its task, and the addresses of all
+        const auto cluster = make_cluster({argv + 3, argv + argc});
+        if (std::string(argv[1]) == "worker") {
+            train(cluster, std::atoi(argv[2]), data);
+            return 0;
+        }
+        server node(cluster, "ps", 0);
+        node.join();
+        return 0;
+    }
     const auto alone = train_alone(data);
-    const auto two = train_in_cluster(2, data);
+    const auto two = train_in_cluster(argv[0], 2, data);
     std::printf("two workers: loss %.4f at first, %.4f at last, accuracy %.3f\n",
                 static_cast<double>(two.curve.front()), static_cast<double>(two.curve.back()),
                 static_cast<double>(two.accuracy));
     expect(two.curve == alone, "two workers have the losses of one process, to the last bit");
     expect(two.dropped == 0, "every gradient is used");
-    const auto three = train_in_cluster(3, data);
+    const auto three = train_in_cluster(argv[0], 3, data);
     std::printf("with a backup: accuracy %.3f, %lld gradients came too late\n", static_cast<double>(three.accuracy),
                 static_cast<long long>(three.dropped));
     expect(two.accuracy >= 0.93f && three.accuracy >= 0.93f, "handwriting is read");
