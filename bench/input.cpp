@@ -186,7 +186,7 @@ xt::xtensor<float, 2> pictures() {
     return all;
 }
 xt::xtensor<int, 1> classes() {
-    xt::xtensor<int, 1> all({1797});
+    xt::xtensor<int, 1> all(std::array<std::size_t, 1>{1797}); // ({1797}) would hold the one number 1797
     for (std::size_t i = 0; i < all.size(); ++i) all(i) = static_cast<int>(i * 7 % 10);
     return all;
 }
@@ -203,7 +203,7 @@ void digits_fed(benchmark::State& state) {
     const auto all = pictures();
     const auto all_labels = classes();
     xt::xtensor<float, 2> xs({32, 64});
-    xt::xtensor<int, 1> ys({32});
+    xt::xtensor<int, 1> ys(std::array<std::size_t, 1>{32});
     std::size_t at = 0;
     for (auto _ : state) { // a program that mixes its arrays by hand
         for (std::size_t i = 0; i < 32; ++i, at = (at + 769) % 1797) {

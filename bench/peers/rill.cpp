@@ -67,7 +67,7 @@ row linear_regression() {
 }
 
 template <index_t In, index_t Out, class X> auto layer(const X& x) {
-    return dense<In, Out>("layer", x, peers::weights(In, Out));
+    return dense<In, Out>("layer_" + std::to_string(In) + "_" + std::to_string(Out), x, peers::weights(In, Out));
 }
 template <index_t In, index_t Out, class X> auto network(const X& x) { return layer<In, Out>(x); }
 template <index_t In, index_t Hidden, index_t Next, index_t... Rest, class X> auto network(const X& x) {
