@@ -78,6 +78,8 @@ private:
     void plan_wide_sums(kernel_request& request);
 
     static reducer find_reducer(combine how, dtype type);
+    /// Notes the views that the group reads and the paddings that it writes.
+    void plan_views(const fusion_group& group, const kernel_request& request);
 
     /// Divides the blocks into pieces for threads by shape alone. Sums are therefore independent of the number of threads.
     void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
@@ -101,6 +103,18 @@ private:
     std::vector<char> summed_; // per result: each block yields a single sum
     vector<wide_sum> wide_;    // per result
     vector<scaled_leaf> means_;
+    struct viewed_operand {
+        std::size_t number; // of the leaf or result
+        strided_view view;
+        std::ptrdiff_t begin; // in bytes
+    };
+    struct padded_result {
+        padded_view padding;
+        std::size_t result, element;
+        dims shape; // of the value
+    };
+    vector<viewed_operand> viewed_leaves_, viewed_results_;
+    vector<padded_result> paddings_;
 
     bool shared_ = false; // with the pool of the context
     index_t blocks_ = 0, pieces_ = 1;
@@ -116,11 +130,19 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& group, const dims& spac
     : leaves_(fused_stages::leaves_of(group).size()), results_(request.outputs.size()) {
     const auto leaves = fused_stages::leaf_types(group, space, request.inputs),
                results = plan_results(group, space, request);
-    layout_ = plan_fused(space, leaves, results, true);
+    plan_views(group, request);
+    const auto operands = [](const std::vector<tensor_type>& types, const vector<viewed_operand>& views) {
+        vector<fused_operand> all;
+        for (const auto& t : types) all.push_back({t});
+        for (const auto& v : views) all[v.number].view = &v.view;
+        return all;
+    };
+    const auto read = operands(leaves, viewed_leaves_), written = operands(results, viewed_results_);
+    layout_ = plan_fused(space, read, written, true);
     auto known = forms(fused_stages::leaves_of(group), request);
     stages_.emplace(group, results_, space.size(), known);
     if (!stages_->emitted()) known.splat.assign(leaves_, 0), known.summed.assign(results_, 0);
-    layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.splat);
+    layout_ = plan_fused(space, read, written, stages_->in_blocks(), known.splat);
     summed_ = std::move(known.summed);
     plan_means(space, leaves, request);
     for (std::size_t r = 0; r < results_; ++r) // a direct result gets one element each: nothing to fold
@@ -134,6 +156,23 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& group, const dims& spac
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
     at_once_ = blocks_ == 1 && stages_->is_direct() && detail::none_of(reducers_, [](auto& c) { return c.widen; });
+}
+
+RILL_COLD void fused_kernel::plan_views(const fusion_group& group, const kernel_request& request) {
+    const auto bytes = [](index_t n, dtype type) {
+        return static_cast<std::ptrdiff_t>(n) * static_cast<std::ptrdiff_t>(size_of(type));
+    };
+    const auto leaves = fused_stages::leaves_of(group);
+    for (const auto& [input, view] : group.views)
+        for (std::size_t i = 0; i < leaves.size(); ++i)
+            if (leaves[i].input == input)
+                viewed_leaves_.push_back({i, view, bytes(view.begin, request.inputs[static_cast<std::size_t>(input)].type)});
+    for (const auto& [output, padding] : group.paddings) {
+        const auto r = static_cast<std::size_t>(output);
+        const auto& type = request.outputs[r];
+        viewed_results_.push_back({r, padding.value, bytes(padding.value.begin, type.type)});
+        paddings_.push_back({padding, r, size_of(type.type), type.shape});
+    }
 }
 
 RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
@@ -163,6 +202,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     pointer_table<const void*> leaf(leaves_, scratch + leaf_at_);
     pointer_table<std::byte*> out(results_, scratch + out_at_);
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_->leaves()[i].input);
+    for (const auto& v : viewed_leaves_) leaf[v.number] = static_cast<const std::byte*>(leaf[v.number]) + v.begin;
     for (const auto& m : means_) {
         m.by.divide(scratch + m.at, leaf[m.leaf], m.size, m.count);
         leaf[m.leaf] = scratch + m.at;
@@ -171,6 +211,8 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
         out[r] = reducers_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
         if (reducers_[r].init) reducers_[r].init(out[r], result_size_[r]);
     }
+    for (const auto& p : paddings_) write_padding(out[p.result], p.padding, p.shape, p.element);
+    for (const auto& v : viewed_results_) out[v.number] += v.begin;
     if (at_once_)
         run_at_once(leaf, out, scratch + own_at_);
     else if (layout_.total > 0)
@@ -372,6 +414,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
 }
 
 RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* block, index_t rows) const {
+    if (!reducers_[r].init) return scatter_rows(to, block, layout_.results[r], layout_, rows);
     if (summed_[r]) return reducers_[r].fold(to, block, 1);
     fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, reducers_[r]);
 }
