@@ -229,16 +229,17 @@ RILL_INLINE void write_padding(std::byte* to, const padded_view& p, const dims& 
         std::memcpy(at, p.around.data(), element);
         repeat(at, element, all);
     };
+    int padded = p.whole.rank; // the axes that are padded, and those before them
+    while (padded > 0 && p.whole[padded - 1] == value[padded - 1]) --padded;
     const auto surround = [&](const auto& self, std::byte* at, int axis) -> void {
-        if (axis == p.whole.rank) return;
         const auto step = strides[static_cast<std::size_t>(axis)];
         const auto row = [&](index_t i) { return at + static_cast<std::size_t>(i * step) * element; };
         const index_t first = p.before[axis], last = first + value[axis];
         fill(at, first * step);
-        for (index_t i = first; i < last; ++i) self(self, row(i), axis + 1);
+        for (index_t i = first; axis + 1 < padded && i < last; ++i) self(self, row(i), axis + 1);
         fill(row(last), (p.whole[axis] - last) * step);
     };
-    surround(surround, to, 0);
+    if (padded > 0) surround(surround, to, 0);
 }
 
 RILL_INLINE void fold_block(std::byte* to, std::byte* from, const access_pattern& w, const fused_layout& l, int dim,
