@@ -162,7 +162,7 @@ RILL_COLD void binder::find_views() {
         group_of[i] = static_cast<int>(fusion_groups.size());
         fusion_groups.push_back({{i}, {std::vector<char>(types[i].size(), 1)}});
     };
-    for (const auto& [i, padding] : views_.paddings) join(i);
+    for (const auto& [by, padding] : views_.paddings) join(by.first);
     for (std::size_t i = 0; i < graph.items.size(); ++i)
         for (std::size_t k = 0; needed_[i] && !views_.slice(static_cast<int>(i)) && k < graph.items[i].inputs.size(); ++k)
             if (views_.slice(graph.items[i].inputs[k].item) && reads(i, k)) join(static_cast<int>(i));
@@ -371,7 +371,7 @@ RILL_COLD void binder::bind_fusion_group(const bound_fusion_group& c, resource_s
         for (std::size_t port = 0; port < types[i].size(); ++port) {
             member.results.push_back(c.needed[k][port] ? static_cast<int>(outputs.size()) : -1);
             if (!c.needed[k][port]) continue;
-            const auto* padding = views_.padding_of(static_cast<int>(i));
+            const auto* padding = views_.padding_of(static_cast<int>(i), static_cast<int>(port));
             if (padding) members.paddings.push_back({static_cast<int>(outputs.size()), padding->view});
             outputs.push_back(padding ? value_slot[padding->item][0] : value_slot[i][port]);
             out.push_back(types[i][port]);
@@ -380,7 +380,7 @@ RILL_COLD void binder::bind_fusion_group(const bound_fusion_group& c, resource_s
     // results are written block by block: none may overwrite an input that a later member reads
     for (std::size_t k = 0; k < c.items.size(); ++k)
         if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1 &&
-            !views_.padding_of(c.items[k]))
+            !views_.padding_of(c.items[k], 0))
             for (const auto& v : inputs)
                 if (const auto last = last_reader.find(slot_of(v));
                     last != last_reader.end() && last->second <= k && !viewed.contains(slot_of(v)))

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <utility>
 
 #include <rill/core/hash_map.hpp>
 #include <rill/runtime/segment/bound_graph.hpp>
@@ -20,15 +21,15 @@ struct fused_views {
         padded_view view;
     };
     hash_map<int, slice_of> slices;     // by the item of the slice, or of an alias of its shape
-    hash_map<int, padding> paddings;    // by the fused item whose only result is padded
+    hash_map<std::pair<int, int>, padding> paddings; // by the fused item and its result that is padded
     hash_set<int> padded;               // the items of the paddings
 
     const slice_of* slice(int item) const {
         const auto at = slices.find(item);
         return at == slices.end() ? nullptr : &at->second;
     }
-    const padding* padding_of(int item) const {
-        const auto at = paddings.find(item);
+    const padding* padding_of(int item, int port) const {
+        const auto at = paddings.find({item, port});
         return at == paddings.end() ? nullptr : &at->second;
     }
 };

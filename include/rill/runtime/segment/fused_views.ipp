@@ -3,6 +3,7 @@
 
 #include <rill/runtime/segment/fused_views.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,7 +27,7 @@ public:
         for (std::size_t i = 0; i < items.size(); ++i)
             for (std::size_t k = 0; needed[i] && !is_same(static_cast<int>(i)) && k < items[i].inputs.size(); ++k)
                 if (!detail::contains(shape_only[i], static_cast<std::int32_t>(k)))
-                    readers_[original(items[i].inputs[k]).item].push_back({static_cast<int>(i), static_cast<int>(k)});
+                    note_reader(static_cast<int>(i), static_cast<int>(k));
     }
 
     fused_views run() {
@@ -38,7 +39,8 @@ public:
             if (const auto view = slice_at(i)) all.slices.try_emplace(i, fused_views::slice_of{item(i).inputs[0], *view});
             if (const auto padding = padding_at(i)) {
                 all.padded.insert(i);
-                all.paddings.try_emplace(original(item(i).inputs[0]).item, fused_views::padding{i, *padding});
+                const auto from = original(item(i).inputs[0]);
+                all.paddings.try_emplace({from.item, from.port}, fused_views::padding{i, *padding});
             }
         }
         for (int i = 0; i < static_cast<int>(b_.graph.items.size()); ++i)
@@ -49,8 +51,12 @@ public:
 
 private:
     struct reader {
-        int item, input;
+        int item, input, port; // the port that it reads
     };
+    void note_reader(int i, int input) {
+        const auto from = original(item(i).inputs[input]);
+        readers_[from.item].push_back({i, input, from.port});
+    }
     const subgraph::item& item(int i) const { return b_.graph.items[i]; }
     std::vector<tensor_type> inputs_of(int i) const {
         std::vector<tensor_type> in;
@@ -88,11 +94,12 @@ private:
         if (!padding) return {};
         const auto from = original(item(i).inputs[0]);
         const int by = from.item;
-        if (kept_[by] || readers_[by].size() != 1 || !joins(by) || b_.types[by].size() != 1) return {};
-        const auto& result = item(by).op->fused()->results[0];
-        const bool is_map = result.reduce.how == combine::map && result.like < 0;
-        return is_map && b_.type_of(from).shape == space_of(by) && has_rows(padding->value, space_of(by)) ? padding
-                                                                                                           : std::nullopt;
+        const auto reads_it = [&](const reader& r) { return r.port == from.port; };
+        if (kept_[by] || !joins(by) || std::ranges::count_if(readers_[by], reads_it) != 1) return {};
+        const auto& result = item(by).op->fused()->results[static_cast<std::size_t>(from.port)];
+        const dims space = space_of(by); // an adjoint of this shape is summed over nothing
+        const bool is_map = result.reduce.how == combine::map && b_.type_of(from).shape == space;
+        return is_map && has_rows(padding->value, space) ? padding : std::nullopt;
     }
 
     /// Returns true if neighbours along the last axis are neighbours in memory: what is read or written are whole rows.
