@@ -115,16 +115,18 @@ soak:
 	cmake --build --preset dev-gcc -j $(JOBS)
 	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(SEEDS) $(FIRST_SEED)
 
-# What strangers might send, for so many seconds together: make fuzz FUZZ_SECONDS=600. Half of them are for graphs; the other half is for
-# the headers, arguments, values and sequences of messages. FUZZ_SEED= takes the rounds from that seed on.
+# What strangers might send, for so many seconds together: make fuzz FUZZ_SECONDS=600. Half of them are for graphs, a quarter for the
+# headers, arguments, values and sequences of messages, a quarter for files. FUZZ_SEED= takes the rounds from that seed on.
 FUZZ_SECONDS ?= 60
 fuzz:
 	$(call need,$(CLANG_PACKAGES))
-	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF "-DRILL_TEST_FOLDERS=saved;distributed/hostile_bytes.cpp;distributed/wire_header.cpp"
-	cmake --build --preset asan-ubsan --target rill_saved_fuzz rill_tests_distributed -j $(JOBS)
+	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF "-DRILL_TEST_FOLDERS=saved;distributed/hostile_bytes.cpp;distributed/wire_header.cpp;io/hostile_files.cpp"
+	cmake --build --preset asan-ubsan --target rill_saved_fuzz rill_tests_distributed rill_tests_io -j $(JOBS)
 	build/asan-ubsan/tests/saved/rill_saved_fuzz $$(($(FUZZ_SECONDS) / 2)) tests/data/graphs/*.rill $(FUZZ_SEED)
-	RILL_SOAK_SECONDS=$$(($(FUZZ_SECONDS) / 6)) RILL_FIRST_SEED=$(or $(FUZZ_SEED),$$(date +%s)) \
+	RILL_SOAK_SECONDS=$$(($(FUZZ_SECONDS) / 12)) RILL_FIRST_SEED=$(or $(FUZZ_SEED),$$(date +%s)) \
 	    build/asan-ubsan/tests/rill_tests_distributed "hostile bytes:*[random],wire header:*[random]" --durations yes
+	RILL_SOAK_SECONDS=$$(($(FUZZ_SECONDS) / 28)) RILL_FIRST_SEED=$(or $(FUZZ_SEED),$$(date +%s)) RILL_TEST_DATA="$(CURDIR)/tests/data" \
+	    build/asan-ubsan/tests/rill_tests_io "hostile files:*[random]" --durations yes
 
 # Every op and random graphs beside TensorFlow 2, values and gradients; then files of weights and of Examples, both ways:
 # make check-tensorflow GRAPHS=10000 SEED=7. The environment is that of make bench-peers; where there is none, it is made, with TensorFlow alone.

@@ -216,6 +216,7 @@
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>
 #include <rill/runtime/segment/binding.ipp>
+#include <rill/runtime/segment/fused_views.ipp>
 #include <rill/runtime/segment/lifetimes.ipp>
 #include <rill/runtime/segment/memory_plan.ipp>
 #include <rill/runtime/segment/parallel_regions.ipp>

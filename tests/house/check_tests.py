@@ -30,6 +30,7 @@ COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resou
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
                         "device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
                         "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
+                        "io/hostile_files": "files from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",
                         "distributed/namespaces": "tasks in network namespaces, whose link is cut",
                         "distributed/processes": "tasks in processes of their own, of all headers",

@@ -10,6 +10,7 @@
 
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/small_vector.hpp>
+#include <rill/core/strided_view.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -158,9 +159,21 @@ struct fusion_group {
         std::vector<int>
             results; // per result: its output number in the group, or -1 if only later members read it
     };
+    /// An input that is a view of the memory at its address.
+    struct viewed_input {
+        int input;
+        strided_view view;
+    };
+    /// An output that is written into a padded tensor at its address, with the padding.
+    struct padded_output {
+        int output;
+        padded_view padding;
+    };
     static constexpr std::string_view name = "FusionGroup"; // name of its kernel in the registry
 
     detail::vector<member> members;
+    detail::vector<viewed_input> views;     // the other inputs are dense
+    detail::vector<padded_output> paddings; // the other outputs are dense
 };
 
 /// Returns the shape that the leaves of a fused node broadcast to.

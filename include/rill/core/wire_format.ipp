@@ -10,9 +10,24 @@
 #include <utility>
 
 #include <rill/core/error.hpp>
-#include <rill/core/half.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Writes the upper halves of n floats, rounded to even or cut. NaN stays NaN: cut or rounded, its payload could be that of infinity. Without
+/// branches and apart from cold functions, so that compilers make vector code of the loop.
+template <bool Rounds> RILL_NO_INLINE void pack_floats(const float* from, std::uint16_t* to, index_t n) {
+    for (index_t i = 0; i < n; ++i) {
+        const auto bits = std::bit_cast<std::uint32_t>(from[i]);
+        const auto quiet = (bits & 0x7fffffffu) > 0x7f800000u ? 0x400000u : 0u;
+        const auto rest = Rounds && quiet == 0 ? 0x7fffu + ((bits >> 16) & 1u) : 0u;
+        to[i] = static_cast<std::uint16_t>(((bits | quiet) + rest) >> 16);
+    }
+}
+
+/// Writes n floats whose upper halves are given.
+template <class To> RILL_NO_INLINE void unpack_floats(const std::uint16_t* from, To* to, index_t n) {
+    for (index_t i = 0; i < n; ++i) to[i] = std::bit_cast<To>(static_cast<std::uint32_t>(from[i]) << 16);
+}
 
 RILL_COLD any_array packed(const any_array& a, wire_format form) {
     if (form == wire_format::as_is || a.dtype() != dtype::float32) return owned_copy(a);
@@ -20,11 +35,7 @@ RILL_COLD any_array packed(const any_array& a, wire_format form) {
     any_array halves(dtype::uint16, a.shape());
     const auto* from = static_cast<const float*>(host.data());
     auto* to = static_cast<std::uint16_t*>(halves.mutable_data());
-    for (index_t i = 0; i < a.size(); ++i) {
-        // truncation could turn a NaN into infinity; bfloat16 rounding keeps NaN
-        const bool cuts = form == wire_format::upper16 && from[i] == from[i];
-        to[i] = cuts ? static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(from[i]) >> 16) : bfloat16(from[i]).bits;
-    }
+    form == wire_format::upper16 ? pack_floats<false>(from, to, a.size()) : pack_floats<true>(from, to, a.size());
     return halves;
 }
 
@@ -33,9 +44,7 @@ RILL_COLD any_array unpacked(any_array a, const tensor_type& type, wire_format f
     if (a.dtype() != dtype::uint16)
         throw invalid_argument("a 16-bit edge has brought " + to_string(a.type()) + ", not 16-bit halves");
     any_array whole(dtype::float32, a.shape());
-    const auto* from = static_cast<const std::uint16_t*>(a.data());
-    auto* to = static_cast<float*>(whole.mutable_data());
-    for (index_t i = 0; i < a.size(); ++i) to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(from[i]) << 16);
+    unpack_floats(static_cast<const std::uint16_t*>(a.data()), static_cast<float*>(whole.mutable_data()), a.size());
     return whole;
 }
 

@@ -94,6 +94,15 @@ public:
     bool updates_in_place() const { return row_.updates_in_place && row_.updates_in_place(self_); }
     /// Returns the program of a fused node, else null. Plans run several fused nodes together.
     const fused_spec* fused() const { return row_.fused ? row_.fused(self_) : nullptr; }
+    /// Returns the elements of input 0 that output 0 consists of, in order, if the op computes nothing else. A fused node can read them in
+    /// place.
+    std::optional<strided_view> view_of_input(std::span<const tensor_type> inputs) const {
+        return row_.view_of_input ? row_.view_of_input(self_, inputs) : std::nullopt;
+    }
+    /// Returns the place of input 0 in output 0, if the op only pads it. A fused node can write its result there.
+    std::optional<padded_view> pads_input(std::span<const tensor_type> inputs) const {
+        return row_.pads_input ? row_.pads_input(self_, inputs) : std::nullopt;
+    }
     /// Returns the way in which a region op runs the bodies of its nodes; null for all other ops.
     const region_attributes* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
     /// Returns the same region op for another region_attributes, such as one with other captures.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <rill/core/op_traits.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/small_vector.hpp>
+#include <rill/core/strided_view.hpp>
 #include <rill/graph/op/control_flow_kind.hpp>
 #include <rill/graph/op/fields.hpp>
 #include <rill/graph/op/known_inputs.hpp>
@@ -163,6 +165,8 @@ struct op_def {
     const resource_name& (*resource_place)(const void* self) = nullptr;
     bool (*updates_in_place)(const void* self) = nullptr;
     const fused_spec* (*fused)(const void* self) = nullptr;
+    std::optional<strided_view> (*view_of_input)(const void* self, std::span<const tensor_type> inputs) = nullptr;
+    std::optional<padded_view> (*pads_input)(const void* self, std::span<const tensor_type> inputs) = nullptr;
     const region_attributes* (*regions)(const void* self) = nullptr;
     op_ptr (*with_regions)(const region_attributes& use) = nullptr;
     control_flow_kind (*flow)(const void* self) = nullptr;

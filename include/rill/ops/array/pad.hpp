@@ -83,6 +83,7 @@ struct pad_op {
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    padded_view pads_input(std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
@@ -167,6 +168,7 @@ auto pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
 
 #if RILL_DEFINE
 #include <cmath>
+#include <cstring>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -194,6 +196,20 @@ RILL_INLINE std::vector<tensor_type> pad_op::outputs(std::span<const tensor_type
     if (!fits)
         throw invalid_argument(std::to_string(value.nearest) + " is not a valid " + std::string(to_string(in[0].type)));
     return {{in[0].type, padded.shape}};
+}
+
+RILL_INLINE padded_view pad_op::pads_input(std::span<const tensor_type> in) const {
+    padded_view p;
+    p.whole = rules::pad(in[0].shape, before, after).shape;
+    p.before = before;
+    p.value = detail::view_of_slice(p.whole, inside());
+    detail::visit_dtype(in[0].type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (op_takes<pad_op, T>) {
+            const T element = value.template as<T>();
+            std::memcpy(p.around.data(), &element, sizeof element);
+        }
+    });
+    return p;
 }
 
 RILL_INLINE std::vector<endpoint> pad_op::gradient(const gradient_request& r) const {

@@ -59,6 +59,9 @@ struct slice_op {
     op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
         return detail::cost_of_slices(out[0]);
     }
+    std::optional<strided_view> view_of_input(std::span<const tensor_type> in) const {
+        return in.size() == 1 ? std::optional(detail::view_of_slice(in[0].shape, ranges())) : std::nullopt;
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         if (request.inputs.size() > 1)

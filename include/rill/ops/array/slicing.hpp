@@ -84,6 +84,8 @@ struct sliced_layout {
     strided_layout layout;
 };
 sliced_layout layout_of_slice(const dims& x, const rules::slicing& s, bool out_of_x);
+/// Returns the elements that ranges select in a dense tensor of shape `x`.
+strided_view view_of_slice(const dims& x, const rules::slicing& s);
 
 void fields_of_slicing(auto& s, auto& visit) {
     visit("begin", s.begin);
@@ -121,19 +123,25 @@ shape_result checked_slice(const dims& x, const rules::slicing& s);
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+RILL_INLINE strided_view view_of_slice(const dims& x, const rules::slicing& s) {
+    strided_view v{0, dense_strides(x)};
+    for (int i = 0; i < s.begin.rank; ++i) {
+        const auto taken = rules::take(s.begin[i], s.end[i], s.step[i], x[i]);
+        v.begin += v.stride[i] * taken.first;
+        v.stride[i] *= taken.count > 1 ? s.step[i] : 1; // a single element needs no step, which may be large
+    }
+    return v;
+}
+
 RILL_INLINE sliced_layout layout_of_slice(const dims& x, const rules::slicing& s, bool out_of_x) {
     const dims y = rules::slice(x, s).shape;
-    const auto wide = dense_strides(x), dense = dense_strides(y);
+    const auto view = view_of_slice(x, s);
+    const auto dense = dense_strides(y);
     sliced_layout l;
+    l.begin = view.begin;
     l.empty = y.size() == 0;
-    for (int i = 0; i < x.rank; ++i) {
-        index_t stride = wide[i];
-        if (i < s.begin.rank) {
-            l.begin += stride * rules::take(s.begin[i], s.end[i], s.step[i], x[i]).first;
-            stride *= y[i] > 1 ? s.step[i] : 1; // a single element needs no step, which may be large
-        }
-        l.layout.push(y[i], out_of_x ? stride : dense[i], out_of_x ? dense[i] : stride);
-    }
+    for (int i = 0; i < x.rank; ++i)
+        l.layout.push(y[i], out_of_x ? view.stride[i] : dense[i], out_of_x ? dense[i] : view.stride[i]);
     l.layout.collapse();
     return l;
 }

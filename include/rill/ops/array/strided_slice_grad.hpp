@@ -22,6 +22,7 @@ struct strided_slice_grad_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list shape_only_inputs() { return {1}; }
+    std::optional<padded_view> pads_input(std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& x = request.outputs[0].shape;
@@ -45,6 +46,17 @@ RILL_INLINE std::vector<tensor_type> strided_slice_grad_op::outputs(std::span<co
     if (!taken.ok()) throw invalid_argument(taken.reason());
     if (!rules::compatible(in[0].shape, taken.shape)) throw invalid_argument("the ranges don't take that shape");
     return {{in[0].type, in[1].shape}};
+}
+
+RILL_INLINE std::optional<padded_view> strided_slice_grad_op::pads_input(std::span<const tensor_type> in) const {
+    const dims& x = in[1].shape;
+    padded_view p{detail::view_of_slice(x, ranges), x, x, {}}; // around: zeros
+    for (int i = 0; i < x.rank; ++i) {
+        const bool whole = i >= ranges.begin.rank;
+        if (!whole && ranges.step[i] != 1) return {};
+        p.before[i] = whole ? 0 : rules::take(ranges.begin[i], ranges.end[i], 1, x[i]).first;
+    }
+    return p;
 }
 
 RILL_INLINE std::vector<endpoint> strided_slice_grad_op::gradient(const gradient_request& r) const {

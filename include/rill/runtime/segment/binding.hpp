@@ -11,6 +11,7 @@
 #include <rill/device/kernel_registry.hpp>
 #include <rill/passes/constant_folder.hpp>
 #include <rill/runtime/segment/bound_graph.hpp>
+#include <rill/runtime/segment/fused_views.hpp>
 #include <rill/runtime/segment/lifetimes.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -32,6 +33,8 @@ private:
         return !detail::contains(shape_only_[item], static_cast<std::int32_t>(input));
     }
     void find_fusion_groups();
+    /// Lets fused nodes read slices in place and write into paddings. A fused node that does so forms a group.
+    void find_views();
     bool stays_in_block(std::size_t i, std::size_t port) const;
 
     void assign_slots(resource_store& resources);
@@ -63,6 +66,7 @@ private:
     constant_folder known_{graph, types};
     vector<input_list> shape_only_; // per item
     std::vector<char> needed_;      // per item
+    fused_views views_;
     int unread_slot_ = -1;
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step

@@ -37,6 +37,7 @@ RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<c
     for (const auto& it : g.items) b.shape_only_.push_back(it.shape_only_inputs());
     b.needed_ = needed_items(g, b.shape_only_);
     b.find_fusion_groups();
+    b.find_views();
     b.assign_slots(resources);
     b.bind_steps(resources);
     b.find_spaces();
@@ -154,6 +155,20 @@ RILL_COLD void binder::find_fusion_groups() {
     for (const auto& v : graph.fetches) need(v, -1);
 }
 
+RILL_COLD void binder::find_views() {
+    views_ = find_fused_views(*this, needed_, shape_only_, [&](const auto& v) { return is_fed_variable(v); });
+    const auto join = [&](int i) {
+        if (group_of[i] >= 0) return;
+        group_of[i] = static_cast<int>(fusion_groups.size());
+        fusion_groups.push_back({{i}, {std::vector<char>(types[i].size(), 1)}});
+    };
+    for (const auto& [by, padding] : views_.paddings) join(by.first);
+    for (std::size_t i = 0; i < graph.items.size(); ++i)
+        for (std::size_t k = 0; needed_[i] && !views_.slice(static_cast<int>(i)) && k < graph.items[i].inputs.size(); ++k)
+            if (views_.slice(graph.items[i].inputs[k].item) && reads(i, k)) join(static_cast<int>(i));
+    for (const auto& [i, slice] : views_.slices) needed_[i] = 0;
+}
+
 RILL_COLD void binder::assign_slots(resource_store& resources) {
     value_slot.resize(graph.items.size());
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
@@ -235,7 +250,7 @@ RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
 
 RILL_COLD bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
-    if (it.feed >= 0 || !needed_[i]) return false;
+    if (it.feed >= 0 || !needed_[i] || views_.padded.contains(static_cast<int>(i))) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary && it.op->role() != op_role::resource) return false;
     if (known_value(i)) return false;
@@ -319,6 +334,7 @@ RILL_COLD void binder::bind_fusion_group(const bound_fusion_group& c, resource_s
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // the number of an input
     hash_map<int, std::size_t> last_reader;               // per slot, as aliases are several inputs in one slot
+    hash_set<int> viewed;                                 // slots of which a view is read: no result overwrites them
     std::vector<int> from;                                // per input: its slot; -1: no member reads it
     std::vector<tensor_type> in, out;
     std::vector<const any_array*> constants;
@@ -343,23 +359,31 @@ RILL_COLD void binder::bind_fusion_group(const bound_fusion_group& c, resource_s
                 constants.push_back(made_by ? made_by->constant() : nullptr);
             }
             if (reads(i, input)) {
-                from[known->second] = slot_of(v);
-                last_reader[slot_of(v)] = k;
+                const auto* slice = views_.slice(v.item);
+                const int slot = slot_of(slice ? slice->from : v);
+                if (slice && fresh) members.views.push_back({static_cast<int>(known->second), slice->view});
+                if (slice) viewed.insert(slot);
+                from[known->second] = slot;
+                last_reader[slot] = k;
             }
             member.inputs.push_back({-1, static_cast<int>(known->second)});
         }
         for (std::size_t port = 0; port < types[i].size(); ++port) {
             member.results.push_back(c.needed[k][port] ? static_cast<int>(outputs.size()) : -1);
             if (!c.needed[k][port]) continue;
-            outputs.push_back(value_slot[i][port]);
+            const auto* padding = views_.padding_of(static_cast<int>(i), static_cast<int>(port));
+            if (padding) members.paddings.push_back({static_cast<int>(outputs.size()), padding->view});
+            outputs.push_back(padding ? value_slot[padding->item][0] : value_slot[i][port]);
             out.push_back(types[i][port]);
         }
     }
     // results are written block by block: none may overwrite an input that a later member reads
     for (std::size_t k = 0; k < c.items.size(); ++k)
-        if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1)
+        if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1 &&
+            !views_.padding_of(c.items[k], 0))
             for (const auto& v : inputs)
-                if (const auto last = last_reader.find(slot_of(v)); last != last_reader.end() && last->second <= k)
+                if (const auto last = last_reader.find(slot_of(v));
+                    last != last_reader.end() && last->second <= k && !viewed.contains(slot_of(v)))
                     may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out, constants};
     request.on.pool = resources.threads().for_ops();

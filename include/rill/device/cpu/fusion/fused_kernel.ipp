@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,9 +17,6 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
-#include <rill/core/vector.hpp>
-#include <rill/device/cpu/fusion/fused_kernel_layout.hpp>
-#include <rill/device/cpu/fusion/fused_stages.hpp>
 #include <rill/device/cpu/scalar/scalar_kernel.hpp>
 #include <rill/device/lane.hpp>
 
@@ -46,81 +42,23 @@ inline dims space_of(const fusion_group& group, const kernel_request& request) {
     return fused_space(*first.spec, in).shape;
 }
 
-/// The kernel that fused_loops returns.
-class fused_kernel {
-public:
-    fused_kernel(const fusion_group& group, const dims& space, kernel_request& request);
-
-    void operator()(const kernel_args& a) const;
-
-private:
-    struct wide_sum {           // for a result with a wider accumulator type
-        std::size_t at = 0;     // offset of its sums in the scratch memory
-        std::size_t buffer = 0; // offset of a widened block in each thread's scratch memory
-    };
-    struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
-        std::size_t leaf;
-        reducer by;
-        index_t size, count;
-        std::size_t at;
-    };
-
-    /// Plans the divisions by the count that precede the loop.
-    void plan_means(const dims& space, std::span<const tensor_type> leaves, kernel_request& request);
-
-    /// Returns facts from the layout: the leaves that are single values, and the results of which only sums are needed.
-    operand_forms forms(const vector<fused_stages::leaf>& leaves, const kernel_request& request) const;
-
-    /// Plans how results are reduced. Returns their types, with reduced dimensions kept.
-    std::vector<tensor_type> plan_results(const fusion_group& group, const dims& space, const kernel_request& request);
-
-    /// Reserves memory for results with a wider accumulator type.
-    void plan_wide_sums(kernel_request& request);
-
-    static reducer find_reducer(combine how, dtype type);
-
-    /// Divides the blocks into pieces for threads by shape alone. Sums are therefore independent of the number of threads.
-    void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
-
-    /// Runs all pieces on this thread, or shares them with a pool.
-    void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch, thread_pool* pool) const;
-    void run_stage(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
-                   std::byte* own) const;
-    void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
-    /// Runs a single block through a single function: a fast path for small tensors.
-    void run_at_once(const void** leaf, std::byte* const* out, std::byte* own) const;
-    void fold(std::size_t result, std::byte* to, std::byte* block, index_t rows) const;
-
-    std::size_t leaves_, results_;
-    std::optional<fused_stages> stages_;
-    fused_layout layout_;
-    vector<reducer> reducers_;   // per result: its reduction; empty for a map
-    std::vector<index_t> count_; // per result: the divisor of a mean, else -1
-    std::vector<index_t> result_size_;
-    std::vector<char> sums_;   // per result: it is a sum in its own type
-    std::vector<char> summed_; // per result: each block yields a single sum
-    vector<wide_sum> wide_;    // per result
-    vector<scaled_leaf> means_;
-
-    bool shared_ = false; // with the pool of the context
-    index_t blocks_ = 0, pieces_ = 1;
-    bool at_once_ = false;
-    std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
-    std::size_t leaf_at_ = 0, out_at_ = 0;           // offsets in the scratch memory: pointers to leaves and outputs
-    std::size_t operand_at_ = 0, to_at_ = 0;         // offsets in each thread's scratch memory: pointer tables
-    std::size_t partial_at_ = 0, partial_bytes_ = 0; // partial results of each piece, if there are several
-    std::vector<std::size_t> partial_;               // per result: its offset among a piece's partial results
-};
-
 RILL_COLD fused_kernel::fused_kernel(const fusion_group& group, const dims& space, kernel_request& request)
     : leaves_(fused_stages::leaves_of(group).size()), results_(request.outputs.size()) {
     const auto leaves = fused_stages::leaf_types(group, space, request.inputs),
                results = plan_results(group, space, request);
-    layout_ = plan_fused(space, leaves, results, true);
+    plan_views(group, request);
+    const auto operands = [](const std::vector<tensor_type>& types, const vector<viewed_operand>& views) {
+        vector<fused_operand> all;
+        for (const auto& t : types) all.push_back({t});
+        for (const auto& v : views) all[v.number].view = &v.view;
+        return all;
+    };
+    const auto read = operands(leaves, viewed_leaves_), written = operands(results, viewed_results_);
+    layout_ = plan_fused(space, read, written, true);
     auto known = forms(fused_stages::leaves_of(group), request);
     stages_.emplace(group, results_, space.size(), known);
     if (!stages_->emitted()) known.splat.assign(leaves_, 0), known.summed.assign(results_, 0);
-    layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.splat);
+    layout_ = plan_fused(space, read, written, stages_->in_blocks(), known.splat);
     summed_ = std::move(known.summed);
     plan_means(space, leaves, request);
     for (std::size_t r = 0; r < results_; ++r) // a direct result gets one element each: nothing to fold
@@ -134,6 +72,23 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& group, const dims& spac
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
     at_once_ = blocks_ == 1 && stages_->is_direct() && detail::none_of(reducers_, [](auto& c) { return c.widen; });
+}
+
+RILL_COLD void fused_kernel::plan_views(const fusion_group& group, const kernel_request& request) {
+    const auto bytes = [](index_t n, dtype type) {
+        return static_cast<std::ptrdiff_t>(n) * static_cast<std::ptrdiff_t>(size_of(type));
+    };
+    const auto leaves = fused_stages::leaves_of(group);
+    for (const auto& [input, view] : group.views)
+        for (std::size_t i = 0; i < leaves.size(); ++i)
+            if (leaves[i].input == input)
+                viewed_leaves_.push_back({i, view, bytes(view.begin, request.inputs[static_cast<std::size_t>(input)].type)});
+    for (const auto& [output, padding] : group.paddings) {
+        const auto r = static_cast<std::size_t>(output);
+        const auto& type = request.outputs[r];
+        viewed_results_.push_back({r, padding.value, bytes(padding.value.begin, type.type)});
+        paddings_.push_back({padding, r, size_of(type.type), type.shape});
+    }
 }
 
 RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
@@ -163,6 +118,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     pointer_table<const void*> leaf(leaves_, scratch + leaf_at_);
     pointer_table<std::byte*> out(results_, scratch + out_at_);
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_->leaves()[i].input);
+    for (const auto& v : viewed_leaves_) leaf[v.number] = static_cast<const std::byte*>(leaf[v.number]) + v.begin;
     for (const auto& m : means_) {
         m.by.divide(scratch + m.at, leaf[m.leaf], m.size, m.count);
         leaf[m.leaf] = scratch + m.at;
@@ -171,6 +127,8 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
         out[r] = reducers_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
         if (reducers_[r].init) reducers_[r].init(out[r], result_size_[r]);
     }
+    for (const auto& p : paddings_) write_padding(out[p.result], p.padding, p.shape, p.element);
+    for (const auto& v : viewed_results_) out[v.number] += v.begin;
     if (at_once_)
         run_at_once(leaf, out, scratch + own_at_);
     else if (layout_.total > 0)
@@ -372,6 +330,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
 }
 
 RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* block, index_t rows) const {
+    if (!reducers_[r].init) return scatter_rows(to, block, layout_.results[r], layout_, rows);
     if (summed_[r]) return reducers_[r].fold(to, block, 1);
     fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, reducers_[r]);
 }

@@ -13,6 +13,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Returns the strides of a dense row-major tensor of shape `from`, broadcast to `space`; 0 in broadcast dimensions.
 std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space);
+/// The same for a tensor whose elements lie at these strides.
+std::array<index_t, max_rank> broadcast_strides(const dims& from, const std::array<index_t, max_rank>& strides, const dims& space);
 
 /// The bytes behind a block buffer that materialize_broadcast may overwrite.
 inline constexpr index_t layout_slack = 64;
@@ -44,13 +46,25 @@ struct fused_layout {
 /// Merges neighbouring dimensions that every operand traverses as one, and drops extents of 1.
 void collapse(fused_layout& l, const dims& space);
 
+/// An operand of a fused loop: its type, and where its elements lie; null: in order.
+struct fused_operand {
+    tensor_type type;
+    const strided_view* view = nullptr;
+};
+
 /// Plans a fused loop for concrete shapes. `force_blocks`: the block function takes at most one block per call.
 /// `splat`: per leaf, true if the block function reads it as a single value.
-fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
+fused_layout plan_fused(const dims& space, std::span<const fused_operand> leaves, std::span<const fused_operand> results,
                         bool force_blocks, std::span<const char> splat = {});
 
 /// Writes `rows` rows of a broadcast leaf densely to `to`.
 void materialize_broadcast(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows);
+
+/// Writes the rows of a block, which lie densely in `from`, to where a result has them.
+void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l, index_t rows);
+
+/// Writes the elements of a padded tensor that surround the value.
+void write_padding(std::byte* to, const padded_view& p, const dims& value, std::size_t element);
 
 /// Folds a block of values, along dimension `dim` and those after it, into a reduced result.
 /// It halves the number of rows repeatedly; this keeps loops long and rounding errors small.

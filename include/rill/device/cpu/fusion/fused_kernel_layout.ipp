@@ -16,19 +16,19 @@
 #include <rill/core/error.hpp>
 #include <rill/core/program.hpp>
 #include <rill/device/cpu/fusion/repeat.hpp>
+#include <rill/device/strided_layout.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space) {
-    std::array<index_t, max_rank> strides{};
-    index_t step = 1;
-    for (int i = space.rank - 1; i >= 0; --i) {
-        const int j = i - (space.rank - from.rank);
-        if (j < 0) break;
-        strides[i] = from[j] == 1 ? 0 : step;
-        step *= from[j];
-    }
-    return strides;
+    return broadcast_strides(from, dense_strides(from), space);
+}
+
+RILL_COLD std::array<index_t, max_rank>
+broadcast_strides(const dims& from, const std::array<index_t, max_rank>& strides, const dims& space) {
+    std::array<index_t, max_rank> all{};
+    for (int j = 0; j < from.rank; ++j) all[space.rank - from.rank + j] = from[j] == 1 ? 0 : strides[j];
+    return all;
 }
 
 RILL_COLD bool fused_layout::all_direct() const {
@@ -61,25 +61,35 @@ RILL_COLD void collapse(fused_layout& l, const dims& space) {
     l.rank = n;
 }
 
-RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves,
-                                  std::span<const tensor_type> results, bool force_blocks,
+RILL_COLD fused_layout plan_fused(const dims& space, std::span<const fused_operand> leaves,
+                                  std::span<const fused_operand> results, bool force_blocks,
                                   std::span<const char> splat) {
     fused_layout l;
     l.total = space.size();
-    const auto walk = [&](const tensor_type& t) {
+    bool in_rows = false; // an operand is dense only within rows of the last axis
+    const auto walk = [&](const fused_operand& t) {
         access_pattern w;
-        w.stride = broadcast_strides(t.shape, space);
-        w.element = size_of(t.type);
+        w.stride = t.view ? broadcast_strides(t.type.shape, t.view->stride, space) : broadcast_strides(t.type.shape, space);
+        w.element = size_of(t.type.type);
         return w;
     };
     for (const auto& t : leaves) l.leaves.push_back(walk(t));
     for (const auto& t : results) l.results.push_back(walk(t));
     if (l.total == 0) return l;
     collapse(l, space);
+    const auto note_rows = [&](const fused_operand& t, const access_pattern& w) {
+        index_t dense = 1;
+        for (int i = l.rank; t.view && i-- > 0; dense *= l.extent[i]) in_rows = in_rows || (w.stride[i] != dense && w.stride[i] != 0);
+    };
+    for (std::size_t i = 0; i < leaves.size(); ++i) note_rows(leaves[i], l.leaves[i]);
+    for (std::size_t i = 0; i < results.size(); ++i) note_rows(results[i], l.results[i]);
+    constexpr index_t long_row = 128; // shorter ones are copied into dense blocks
+    in_rows = in_rows && l.extent[l.rank - 1] >= long_row;
 
     // A block takes the trailing dimensions that fit together, and as many extents of the next dimension as still fit.
     int inner = l.rank;
-    while (inner > 0 && l.row_size * l.extent[inner - 1] <= block_elements) l.row_size *= l.extent[--inner];
+    while (inner > 0 && !(in_rows && l.rank > 1) && l.row_size * l.extent[inner - 1] <= block_elements)
+        l.row_size *= l.extent[--inner];
     l.outer = inner > 0 ? inner - 1 : 0;
     if (inner == 0) { // a single block: its first dimension acts as the split one
         l.row_size /= l.extent[0];
@@ -145,7 +155,11 @@ E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fu
     const index_t stride = w.stride[dim];
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
-        if (stride != 0) return std::copy_n(from, extent, to);
+        if (stride == 1) return std::copy_n(from, extent, to);
+        if (stride != 0) {
+            for (index_t i = 0; i < extent; ++i) to[i] = from[i * stride];
+            return to + extent;
+        }
         const E value = *from;
         if (extent < chunk) return std::fill_n(to, extent, value);
         // A compile-time count makes fast stores; the last chunk overlaps the one before it.
@@ -187,6 +201,45 @@ RILL_INLINE void materialize_broadcast(const void* from, void* to, const access_
     case 8: return go(static_cast<std::uint64_t*>(nullptr));
     default: return go(static_cast<std::array<std::uint64_t, 2>*>(nullptr));
     }
+}
+
+RILL_INLINE void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l, int dim,
+                              index_t extent) {
+    const auto bytes = [&](index_t n) { return static_cast<std::ptrdiff_t>(n) * static_cast<std::ptrdiff_t>(w.element); };
+    const auto at = static_cast<std::size_t>(dim);
+    if (dim == l.rank - 1) {
+        std::memcpy(to, from, static_cast<std::size_t>(bytes(extent)));
+        return;
+    }
+    index_t below = 1;
+    for (int i = dim + 1; i < l.rank; ++i) below *= l.extent[i];
+    for (index_t i = 0; i < extent; ++i)
+        scatter_rows(to + bytes(i * w.stride[at]), from + bytes(i * below), w, l, dim + 1, l.extent[at + 1]);
+}
+RILL_INLINE void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l,
+                              index_t rows) {
+    scatter_rows(to, from, w, l, l.outer, rows);
+}
+
+RILL_INLINE void write_padding(std::byte* to, const padded_view& p, const dims& value, std::size_t element) {
+    const auto strides = dense_strides(p.whole);
+    const auto fill = [&](std::byte* at, index_t n) { // doubles what is written
+        const auto all = static_cast<std::size_t>(n) * element;
+        if (all == 0) return;
+        std::memcpy(at, p.around.data(), element);
+        repeat(at, element, all);
+    };
+    int padded = p.whole.rank; // the axes that are padded, and those before them
+    while (padded > 0 && p.whole[padded - 1] == value[padded - 1]) --padded;
+    const auto surround = [&](const auto& self, std::byte* at, int axis) -> void {
+        const auto step = strides[static_cast<std::size_t>(axis)];
+        const auto row = [&](index_t i) { return at + static_cast<std::size_t>(i * step) * element; };
+        const index_t first = p.before[axis], last = first + value[axis];
+        fill(at, first * step);
+        for (index_t i = first; axis + 1 < padded && i < last; ++i) self(self, row(i), axis + 1);
+        fill(row(last), (p.whole[axis] - last) * step);
+    };
+    if (padded > 0) surround(surround, to, 0);
 }
 
 RILL_INLINE void fold_block(std::byte* to, std::byte* from, const access_pattern& w, const fused_layout& l, int dim,
