@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/data/file_sources.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <tuple>
+#include <vector>
 
 #include <unistd.h>
 
@@ -89,6 +92,32 @@ TEST_CASE("file_sources: CSV with a header or without, quotes, line ends, severa
     CHECK(both.shuffle(3, 1).batch<2>().names() == std::vector<std::string>{"a", "b"});
     CHECK(glob(folder() / "part-[0-9].csv").size() == 2);
     CHECK_THROWS_AS(glob(folder() / "*.none"), not_found);
+}
+
+TEST_CASE("file_sources: CSV records keep their values, with quotes or without, and are kept in any number") {
+    std::string text = "a,\"b, c\",d\n";
+    for (int i = 0; i < 500; ++i) {
+        const auto n = std::to_string(i);
+        text +=
+            i % 7 == 3 ? "\"" + n + "\",\"line\n" + n + "\",-" + n + ".5\n" : n + ",line " + n + ", -" + n + ".5\t\n";
+    }
+    const auto path = file("kept.csv", text);
+    const auto data = dataset::csv<std::int64_t, std::string, double>(path);
+    CHECK(data.names() == std::vector<std::string>{"a", "b, c", "d"});
+    std::vector<std::tuple<std::int64_t, std::string, double>> all;
+    for (auto row : data.shuffle(500, 3)) all.push_back(std::move(row)); // all records at once
+    REQUIRE(all.size() == 500);
+    std::sort(all.begin(), all.end());
+    bool right = true;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& [a, b, d] = all[i];
+        right = right && a == static_cast<std::int64_t>(i) && d == -(static_cast<double>(i) + 0.5) &&
+                b == (i % 7 == 3 ? "line\n" : "line ") + std::to_string(i);
+    }
+    CHECK(right);
+    std::int64_t batched = 0;
+    for (const auto& [a, b, d] : data.batch<32>()) batched += a(a.size() - 1);
+    CHECK(batched == 31 + 63 + 95 + 127 + 159 + 191 + 223 + 255 + 287 + 319 + 351 + 383 + 415 + 447 + 479 + 499);
 }
 
 TEST_CASE("file_sources: bad CSV names file, line and column") {

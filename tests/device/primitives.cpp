@@ -37,6 +37,9 @@ struct no_segments : cpu {
 struct no_flat_indices : cpu {
     static void flat_indices();
 };
+struct no_gather_rows : cpu {
+    static void gather_rows();
+};
 struct no_rows : cpu {
     static void rows();
 };
@@ -86,6 +89,7 @@ TEST_CASE("primitives: a device has all of them, under these names") {
     STATIC_REQUIRE_FALSE(device_primitives<no_gather>);
     STATIC_REQUIRE_FALSE(device_primitives<no_segments>);
     STATIC_REQUIRE_FALSE(device_primitives<no_flat_indices>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_gather_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<no_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<no_convolution>);
     STATIC_REQUIRE_FALSE(device_primitives<no_matrices>);

@@ -46,6 +46,15 @@ TEST_CASE("npy: Fortran order, big-endian numbers and other spellings of the hea
     const auto f = read_npy("f", files);
     CHECK(std::vector<int>(f.elements<std::uint8_t>().begin(), f.elements<std::uint8_t>().end()) ==
           std::vector<int>{1, 2, 3, 4, 5, 6});
+    const std::string spaces(70'000, ' '), described = "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}";
+    files.put("long", test_npy::file_of(described + spaces.substr(0, 5000), "\x07"));
+    CHECK(read_npy("long", files).elements<std::uint8_t>()[0] == 7);
+    std::string second("\x93NUMPY\x02\x00", 8); // the second version has longer headers
+    for (int i = 0; i < 4; ++i) second += static_cast<char>((described.size() + spaces.size()) >> (8 * i) & 255);
+    files.put("longer", second + described + spaces + "\x08");
+    CHECK(read_npy("longer", files).elements<std::uint8_t>()[0] == 8);
+    files.put("longer", second + described);
+    CHECK_THROWS_WITH(read_npy("longer", files), contains("at byte 12: a length of 70055 where 55 bytes are left"));
     files.put("b", test_npy::file_of("{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }",
                                      std::string("\x01\x02\x00\x05", 4)));
     CHECK(read_npy("b", files).elements<std::int16_t>()[0] == 258);
@@ -66,6 +75,8 @@ TEST_CASE("npy: hostile files are refused, pickles always") {
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "abcdx", "from byte 65 on");
     refused("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "abcd", "at byte 44: True or False");
     refused("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", std::string("\0\2", 2), "the bool at byte 66");
+    refused("{'descr': '|b1', 'fortran_order': True, 'shape': (2, 2)}", std::string("\0\2\3\0", 4),
+            "the bool at byte 67");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 16)}", "abcd",
             "more than the bytes");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "abcd", "an extent");

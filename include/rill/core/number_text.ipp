@@ -12,10 +12,10 @@ RILL_INLINE std::string quoted(std::string_view text) {
 }
 
 RILL_INLINE std::string_view without_blanks(std::string_view text) {
-    constexpr std::string_view blanks = " \t\n\v\f\r";
-    const auto begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+    const auto is_blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }; // \t \n \v \f \r
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
 }
 
 RILL_INLINE std::string number_text(double value, number_form form, int digits) {

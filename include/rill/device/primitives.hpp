@@ -38,10 +38,13 @@ private:
 
 /// A predicate that accepts an index below an extent. Negative ids are allowed: segment ops skip their slices.
 template <class I> struct index_below {
-    index_t end;
+    I last; // the largest id that is accepted
 
-    RILL_FN explicit index_below(index_t extent) : end(extent) {}
-    RILL_FN bool operator()(I id) const { return static_cast<index_t>(id) < end; }
+    RILL_FN explicit index_below(index_t extent) : last(static_cast<I>(extent - 1 < most ? extent - 1 : most)) {}
+    RILL_FN bool operator()(I id) const { return id <= last; }
+
+private:
+    static constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
 };
 
 /// A predicate that accepts a number that is neither infinite nor NaN.
@@ -166,7 +169,9 @@ concept device_primitives =
         D::gather(on, x, ids, y, n, n, n, n);
         D::scatter_add(on, x, ids, y, n, n, n, n);
         D::flat_indices(on, ids, classes, n, dims{}, where);
-        D::template combine_segments<combine::sum>(on, x, ids, y, n, n, n, 0.f);
+        D::gather_rows(on, x, ids, y, n, dims{}, n, where); // table, rows of indices, result, count, extents, inner
+        { D::gather_rows_scratch(n) } -> std::same_as<std::size_t>;
+        D::template combine_segments<combine::sum>(on, x, ids, y, n, n, n, 0.f, where);
         { D::template combine_segments_scratch<combine::max>(n) } -> std::same_as<std::size_t>;
         D::gather_segments(on, x, ids, y, n, n);
         D::one_hot(on, ids, y, n, n, n, 1.f, 0.f);

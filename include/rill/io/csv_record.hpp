@@ -34,7 +34,8 @@ public:
 
     explicit csv_record(const csv_syntax& syntax) : syntax_(syntax) {}
 
-    const std::vector<std::string>& fields() const noexcept { return fields_; }
+    /// Returns the fields of a complete record. They may lie in its line, which must still exist.
+    const std::vector<std::string_view>& fields() const noexcept { return fields_; }
     /// Clears the fields.
     void clear();
     /// Adds the next line of the record. Returns false if a quoted field continues on the next line. Throws invalid_argument with the
@@ -44,6 +45,8 @@ public:
     [[noreturn]] void refuse_open_quote() const;
 
 private:
+    /// Takes the fields of a line that is a record without quotes. Returns false if the line needs the checks of add_line.
+    bool split(std::string_view line);
     /// Begins a field, and returns the position of its text.
     std::size_t open_field(std::string_view line, std::size_t at);
     // Each function takes the position of a field's text and returns its end: that of the line, a delimiter, or npos for open quotes.
@@ -52,9 +55,10 @@ private:
     [[noreturn]] void refuse(const std::string& why) const;
 
     const csv_syntax syntax_;
-    std::vector<std::string> fields_;
-    bool is_open_ = false;    // within quotes
-    bool has_breaks_ = false; // the line contains line ends, which must be within quotes
+    std::vector<std::string_view> fields_;
+    std::vector<std::string> texts_; // the fields of a record that add_line could not split
+    bool is_open_ = false;           // within quotes
+    bool has_breaks_ = false;        // the line contains line ends, which must be within quotes
 };
 
 /// A stream of CSV records from a file. Errors name the file, the first line of the record, and the column.
@@ -65,7 +69,8 @@ public:
     /// Reads the next record that is not blank. Returns false at the end. Throws invalid_argument for a bad record; the next call continues
     /// after its lines.
     bool next();
-    const std::vector<std::string>& fields() const noexcept { return record_.fields(); }
+    /// Returns the fields of the last record, until the next call of next().
+    const std::vector<std::string_view>& fields() const noexcept { return record_.fields(); }
     /// Returns the place of the last record, such as "data.csv:12".
     std::string place() const { return bytes_.path() + ":" + std::to_string(first_line_); }
     std::uint64_t offset() const noexcept { return bytes_.offset(); }

@@ -22,18 +22,19 @@ RILL_COLD void csv_syntax::check() const {
 
 RILL_INLINE void csv_record::clear() {
     fields_.clear();
+    texts_.clear();
     is_open_ = false;
 }
 
 RILL_COLD void csv_record::refuse(const std::string& why) const {
-    throw invalid_argument("column " + std::to_string(fields_.size()) + ": " + why);
+    throw invalid_argument("column " + std::to_string(texts_.size()) + ": " + why);
 }
 
 RILL_COLD void csv_record::refuse_open_quote() const { refuse("the quotes of the field are not closed"); }
 
 RILL_INLINE std::size_t csv_record::open_field(std::string_view line, std::size_t at) {
-    if (fields_.size() == most_fields) refuse("the record has more than " + std::to_string(most_fields) + " fields");
-    fields_.emplace_back();
+    if (texts_.size() == most_fields) refuse("the record has more than " + std::to_string(most_fields) + " fields");
+    texts_.emplace_back();
     is_open_ = syntax_.quotes && at < line.size() && line[at] == '"';
     return at + is_open_;
 }
@@ -41,11 +42,11 @@ RILL_INLINE std::size_t csv_record::open_field(std::string_view line, std::size_
 RILL_INLINE std::size_t csv_record::take_quoted(std::string_view line, std::size_t at) {
     for (;; ++at) {
         const auto quote = line.find('"', at);
-        fields_.back().append(line.substr(at, quote == std::string_view::npos ? quote : quote - at));
+        texts_.back().append(line.substr(at, quote == std::string_view::npos ? quote : quote - at));
         if (quote == std::string_view::npos) return quote;
         at = quote + 1;
         if (at == line.size() || line[at] != '"') break;
-        fields_.back() += '"'; // a doubled quote
+        texts_.back() += '"'; // a doubled quote
     }
     is_open_ = false;
     if (at < line.size() && line[at] != syntax_.delimiter)
@@ -60,14 +61,29 @@ RILL_INLINE std::size_t csv_record::take_bare(std::string_view line, std::size_t
         refuse("a quote is expected only around the field, not in " + quoted(text));
     if (has_breaks_ && text.find_first_of("\r\n") != std::string_view::npos)
         refuse("a line end is expected only within quotes");
-    fields_.back().append(text);
+    texts_.back().append(text);
     return end;
 }
 
+RILL_INLINE bool csv_record::split(std::string_view line) {
+    const auto has = [line](char c) { return line.find(c) != std::string_view::npos; };
+    if ((syntax_.quotes && has('"')) || has('\n') || has('\r') || has('\0')) return false;
+    for (std::size_t at = 0;;) {
+        const auto end = std::min(line.find(syntax_.delimiter, at), line.size());
+        fields_.push_back(line.substr(at, end - at));
+        if (end == line.size()) return true;
+        if (fields_.size() == most_fields) break;
+        at = end + 1;
+    }
+    fields_.clear();
+    return false;
+}
+
 RILL_INLINE bool csv_record::add_line(std::string_view line) {
+    if (!is_open_ && split(line)) return true; // most records: no text is copied
     std::size_t at = 0;
     if (is_open_)
-        fields_.back() += '\n';
+        texts_.back() += '\n';
     else
         at = open_field(line, 0);
     has_breaks_ = line.find('\n') != std::string_view::npos || line.find('\r') != std::string_view::npos;
@@ -75,9 +91,11 @@ RILL_INLINE bool csv_record::add_line(std::string_view line) {
     for (;;) {
         const auto end = is_open_ ? take_quoted(line, at) : take_bare(line, at);
         if (end == std::string_view::npos) return false;
-        if (end == line.size()) return true;
+        if (end == line.size()) break;
         at = open_field(line, end + 1);
     }
+    fields_.assign(texts_.begin(), texts_.end());
+    return true;
 }
 
 RILL_COLD csv_stream::csv_stream(const std::string& path, const csv_syntax& syntax, file_system& files)

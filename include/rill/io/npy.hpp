@@ -25,6 +25,8 @@ void write_npz(const std::string& path, const std::vector<named_array>& arrays,
 
 namespace detail {
 
+/// Reads an .npy file. Its elements are read to where the array holds them.
+any_array npy_array(const input_file& file);
 /// Reads the bytes of an .npy file.
 any_array npy_array(std::string_view bytes);
 /// Returns the bytes of an .npy file before the elements.

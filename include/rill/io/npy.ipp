@@ -139,8 +139,26 @@ inline void copy_from_fortran(const char* from, char* to, const dims& shape, std
     }
 }
 
-RILL_COLD any_array npy_array(std::string_view bytes) {
-    wire_reader from(bytes);
+/// Returns the beginning of an .npy file: at least its header, unless the file ends before.
+inline std::string npy_head(const input_file& file) {
+    constexpr std::size_t before = 12, first = 1 << 12; // bytes before a header; bytes that hold most headers
+    std::string head;
+    const auto read = [&](std::uint64_t bytes) {
+        head.resize(static_cast<std::size_t>(std::min(bytes, file.size())));
+        if (!head.empty()) file.read_at(0, head.data(), head.size());
+    };
+    read(first);
+    if (head.size() < before) return head;
+    wire_reader from(std::string_view(head).substr(8));
+    read(before + (head[6] == 1 ? from.fixed<std::uint16_t>() : from.fixed<std::uint32_t>()));
+    return head;
+}
+
+RILL_COLD any_array npy_array(std::string_view bytes) { return npy_array(memory_input(bytes)); }
+
+RILL_COLD any_array npy_array(const input_file& file) {
+    const std::string head = npy_head(file);
+    wire_reader from(head);
     if (from.left() < 10 || from.raw(6) != "\x93NUMPY") throw data_loss("it does not begin as an .npy file does");
     const int major = from.fixed<std::uint8_t>(), minor = from.fixed<std::uint8_t>();
     if (major < 1 || major > 3 || minor != 0)
@@ -159,22 +177,23 @@ RILL_COLD any_array npy_array(std::string_view bytes) {
         throw unimplemented("elements of type '" + is.descr + "'");
     const std::size_t size = size_of(type->type);
     const std::string place = "from byte " + std::to_string(begin) + " on";
-    const auto count = static_cast<std::uint64_t>(
-        with_prefix(place, [&] { return checked_count(type->type, is.shape, from.left()); }));
-    if (count * size != from.left())
-        throw data_loss(place + ": " + std::to_string(from.left()) + " bytes of " +
+    const std::uint64_t left = file.size() - begin;
+    const auto count =
+        static_cast<std::uint64_t>(with_prefix(place, [&] { return checked_count(type->type, is.shape, left); }));
+    if (count * size != left)
+        throw data_loss(place + ": " + std::to_string(left) + " bytes of " +
                         to_string(tensor_type{type->type, is.shape}));
-    const auto data = from.raw(count * size);
     any_array value(type->type, is.shape);
     auto* to = static_cast<char*>(value.mutable_data());
-    if (is.fortran && is.shape.rank > 1)
-        copy_from_fortran(data.data(), to, is.shape, size);
-    else
-        std::copy(data.begin(), data.end(), to);
+    const bool in_columns = is.fortran && is.shape.rank > 1;
+    std::string columns(in_columns ? static_cast<std::size_t>(left) : 0, '\0');
+    const std::string_view data(in_columns ? columns.data() : to, static_cast<std::size_t>(left));
+    if (left > 0) file.read_at(begin, in_columns ? columns.data() : to, data.size());
+    if (type->type == dtype::boolean) check_bools(data, begin);
+    if (in_columns) copy_from_fortran(columns.data(), to, is.shape, size);
     const std::size_t part = is_differentiable(type->type) && name[0] == 'c' ? size / 2 : size;
     if (order == '>' && part > 1)
         for (std::size_t i = 0; i < data.size(); i += part) std::reverse(to + i, to + i + part);
-    if (type->type == dtype::boolean) check_bools(data, begin);
     return value;
 }
 
@@ -294,9 +313,7 @@ inline std::string zip_bytes(const input_file& file, const zip_member& m) {
 } // namespace detail
 
 RILL_COLD any_array read_npy(const std::string& path, file_system& files) {
-    constexpr std::uint64_t most = std::uint64_t(1) << 62;
-    return detail::with_prefix("read_npy: '" + path + "'",
-                               [&] { return detail::npy_array(detail::read_whole(files, path, most)); });
+    return detail::with_prefix("read_npy: '" + path + "'", [&] { return detail::npy_array(*files.open(path)); });
 }
 
 RILL_COLD void write_npy(const std::string& path, const any_array& value, file_system& files) {

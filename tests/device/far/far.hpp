@@ -230,11 +230,17 @@ public:
                              const dims& shape, const error_site& where) {
         if (const auto here = at(on)) cpu::flat_indices(*here, at(ids), at(to), count, shape, where);
     }
+    template <class T, class I>
+    static void gather_rows(const execution_context& on, const T* table, const I* ids, T* to, index_t count,
+                            const dims& shape, index_t inner, const error_site& where) {
+        if (const auto here = at(on)) cpu::gather_rows(*here, at(table), at(ids), at(to), count, shape, inner, where);
+    }
+    static std::size_t gather_rows_scratch(index_t count) { return cpu::gather_rows_scratch(count); }
     template <combine How, class T, class I>
     static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
-                                 index_t segments, index_t inner, T empty) {
+                                 index_t segments, index_t inner, T empty, const error_site& where) {
         if (const auto here = at(on))
-            cpu::combine_segments<How>(*here, at(x), at(ids), at(to), count, segments, inner, empty);
+            cpu::combine_segments<How>(*here, at(x), at(ids), at(to), count, segments, inner, empty, where);
     }
     template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
         return cpu::combine_segments_scratch<How>(segments);

@@ -67,8 +67,9 @@ template <class T> void compile_primitives() {
     gpu::one_hot(on, ids, y, 1, 1, 1, T(1), T(0));
     gpu::fill(on, 1, y, T(1));
     gpu::flat_indices(on, ids, to, 1, dims{2}, detail::zero_division());
-    gpu::combine_segments<combine::sum>(on, x, ids, y, 1, 1, 1, T(0));
-    gpu::combine_segments<combine::max>(on, x, ids, y, 1, 1, 1, T(0));
+    gpu::gather_rows(on, x, ids, y, 1, dims{2}, 1, detail::zero_division());
+    gpu::combine_segments<combine::sum>(on, x, ids, y, 1, 1, 1, T(0), detail::zero_division());
+    gpu::combine_segments<combine::max>(on, x, ids, y, 1, 1, 1, T(0), detail::zero_division());
     gpu::gather_segments(on, x, ids, y, 1, 1);
     gpu::quantized_convolve<quint8>(on, s, nullptr, nullptr, {x, x, x, x}, nullptr);
     gpu::arg_extreme<true>(on, x, to, 1, 1, 1);

@@ -254,12 +254,21 @@ struct cpu {
         if (const index_t at = flatten_indices(ids, to, count, shape); at >= 0)
             on.refuse(where, refused_element::of(at, ids[at]));
     }
-    /// Combines slices by segment; see indexing.hpp. Ids are below `segments`, or negative. Only extremes need scratch memory.
+    /// Gathers slices by rows of indices, one per axis of `shape`. Refuses the first index outside its axis, as flat_indices does.
+    template <class T, class I>
+    static void gather_rows(const execution_context& on, const T* table, const I* ids, T* to, index_t count,
+                            const dims& shape, index_t inner, const error_site& where) {
+        if (const index_t at = rill::gather_rows(table, ids, to, count, shape, inner); at >= 0)
+            on.refuse(where, refused_element::of(at, ids[at]));
+    }
+    static std::size_t gather_rows_scratch(index_t) { return 0; }
+    /// Combines slices by segment; see indexing.hpp. Refuses the first id that is not below `segments`. Only extremes need scratch memory.
     template <combine How, class T, class I>
     static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
-                                 index_t segments, index_t inner, T empty) {
-        combine_slices<combine_rule<How>>(x, ids, to, count, segments, inner, empty,
-                                          static_cast<std::uint8_t*>(on.scratch));
+                                 index_t segments, index_t inner, T empty, const error_site& where) {
+        const index_t at = combine_slices<combine_rule<How>>(x, ids, to, count, segments, inner, empty,
+                                                             static_cast<std::uint8_t*>(on.scratch));
+        if (at >= 0) on.refuse(where, refused_element::of(at, ids[at]));
     }
     template <combine How> static std::size_t combine_segments_scratch(index_t segments) {
         return How == combine::max || How == combine::min ? static_cast<std::size_t>(segments) : 0;
@@ -278,13 +287,11 @@ struct cpu {
     }
     /// Writes the k largest elements of each row in descending order, and their indices; see top_k.hpp.
     template <class T>
-    static void top_k(const execution_context& on, const T* x, T* values, std::int32_t* ids, index_t rows,
-                      index_t columns, index_t k) {
-        largest_of_rows(x, values, ids, rows, columns, k, static_cast<std::int32_t*>(on.scratch));
+    static void top_k(const execution_context&, const T* x, T* values, std::int32_t* ids, index_t rows, index_t columns,
+                      index_t k) {
+        largest_of_rows(x, values, ids, rows, columns, k);
     }
-    static std::size_t top_k_scratch(index_t columns) {
-        return static_cast<std::size_t>(columns) * sizeof(std::int32_t);
-    }
+    static std::size_t top_k_scratch(index_t) { return 0; }
     /// Computes running sums or products along `extent`; see scan.hpp.
     template <combine How, class T>
     static void scan(const execution_context&, const T* x, T* to, index_t outer, index_t extent, index_t inner,

@@ -258,9 +258,20 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
             B::refuse_first(*here, count * shape.rank, detail::find_outside<I>{at(ids), shape}, where);
         starter::template start<I>(on, count, [&] { return detail::flat_index<I>{at(ids), at(to), shape}; });
     }
+    template <class T, class I>
+    static void gather_rows(const execution_context& on, const T* table, const I* ids, T* to, index_t count,
+                            const dims& shape, index_t inner, const error_site& where) {
+        auto* const flat = static_cast<std::int64_t*>(on.scratch);
+        flat_indices(on, ids, flat, count, shape, where);
+        gather(on, table, flat, to, 1, shape.size(), inner, count);
+    }
+    static std::size_t gather_rows_scratch(index_t count) {
+        return static_cast<std::size_t>(count) * sizeof(std::int64_t);
+    }
     template <combine How, class T, class I>
     static void combine_segments(const execution_context& on, const T* x, const I* ids, T* to, index_t count,
-                                 index_t segments, index_t inner, T empty) {
+                                 index_t segments, index_t inner, T empty, const error_site& where) {
+        check(on, ids, count, index_below<I>(segments), where);
         index_t* first = nullptr;
         if constexpr (is_extreme<How>) {
             first = static_cast<index_t*>(on.scratch);

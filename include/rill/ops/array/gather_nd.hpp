@@ -26,12 +26,11 @@ struct gather_nd_op {
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::nd_indices rows(request.inputs[0].shape, request.inputs[1].shape);
-        request.scratch_bytes = rows.scratch_bytes();
+        request.scratch_bytes = D::gather_rows_scratch(rows.count);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=](const kernel_args& a) {
-                auto* const flat = a.scratch<std::int64_t>();
-                D::flat_indices(a.on, a.in<I>(1), flat, rows.count, rows.shape, *rows.where);
-                D::gather(a.on, a.in<T>(0), flat, a.out<T>(0), 1, rows.slices, rows.inner, rows.count);
+                D::gather_rows(a.on, a.in<T>(0), a.in<I>(1), a.out<T>(0), rows.count, rows.shape, rows.inner,
+                               *rows.where);
             });
         });
     }

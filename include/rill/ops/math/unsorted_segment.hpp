@@ -83,9 +83,8 @@ template <combine How> struct unsorted_segment {
         return with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, count = ids.size(), empty = empty_of<T>(),
                            where = index_site(ids, view.extent, "segment id")](const kernel_args& a) {
-                D::check(a.on, a.in<I>(1), count, index_below<I>(view.extent), *where);
                 D::template combine_segments<How>(a.on, a.in<T>(0), a.in<I>(1), a.out<T>(0), count, view.extent,
-                                                  view.inner, empty);
+                                                  view.inner, empty, *where);
             });
         });
     }

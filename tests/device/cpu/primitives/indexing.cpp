@@ -96,6 +96,108 @@ TEST_CASE("indexing: segments are combined, and gathered back") {
     CHECK(back == slices{3, 4, 3, 4, 0, 0, 7, 8, 3, 4});
 }
 
+TEST_CASE("indexing: sums of many slices, in the order of a run first") {
+    const auto sums_are_right = [](const std::vector<int>& ids, index_t segments) {
+        std::vector<float> x, to(static_cast<std::size_t>(segments), -1.f), wanted(to.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) x.push_back(1.f / static_cast<float>(i + 3));
+        for (std::size_t i = 0; i < ids.size();) {
+            const int id = ids[i];
+            float run = x[i];
+            while (++i < ids.size() && ids[i] == id) run += x[i];
+            if (id >= 0) wanted[static_cast<std::size_t>(id)] += run;
+        }
+        const std::vector<std::int64_t> wide(ids.begin(), ids.end());
+        const auto n = static_cast<index_t>(ids.size());
+        const bool right =
+            combine_slices<sum_combine>(x.data(), ids.data(), to.data(), n, segments, 1, 0.f, nullptr) == -1 &&
+            to == wanted;
+        return right && to == wanted &&
+               combine_slices<sum_combine>(x.data(), wide.data(), to.data(), n, segments, 1, 0.f, nullptr) == -1 &&
+               to == wanted;
+    };
+    for (const std::size_t n : {0u, 1u, 63u, 64u, 65u, 128u, 129u, 1000u}) {
+        std::vector<int> mixed, sorted, runs, sparse;
+        for (std::size_t i = 0; i < n; ++i) {
+            mixed.push_back(static_cast<int>(i * 7919 % 50));
+            sorted.push_back(static_cast<int>(i * 50 / n));
+            runs.push_back(static_cast<int>(i * i / 90 * 31 % 50));
+            sparse.push_back(i % 70 == 7 ? -1 - static_cast<int>(i) : static_cast<int>(i % 50));
+        }
+        for (const auto& ids : {mixed, sorted, runs, sparse}) CHECK(sums_are_right(ids, 50));
+    }
+}
+
+TEST_CASE("indexing: the first id that is not below the number of segments") {
+    const auto refused = [](const std::vector<int>& ids, index_t segments, index_t inner) {
+        const std::vector<float> x(ids.size() * 3, 1.f);
+        std::vector<float> to(static_cast<std::size_t>(segments * inner));
+        std::vector<std::uint8_t> seen(to.size());
+        const auto n = static_cast<index_t>(ids.size());
+        const auto at = combine_slices<sum_combine>(x.data(), ids.data(), to.data(), n, segments, inner, 0.f, nullptr);
+        const auto of_extremes =
+            combine_slices<max_combine>(x.data(), ids.data(), to.data(), n, segments, inner, 0.f, seen.data());
+        return at == of_extremes ? at : -2;
+    };
+    std::vector<int> ids(200);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int>(i % 9);
+    for (const index_t inner : {1, 3}) {
+        CHECK(refused(ids, 9, inner) == -1);
+        CHECK(refused(ids, 8, inner) == 8);
+        for (const std::size_t at : {0u, 63u, 64u, 130u, 199u}) {
+            auto bad = ids;
+            bad[at] = std::numeric_limits<int>::max();
+            bad[199] = 9;
+            CHECK(refused(bad, 9, inner) == static_cast<index_t>(at));
+        }
+        CHECK(refused({0}, 0, inner) == 0);
+        CHECK(refused({-3, -1}, 0, inner) == -1);
+    }
+}
+
+TEST_CASE("indexing: slices chosen by rows of indices") {
+    const auto check = [](const dims& shape, index_t inner, index_t count, auto id) {
+        using I = decltype(id);
+        std::vector<float> table(static_cast<std::size_t>(shape.size() * inner));
+        std::iota(table.begin(), table.end(), 1.f);
+        std::vector<I> ids;
+        std::vector<float> wanted;
+        for (index_t k = 0; k < count; ++k) {
+            index_t at = 0;
+            for (int j = 0; j < shape.rank; ++j) {
+                ids.push_back(static_cast<I>((k * 37 + j * 11) % shape[j]));
+                at = at * shape[j] + static_cast<index_t>(ids.back());
+            }
+            for (index_t i = 0; i < inner; ++i) wanted.push_back(table[static_cast<std::size_t>(at * inner + i)]);
+        }
+        std::vector<float> to(wanted.size());
+        CHECK(gather_rows(table.data(), ids.data(), to.data(), count, shape, inner) == -1);
+        CHECK(to == wanted);
+        for (const std::size_t bad : {std::size_t(0), ids.size() / 2, ids.size() - 1})
+            for (const I value : {I(-1), static_cast<I>(shape[static_cast<int>(bad) % shape.rank]),
+                                  std::numeric_limits<I>::min(), std::numeric_limits<I>::max()}) {
+                auto outside = ids;
+                outside[bad] = value;
+                CHECK(gather_rows(table.data(), outside.data(), to.data(), count, shape, inner) ==
+                      static_cast<index_t>(bad));
+            }
+    };
+    for (const index_t count : {1, 1024, 2500}) {
+        check({10}, 1, count, int());
+        check({10, 7}, 1, count, int());
+        check({10, 7}, 3, count, std::int64_t());
+        check({10, 7, 2}, 1, count, std::int64_t());
+        check({2, 3, 4, 5}, 2, count, int());
+    }
+    const std::string words[] = {"a", "b"};
+    std::string out[2];
+    CHECK(gather_rows(words, std::vector<int>{1, 0}.data(), out, 2, {2}, 1) == -1);
+    CHECK(out[0] + out[1] == "ba");
+    float all[] = {1, 2, 3, 4};
+    float to[4] = {};
+    CHECK(gather_rows(all, static_cast<const int*>(nullptr), to, 2, {}, 2) == -1); // rows without indices: the table
+    CHECK(to[3] == 2.f);
+}
+
 TEST_CASE("indexing: where extremes are") {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> x{1, 3, 3, 0, 0, 2, nan, 5, 1};
