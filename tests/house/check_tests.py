@@ -58,7 +58,7 @@ COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/matrix_inverse"
 COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/matrix_diag" for op in ("diag", "matrix_band_part", "matrix_transpose")}
 COVERED_BY |= {f"ops/linalg/{op}": "ops/linalg/svd" for op in ("norm", "qr", "self_adjoint_eig")}
 COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/matrix_inverse"
-               for part in ("lu", "matrices", "row_updates", "triangular")}
+               for part in ("block_updates", "lu", "matrices", "row_updates", "triangular")}
 COVERED_BY |= {f"device/cpu/linalg/{part}": "ops/linalg/svd" for part in ("lapack", "qr", "self_adjoint_eig", "svd")}
 COVERED_BY |= {part: "ops/quantized/quantize"
                for part in ("ops/quantized/quantized_conv2d", "ops/quantized/fake_quant", "device/quantization",

@@ -100,14 +100,58 @@ TEMPLATE_TEST_CASE("matrix_inverse and its kin: residuals", "", float, double) {
             check_values<TestType>(r, shape, 3);
 }
 
+TEMPLATE_TEST_CASE("matrix_inverse and its kin: residuals of matrices that are computed by blocks", "", float, double) {
+    for (const value_row& r : value_rows) {
+        check_values<TestType>(r, {64, 64}, 1);
+        check_values<TestType>(r, {2, 97, 97}, 70);
+        check_values<TestType>(r, {160, 160}, 33);
+    }
+}
+
+TEST_CASE("matrix_inverse and its kin: determinants and faults of matrices that are computed by blocks") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto a = any_placeholder("a", dtype::float64), b = any_placeholder("b", dtype::float64);
+    constexpr index_t n = 100;
+    const auto with = [](const any_array& x, index_t row, index_t column, double v) {
+        const auto from = x.elements<double>();
+        any_array y(dtype::float64, x.shape());
+        std::copy(from.begin(), from.end(), static_cast<double*>(y.mutable_data()));
+        static_cast<double*>(y.mutable_data())[row * n + column] = v;
+        return y;
+    };
+    // ones that cycle through the rows: an odd permutation, since the number of rows is even
+    any_array turned(dtype::float64, {n, n});
+    for (index_t i = 0; i < n * n; ++i) static_cast<double*>(turned.mutable_data())[i] = (i / n + 1) % n == i % n;
+    const any_tensor determinant = matrix_determinant(a), inverse = matrix_inverse(a), factor = cholesky(a);
+    CHECK(op_test::reals(op_test::run(s, determinant, {a}, {turned})) == std::vector<double>{-1});
+    CHECK(op_test::reals(op_test::run(s, any_tensor(matmul(a, inverse)), {a}, {turned})) ==
+          op_test::reals(op_test::run(s, any_tensor(eye<double>(n)), {}, {})));
+    const auto singular = with(turned, n - 2, n - 1, 0);
+    CHECK(op_test::reals(op_test::run(s, determinant, {a}, {singular})) == std::vector<double>{0});
+    CHECK_THROWS_WITH(op_test::run(s, inverse, {a}, {singular}), contains("is singular"));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto definite = positive<double>({n, n}, n);
+    CHECK_THROWS_WITH(op_test::run(s, inverse, {a}, {with(definite, 70, 80, nan)}), contains("holds a NaN"));
+    CHECK_THROWS_WITH(op_test::run(s, factor, {a}, {with(definite, 80, 70, nan)}), contains("holds a NaN"));
+    CHECK_THROWS_WITH(op_test::run(s, factor, {a}, {with(definite, 80, 80, -1)}), contains("not positive definite"));
+    CHECK(op_test::reals(op_test::run(s, factor, {a}, {with(definite, 70, 80, nan)})) == // this half is not read
+          op_test::reals(op_test::run(s, factor, {a}, {definite})));
+    CHECK_THROWS_WITH(op_test::run(s, matrix_triangular_solve(a, b), {a, b}, {with(definite, 70, 70, 0), definite}),
+                      contains("singular"));
+}
+
 TEST_CASE("matrix_inverse: batches shared by threads are those of one thread") {
     const graph g;
     const graph_scope here(g);
     const auto a = any_placeholder("a", dtype::float64);
     const any_tensor y = matrix_inverse(a);
-    const auto at = drawn<double>({64, 20, 20});
     const session alone(g, {.intra_op_threads = 1}), shared(g, {.intra_op_threads = 3});
-    CHECK(op_test::reals(op_test::run(alone, y, {a}, {at})) == op_test::reals(op_test::run(shared, y, {a}, {at})));
+    for (const dims& shape : {dims{64, 20, 20}, dims{5, 90, 90}}) {
+        const auto at = drawn<double>(shape);
+        CHECK(op_test::reals(op_test::run(alone, y, {a}, {at})) == op_test::reals(op_test::run(shared, y, {a}, {at})));
+    }
 }
 
 TEST_CASE("matrix_determinant: values, and of logarithms") {

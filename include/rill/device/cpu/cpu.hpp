@@ -115,13 +115,9 @@ struct cpu {
     template <class Q>
     static void quantized_convolve(const execution_context& on, const convolution_shape& s, const Q* x, const Q* f,
                                    const std::array<const float*, 4>& ranges, qint32* y) {
-        convolve_quantized(s, x, f, {*ranges[0], *ranges[1]}, {*ranges[2], *ranges[3]}, y,
-                           static_cast<std::int32_t*>(on.scratch), on.pool);
+        convolve_quantized(s, x, f, {*ranges[0], *ranges[1]}, {*ranges[2], *ranges[3]}, y, on.scratch, on.pool);
     }
-    static std::size_t quantized_scratch(const convolution_shape& s) {
-        const index_t factors = s.window.positions() * s.in * s.out;
-        return static_cast<std::size_t>(std::max<index_t>(factors, 1)) * sizeof(std::int32_t);
-    }
+    static std::size_t quantized_scratch(const convolution_shape& s) { return quantized_scratch_bytes(s); }
     /// Convolves each channel with its own filters [size…, channels, multiples]. Only the gradient by the filter needs scratch memory.
     template <class T>
     static void depthwise_convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f,
