@@ -141,6 +141,9 @@ template <class T> bool is_implicit(convolution_part part, const convolution_sha
         if (part == convolution_part::input &&
             !std::ranges::all_of(s.window.axis, [](const window_axis& a) { return a.stride == 1; }))
             return false;
+        // measured: a large filter takes longer to turn than its few windows gain
+        constexpr index_t large = (4 << 20) / static_cast<index_t>(sizeof(T));
+        if (part == convolution_part::input && patch * s.out > large && windows < 1024) return false;
         if (part == convolution_part::filter && ay.out * ax.out < 64) return false; // its sums would be too short
         return ax.dilation == 1 && ax.stride <= ax.size && ay.stride <= ay.size && patch <= longest_sum;
     } else {
