@@ -75,11 +75,12 @@ template <class T> int kernel_for(int columns) {
 }
 
 /// Returns the kernel for 2^log_rows rows.
-template <class T> tile_function<T> tile_for(int log_rows, int columns) {
+template <class T, bool Gathers = false> tile_function<T> tile_for(int log_rows, int columns) {
     static constexpr auto of_rows = []<int Rows>(std::integral_constant<int, Rows>) {
-        return std::array<tile_function<T>, 6>{&gemm_tile<T, Rows, 1, false>::run, &gemm_tile<T, Rows, 1, true>::run,
-                                               &gemm_tile<T, Rows, 2, false>::run, &gemm_tile<T, Rows, 2, true>::run,
-                                               &gemm_tile<T, Rows, 3, false>::run, &gemm_tile<T, Rows, 3, true>::run};
+        return std::array<tile_function<T>, 6>{
+            &gemm_tile<T, Rows, 1, false>::template run<Gathers>, &gemm_tile<T, Rows, 1, true>::template run<Gathers>,
+            &gemm_tile<T, Rows, 2, false>::template run<Gathers>, &gemm_tile<T, Rows, 2, true>::template run<Gathers>,
+            &gemm_tile<T, Rows, 3, false>::template run<Gathers>, &gemm_tile<T, Rows, 3, true>::template run<Gathers>};
     };
     static constexpr std::array<std::array<tile_function<T>, 6>, 4> all{
         of_rows(std::integral_constant<int, 1>{}), of_rows(std::integral_constant<int, 2>{}),
@@ -87,12 +88,15 @@ template <class T> tile_function<T> tile_for(int log_rows, int columns) {
     return all[log_rows][kernel_for<T>(columns)];
 }
 /// Returns the kernel for tiles of full height that copies its part of b.
-template <class T> tile_function<T> copying_tile_for(int columns) {
+template <class T, bool Gathers = false> tile_function<T> copying_tile_for(int columns) {
     constexpr int rows = tile_shape<T>::rows;
     static constexpr std::array<tile_function<T>, 6> all{
-        &gemm_tile<T, rows, 1, false>::run_copying, &gemm_tile<T, rows, 1, true>::run_copying,
-        &gemm_tile<T, rows, 2, false>::run_copying, &gemm_tile<T, rows, 2, true>::run_copying,
-        &gemm_tile<T, rows, 3, false>::run_copying, &gemm_tile<T, rows, 3, true>::run_copying};
+        &gemm_tile<T, rows, 1, false>::template run_copying<Gathers>,
+        &gemm_tile<T, rows, 1, true>::template run_copying<Gathers>,
+        &gemm_tile<T, rows, 2, false>::template run_copying<Gathers>,
+        &gemm_tile<T, rows, 2, true>::template run_copying<Gathers>,
+        &gemm_tile<T, rows, 3, false>::template run_copying<Gathers>,
+        &gemm_tile<T, rows, 3, true>::template run_copying<Gathers>};
     return all[kernel_for<T>(columns)];
 }
 
@@ -153,6 +157,36 @@ template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) 
     o.c_row = s.n;
     o.add = false;
     return o;
+}
+
+/// Computes c, or adds to it, from rows of a that lie at `offsets`; o says how k walks over a. `o.copy` has room for the columns of one
+/// tile, which the first tile copies for the others.
+template <class T>
+void gathered_product(tile_operands<T> o, const std::int64_t* offsets, std::int64_t m, const T* b, std::int64_t n,
+                      T* c, const product_epilogue<T>& last) {
+    constexpr std::int64_t rows = tile_shape<T>::rows;
+    o.c_row = n;
+    for (std::int64_t j = 0; j < n; j += o.columns) {
+        o.columns = next_columns<T>(n - j);
+        o.last = last.from_column(j);
+        o.b = b + j;
+        o.b_step = n;
+        std::int64_t done = 0;
+        if (m > rows) {
+            o.row_offsets = offsets;
+            o.c = c + j;
+            copying_tile_for<T, true>(o.columns)(o);
+            o.b = o.copy;
+            o.b_step = registers_for<T>(o.columns) * tile_shape<T>::lanes;
+            done = rows;
+        }
+        for_strips<T>(m - done, [&](std::int64_t i, std::int64_t strips, int log_rows) {
+            o.row_offsets = offsets + done + i;
+            o.c = c + (done + i) * n + j;
+            o.strips = strips;
+            tile_for<T, true>(log_rows, o.columns)(o);
+        });
+    }
 }
 
 /// Computes a part of c; reads both operands in place.

@@ -26,6 +26,11 @@ template <class T> struct tile_operands {
     bool add;                 // to c, instead of overwriting it
     product_epilogue<T> last; // epilogue of these columns
     T* copy = nullptr;        // run_copying: destination of the part of b that it reads, in whole registers
+
+    // gathering tiles: the rows of a lie at these offsets, and k is walked in `runs` of k steps. `next_run` leads from the end of a run
+    // in a to the start of the next one.
+    const std::int64_t* row_offsets = nullptr;
+    std::int64_t runs = 1, next_run = 0;
 };
 
 /// The largest tile. Its sums, a row of b and one element of a fill the 32 or 16 registers.
@@ -52,36 +57,49 @@ template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
         row_of_sums row[Rows];
     };
 
-    RILL_NO_INLINE static void run(const tile_operands<T>& operands) {
-        const tile_operands<T> o = operands; // a copy: for all the compiler knows, stores to c could change `operands`
-        const T* a = o.a;
+    /// Computes strips of tiles. If the tile gathers, the rows of a lie at row_offsets.
+    template <bool Gathers = false> RILL_NO_INLINE static void run(const tile_operands<T>& operands) {
+        tile_operands<T> o = operands; // a copy: for all the compiler knows, stores to c could change `operands`
         T* c = o.c;
-        for (std::int64_t strip = 0; strip < o.strips; ++strip, a += Rows * o.a_row, c += Rows * o.c_row)
-            run<false>(o, a, c, each_row{}, each_vector{});
+        for (std::int64_t strip = 0; strip < o.strips; ++strip, c += Rows * o.c_row) {
+            compute<false, Gathers>(o, c, each_row{}, each_vector{});
+            if constexpr (Gathers)
+                o.row_offsets += Rows;
+            else
+                o.a += Rows * o.a_row;
+        }
     }
     /// Computes one tile and leaves a copy of its part of b for the tiles below it.
-    RILL_NO_INLINE static void run_copying(const tile_operands<T>& operands) {
+    template <bool Gathers = false> RILL_NO_INLINE static void run_copying(const tile_operands<T>& operands) {
         const tile_operands<T> o = operands;
-        run<true>(o, o.a, o.c, each_row{}, each_vector{});
+        compute<true, Gathers>(o, o.c, each_row{}, each_vector{});
     }
 
 private:
-    template <bool Copies, std::size_t... R, std::size_t... J>
-    RILL_FN static void run(const tile_operands<T>& o, const T* a, T* c, std::index_sequence<R...>,
-                            std::index_sequence<J...> all) {
+    template <bool Copies, bool Gathers, std::size_t... R, std::size_t... J>
+    RILL_FN static void compute(const tile_operands<T>& o, T* c, std::index_sequence<R...>,
+                                std::index_sequence<J...> all) {
         sums sum;
         ((sum.row[R] = ((void)R, row_of_sums{{((void)J, V(T(0)))...}})), ...);
-        const T* b = o.b;
+        const T *a = o.a, *b = o.b;
         [[maybe_unused]] T* copy = o.copy;
-        for (std::int64_t l = o.k; l > 0; --l) {
-            const row_of_sums right{{load<J>(b, o.columns)...}};
-            if constexpr (Copies) {
-                (right.v[J].store(copy + J * lanes), ...);
-                copy += Vectors * lanes;
+        if constexpr (Gathers) { // one pointer per row and one index for all
+            const T* const row[] = {a + o.row_offsets[R]...};
+            std::int64_t at = 0;
+            for (std::int64_t run = o.runs; run > 0; --run, at += o.next_run)
+                for (std::int64_t l = o.k; l > 0; --l) {
+                    const row_of_sums right = row_of<Copies>(b, copy, o.columns, all);
+                    (add_products(sum.row[R], row[R][at], right, all), ...);
+                    at += o.a_step;
+                    b += o.b_step;
+                }
+        } else {
+            for (std::int64_t l = o.k; l > 0; --l) {
+                const row_of_sums right = row_of<Copies>(b, copy, o.columns, all);
+                (add_products(sum.row[R], a[static_cast<std::int64_t>(R) * o.a_row], right, all), ...);
+                a += o.a_step;
+                b += o.b_step;
             }
-            (add_products(sum.row[R], a[static_cast<std::int64_t>(R) * o.a_row], right, all), ...);
-            a += o.a_step;
-            b += o.b_step;
         }
         // all of c is read before it is written: a short row would wait for the overlapping store of the row above
         const auto at = [&](std::size_t row) { return c + static_cast<std::int64_t>(row) * o.c_row; };
@@ -89,6 +107,16 @@ private:
         if (o.last.row) (add_row(sum.row[R], o.last.row, o.columns, all), ...);
         if (o.last.rectified) (rectify(sum.row[R], all), ...);
         (store_row(sum.row[R], at(R), o.columns, all), ...);
+    }
+    /// Loads a row of b, and appends it to the copy.
+    template <bool Copies, std::size_t... J>
+    RILL_FN static row_of_sums row_of(const T* b, [[maybe_unused]] T*& copy, int columns, std::index_sequence<J...>) {
+        const row_of_sums right{{load<J>(b, columns)...}};
+        if constexpr (Copies) {
+            (right.v[J].store(copy + J * lanes), ...);
+            copy += Vectors * lanes;
+        }
+        return right;
     }
     template <std::size_t... J>
     RILL_FN static void add_products(row_of_sums& sum, T left, const row_of_sums& right, std::index_sequence<J...>) {

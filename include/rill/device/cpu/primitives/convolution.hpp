@@ -5,10 +5,12 @@
 #include <cstddef>
 
 #include <rill/device/cpu/gemm/gemm.hpp>
+#include <rill/device/cpu/primitives/implicit_convolution.hpp>
 #include <rill/device/cpu/primitives/windows.hpp>
 
-// Convolutions as matrix products. The windows of an image are the rows of a matrix of patches, [windows, positions × channels]. The
-// matrix is copied and multiplied in blocks that fit the L2 cache. A window of one pixel needs no copy.
+// Convolutions as matrix products. The windows of an image are the rows of a matrix of patches, [windows, positions × channels]. Most are
+// multiplied without that matrix, see implicit_convolution.hpp. For the others, the matrix is copied and multiplied in blocks that fit the
+// L2 cache. A window of one pixel needs no copy.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -150,6 +152,13 @@ private:
     }
 };
 
+/// Returns true if a convolution needs neither patches nor a library.
+template <class T> bool needs_no_patches(convolution_part part, const convolution_shape& s) {
+    if (is_plain_product(s.window) || !is_implicit<T>(part, s)) return false;
+    const convolution_plan<T> plan(part, s, 1);
+    return !library_serves<T>(plan.rows, s.out, plan.patch);
+}
+
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
@@ -158,6 +167,9 @@ namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 template <class T>
 std::size_t convolution_scratch_bytes(convolution_part part, const convolution_shape& s, int threads) {
     const index_t all = s.window.batch * s.window.windows();
+    if constexpr (detail::has_tiles<T>)
+        if (detail::needs_no_patches<T>(part, s))
+            return detail::implicit_convolution<T>(part, s, threads).scratch_bytes();
     if (!detail::is_plain_product(s.window)) return detail::convolution_plan<T>(part, s, threads).scratch_bytes();
     switch (part) {
     case convolution_part::forward: return gemm_scratch_bytes<T>(false, false, all, s.out, s.in, threads);
@@ -170,6 +182,8 @@ std::size_t convolution_scratch_bytes(convolution_part part, const convolution_s
 /// Returns true if several threads share a convolution.
 template <class T> bool convolution_uses_threads(convolution_part part, const convolution_shape& s, int threads) {
     const index_t all = s.window.batch * s.window.windows();
+    if constexpr (detail::has_tiles<T>)
+        if (detail::needs_no_patches<T>(part, s)) return detail::implicit_convolution<T>(part, s, threads).threads > 1;
     if (!detail::is_plain_product(s.window)) return detail::convolution_plan<T>(part, s, threads).threads > 1;
     return threads > 1 && detail::product_is_shared<T>({false, false, all, s.out, s.in}, threads);
 }
@@ -179,6 +193,9 @@ template <class T> bool convolution_uses_threads(convolution_part part, const co
 template <class T>
 void convolve(const convolution_shape& s, const T* x, const T* f, T* y, void* scratch, thread_pool* pool = nullptr,
               const product_epilogue<T>& last = {}) {
+    if constexpr (detail::has_tiles<T>)
+        if (constexpr auto part = convolution_part::forward; detail::needs_no_patches<T>(part, s))
+            return detail::implicit_convolution<T>(part, s, pool).forward(x, f, y, scratch, pool, last);
     const index_t all = s.window.batch * s.window.windows();
     if (detail::is_plain_product(s.window))
         return gemm<T>(false, false, all, s.out, s.in, x, f, y, scratch, pool, last);
@@ -198,6 +215,9 @@ void convolve(const convolution_shape& s, const T* x, const T* f, T* y, void* sc
 template <class T>
 void convolve_input(const convolution_shape& s, const T* f, const T* g, T* dx, void* scratch,
                     thread_pool* pool = nullptr) {
+    if constexpr (detail::has_tiles<T>)
+        if (constexpr auto part = convolution_part::input; detail::needs_no_patches<T>(part, s))
+            return detail::implicit_convolution<T>(part, s, pool).input(f, g, dx, scratch, pool);
     const index_t each = s.window.windows(), all = s.window.batch * each;
     if (detail::is_plain_product(s.window)) return gemm<T>(false, true, all, s.in, s.out, g, f, dx, scratch, pool);
     const detail::convolution_plan<T> plan(convolution_part::input, s, pool ? pool->threads() : 1);
@@ -222,6 +242,9 @@ template <class T>
 void convolve_filter(const convolution_shape& s, const T* x, const T* g, T* df, void* scratch,
                      thread_pool* pool = nullptr) {
     using C = compute_type<T>;
+    if constexpr (detail::has_tiles<T>)
+        if (constexpr auto part = convolution_part::filter; detail::needs_no_patches<T>(part, s))
+            return detail::implicit_convolution<T>(part, s, pool).by_filter(x, g, df, scratch, pool);
     const index_t all = s.window.batch * s.window.windows();
     if (detail::is_plain_product(s.window)) return gemm<T>(true, false, s.in, s.out, all, x, g, df, scratch, pool);
     const detail::convolution_plan<T> plan(convolution_part::filter, s, pool ? pool->threads() : 1);

@@ -161,11 +161,30 @@ template <class T>
 void max_of_windows_gradient(const window_shape& w, index_t channels, const T* x, const T* y, const T* g, T* dx,
                              thread_pool* pool = nullptr) {
     using namespace detail;
+    using C = compute_type<T>;
     const index_t pixels = w.pixels() * channels;
     share_windows(w.batch, work_of_image(w, channels), pool, [&](index_t image, index_t end) {
         std::fill_n(dx + image * pixels, (end - image) * pixels, T(0));
-        each_largest(w, channels, x, y, image, end, [&](index_t from, index_t to) {
-            dx[from] = static_cast<T>(static_cast<compute_type<T>>(dx[from]) + static_cast<compute_type<T>>(g[to]));
+        each_window_of_images(w, image, end, [&](index_t at, const placed_window& window) {
+            each_chunk(channels, [&](index_t c, auto count) { // without branches, so that channels share registers
+                C wanted[channel_chunk], left[channel_chunk]; // `left` is 0 once the gradient has been added
+                for (int i = 0; i < count; ++i) {
+                    wanted[i] = static_cast<C>(y[at * channels + c + i]);
+                    left[i] = static_cast<C>(g[at * channels + c + i]);
+                }
+                window.each([&](index_t pixel, index_t) {
+                    const T* const from = x + pixel * channels + c;
+                    T* const to = dx + pixel * channels + c;
+                    C sum[channel_chunk];
+                    for (int i = 0; i < count; ++i) {
+                        const C v = static_cast<C>(from[i]);
+                        const bool hit = (v == wanted[i]) | (is_missing(v) & is_missing(wanted[i]));
+                        sum[i] = hit ? left[i] : C(0);
+                        left[i] = hit ? C(0) : left[i];
+                    }
+                    for (int i = 0; i < count; ++i) to[i] = static_cast<T>(static_cast<C>(to[i]) + sum[i]);
+                });
+            });
         });
     });
 }
