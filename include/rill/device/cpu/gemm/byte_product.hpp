@@ -268,7 +268,7 @@ inline void multiply_byte_rows(const byte_product_memory& memory, index_t row, i
     o.a_row = memory.groups;
     o.b_vector = memory.groups * shape::lanes;
     o.y_row = n;
-    for (index_t g = 0; g == 0 || g < memory.groups; g += shape::most_groups) {
+    for (index_t g = 0; g < memory.groups; g += shape::most_groups) {
         o.groups = std::min(shape::most_groups, memory.groups - g);
         for (index_t j = 0; j < n; j += shape::vectors * shape::lanes) {
             o.columns = std::min(shape::vectors * shape::lanes, n - j);
@@ -292,6 +292,10 @@ template <class Q>
 void multiply_bytes(index_t m, index_t n, index_t k, const Q* x, const Q* f, std::uint32_t x0, std::uint32_t f0,
                     qint32* y, void* scratch, thread_pool* pool) {
     using shape = byte_tile_shape;
+    if (k == 0) { // empty operands may be null
+        std::fill_n(y, m * n, qint32{});
+        return;
+    }
     const byte_product_memory memory(m, n, k, scratch);
     const std::uint32_t left_zero = left_bytes<Q>::zero_point(x0), right_zero = right_bytes<Q>::zero_point(f0);
     share_windows(memory.columns / shape::lanes, k * shape::lanes, pool, [&](index_t from, index_t end) {
