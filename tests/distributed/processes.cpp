@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tasks in processes of their own, which are killed, frozen and started again. The test program starts itself as a parameter server.
 #include <chrono>
-#include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include <rill/distributed.hpp>
@@ -16,6 +13,7 @@
 
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
+#include "distributed/watchdog.hpp"
 #include "seeds.hpp"
 
 #if RILL_WITH_ZMQ && defined(__linux__)
@@ -122,35 +120,6 @@ TEST_CASE("processes: one that stands still is given up in time, and no step run
     const auto after = all.open().run(all.count);
     CHECK((after == done || after == done + 1)); // the step that failed has run once or not at all
 }
-
-/// Ends the program with a message unless the call that it watches has ended in time: a test that hangs says where.
-class watchdog {
-public:
-    explicit watchdog(std::string what, std::chrono::seconds patience = 40s)
-        : what_(std::move(what)), thread_([this, patience] {
-              std::unique_lock lock(mutex_);
-              if (ended_.wait_for(lock, patience, [&] { return has_ended_; })) return;
-              std::fprintf(stderr, "watchdog: '%s' has not ended after %d s\n", what_.c_str(),
-                           static_cast<int>(patience.count()));
-              std::abort();
-          }) {}
-    watchdog(const watchdog&) = delete;
-    ~watchdog() {
-        {
-            const std::lock_guard lock(mutex_);
-            has_ended_ = true;
-        }
-        ended_.notify_one();
-        thread_.join();
-    }
-
-private:
-    const std::string what_;
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    bool has_ended_ = false;
-    std::thread thread_;
-};
 
 TEST_CASE("processes: a task of the clusters of other tests", "[.]") {
     const char *const addresses = std::getenv("RILL_TEST_TASKS"), *const job = std::getenv("RILL_TEST_JOB"),

@@ -19,6 +19,9 @@
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
 #include "distributed/eventually.hpp"
+#if RILL_WITH_ZMQ
+#include "distributed/lossy_net.hpp"
+#endif
 #include "distributed/simulated_cluster.hpp"
 #if RILL_WITH_ZMQ && defined(__linux__)
 #include "distributed/tcp_relay.hpp"
@@ -375,39 +378,6 @@ TEST_CASE("server: a task that does not start ends the run in time, by name") {
 }
 
 #if RILL_WITH_ZMQ
-
-/// A network that loses one message of `one_in`.
-class lossy_net final : public transport {
-public:
-    lossy_net(std::uint64_t seed, std::size_t one_in) : draws_(seed), one_in_(one_in) {}
-
-    std::string listen(const std::string& address, receiver f) override { return inner_.listen(address, std::move(f)); }
-    connection connect(const std::string& address, receiver f, const std::string& peer) override {
-        return inner_.connect(address, std::move(f), peer);
-    }
-    void send(connection to, message_parts message) override {
-        {
-            const std::lock_guard lock(mutex_);
-            ++sent;
-            if (draws_(one_in_) == 0) {
-                ++lost;
-                return;
-            }
-        }
-        inner_.send(to, std::move(message));
-    }
-    void disconnect(connection c) noexcept override { inner_.disconnect(c); }
-    void close() noexcept override { inner_.close(); }
-    bool needs_checksums() const noexcept override { return inner_.needs_checksums(); }
-
-    std::size_t sent = 0, lost = 0;
-
-private:
-    zmq_transport inner_;
-    std::mutex mutex_;
-    seeds::draws draws_;
-    const std::size_t one_in_;
-};
 
 TEST_CASE("server: G6: over a network that loses messages every update runs once") {
     const auto at = free_addresses(2);

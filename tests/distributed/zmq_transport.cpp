@@ -12,6 +12,9 @@
 
 #include "../../examples/child_process.hpp"
 #include "catch.hpp"
+#if RILL_WITH_ZMQ && defined(__linux__)
+#include "distributed/tcp_relay.hpp"
+#endif
 #include "io/temporary.hpp"
 #include "seeds.hpp"
 #include "watched.hpp"
@@ -84,7 +87,7 @@ TEST_CASE("zmq transport: parts arrive as they were sent, long ones in frames") 
     const auto address =
         b.listen("tcp://127.0.0.1:0", [&](transport::connection, message_parts m) { got.set(std::move(m)); });
     const auto to = a.connect(address, [](auto, auto) {});
-    a.send(to, text("first")); // messages that are so long do not wait for a connection
+    a.send(to, text("first"));
     CHECK(got.comes([](const message_parts& m) { return m.size() == 1; }));
     a.send(to, sent);
     REQUIRE(got.comes([&](const message_parts& m) { return m.size() == sent.size(); }));
@@ -120,6 +123,32 @@ TEST_CASE("zmq transport: a peer that comes later, and one that comes again") {
         b.send(1, text("dropped"));
     }
 }
+
+#if defined(__linux__)
+TEST_CASE("zmq transport: connections that end while messages of many parts arrive") {
+    constexpr std::size_t parts = 31, at_once = 200;
+    constexpr int cuts = 20;
+    zmq_transport b, a;
+    const auto address = b.listen("127.0.0.1:0", [&](transport::connection from, auto) {
+        const message_parts many(parts, message_part(std::string("part")));
+        for (std::size_t i = 0; i < at_once; ++i) b.send(from, many);
+    });
+    tcp_relay relay(std::stoi(address.substr(address.rfind(':') + 1)), 1, 100'000);
+    watched<std::size_t> messages;
+    std::atomic<bool> is_whole{true};
+    const auto to = a.connect("127.0.0.1:" + std::to_string(relay.port()), [&](auto, const message_parts& m) {
+        if (m.size() != parts) is_whole = false;
+        messages.change([](std::size_t& n) { ++n; });
+    });
+    for (int tries = 0; tries < 10000 && relay.cuts() < cuts; ++tries) {
+        const auto before = messages.now();
+        a.send(to, text("more"));
+        messages.comes([&](std::size_t n) { return n > before; }, 10ms); // unless the connection has ended
+    }
+    CHECK(relay.cuts() >= cuts);
+    CHECK(is_whole);
+}
+#endif
 
 TEST_CASE("zmq transport: a task may listen at two addresses") {
     record first, second;

@@ -36,6 +36,7 @@ TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on th
                         "distributed/processes": "tasks in processes of their own, of all headers",
                         "distributed/simulated_training": "training in the simulator, with tasks that die",
                         "distributed/faults": "training by processes that are killed",
+                        "distributed/worker_processes": "training by processes, one of which dies in a round or which are slow at random",
                         "distributed/training": "sync_replicas and monitored_session across tasks",
                         "session/random_sessions": "an attack on sessions by threads, of all headers"}
 # one test file for a family of ops
@@ -108,6 +109,7 @@ COVERED_BY |= {"train/activation": "train/layers", "train/unnamed_layer": "train
 SLEEPS = {"distributed/eventually": "the loop for facts of the system that wake no one: threads that end, files that close",
           "distributed/faults": "processes that are killed, frozen and slow",
           "distributed/processes": "processes that stand still for a time",
+          "distributed/worker_processes": "workers whose steps take a random time",
           "distributed/zmq_transport": "that nothing comes through a socket in a time",
           "train/saver": "processes that are killed at moments of a save"}
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\(")

@@ -46,7 +46,7 @@ struct zmq_transport::state {
         bool has_input = true;                    // possibly: a sender may have consumed the notification
         connection number = 0;                    // of a connecting socket
         std::map<std::string, connection> routes; // of a listening socket
-        std::deque<message_parts> waiting;        // until the connection is made
+        std::deque<message_parts> waiting;        // until ZeroMQ has room
         std::size_t waiting_bytes = 0;
     };
     /// A peer that has connected.
@@ -78,12 +78,12 @@ struct zmq_transport::state {
         auto made = std::make_shared<socket>(context, type);
         made->receive = std::make_shared<const receiver>(std::move(f));
         auto& s = made->at;
+        // `immediate` stays off. With it, ZeroMQ aborts if a connection ends between two frames that are read (fq.cpp, !_more).
         constexpr int waiting_messages = 1000;
         s.set(zmq::sockopt::linger, 300);
         s.set(zmq::sockopt::sndhwm, waiting_messages);
         s.set(zmq::sockopt::rcvhwm, waiting_messages);
         s.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(detail::longest_frame));
-        s.set(zmq::sockopt::immediate, true);
         s.set(zmq::sockopt::heartbeat_ivl, 1000);
         s.set(zmq::sockopt::heartbeat_timeout, 3000);
         s.set(zmq::sockopt::heartbeat_ttl, 3000);
@@ -228,7 +228,7 @@ struct zmq_transport::state {
         return true;
     }
 
-    /// Keeps a message until the connection is made. Large ones are dropped, since their sender sends them again.
+    /// Keeps a message until ZeroMQ has room for it. Large ones are dropped, since their sender sends them again.
     void keep(socket& s, const message_parts& parts) {
         constexpr std::size_t most = 1 << 18;
         std::size_t bytes = 0;
