@@ -172,8 +172,8 @@ struct fusion_group {
     static constexpr std::string_view name = "FusionGroup"; // name of its kernel in the registry
 
     detail::vector<member> members;
-    detail::vector<viewed_input> views;     // the other inputs are dense
-    detail::vector<padded_output> paddings; // the other outputs are dense
+    detail::vector<viewed_input> views = {};     // the other inputs are dense
+    detail::vector<padded_output> paddings = {}; // the other outputs are dense
 };
 
 /// Returns the shape that the leaves of a fused node broadcast to.
