@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -93,12 +94,21 @@ struct role {
     }
 };
 
+/// Returns an address that no earlier server of this process's tests had: the client of such a server would expect that one's incarnation.
+std::string fresh_address() {
+    static std::set<std::string> used;
+    for (;;) {
+        auto at = free_addresses(1)[0];
+        if (used.insert(at).second) return at;
+    }
+}
+
 /// A parameter server and workers, each a process. This process is their client.
 struct processes {
     /// Starts the server. Both names are those of hidden tests.
     processes(std::string server_test, std::string worker_test, int workers, std::uint64_t seed, std::int64_t number)
         : work(std::move(worker_test)), all(static_cast<std::size_t>(workers)) {
-        common = {"ps", 0, 1, seed, number, files.path(), free_addresses(1)};
+        common = {"ps", 0, 1, seed, number, files.path(), {fresh_address()}};
         for (int k = 0; k < workers; ++k) common.at.push_back("ipc://" + files / ("worker" + std::to_string(k)));
         server = started(server_test, common);
     }
