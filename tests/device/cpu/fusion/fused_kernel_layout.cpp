@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/fusion/fused_kernel_layout.hpp>
 
+#include <cstring>
+#include <vector>
+
 #include <rill/device/cpu/fusion/reducers.hpp>
 
 #include "catch.hpp"
@@ -9,10 +12,10 @@ using namespace rill;
 
 namespace test_fused_layout {
 detail::fused_layout plan(const dims& space, std::initializer_list<dims> leaves, const dims& result) {
-    std::vector<tensor_type> types;
-    for (const auto& l : leaves) types.push_back({dtype::float32, l});
-    const tensor_type out{dtype::float32, result};
-    return detail::plan_fused(space, types, std::span(&out, 1), false);
+    std::vector<detail::fused_operand> operands;
+    for (const auto& l : leaves) operands.push_back({{dtype::float32, l}});
+    const detail::fused_operand out{{dtype::float32, result}};
+    return detail::plan_fused(space, operands, std::span(&out, 1), false);
 }
 } // namespace test_fused_layout
 
@@ -69,11 +72,11 @@ TEST_CASE("fused_layout: blocks cover every element once, and no block is larger
 }
 
 TEST_CASE("fused_layout: a number that is taken as it is needs no buffer") {
-    const tensor_type all{dtype::float32, dims{100'000}}, one{dtype::float32, dims{}};
-    const std::vector<tensor_type> leaves{all, one};
+    const detail::fused_operand all{{dtype::float32, dims{100'000}}}, one{{dtype::float32, dims{}}};
+    const std::vector<detail::fused_operand> leaves{all, one};
     const std::vector<char> splat{0, 1};
-    const auto as_elements = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false);
-    const auto as_it_is = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false, splat);
+    const auto as_elements = detail::plan_fused(all.type.shape, leaves, std::span(&all, 1), false);
+    const auto as_it_is = detail::plan_fused(all.type.shape, leaves, std::span(&all, 1), false, splat);
     CHECK_FALSE(as_elements.leaves[1].direct);
     CHECK(as_it_is.all_direct());
     CHECK(as_it_is.leaves[1].stride[0] == 0);
@@ -94,4 +97,39 @@ TEST_CASE("fused_layout: a block is folded along the axes that its result lacks"
         const std::size_t first = i / 5 * 20 + i % 5;
         CHECK(out[i] == 1.f + static_cast<float>(4 * first + 30));
     }
+}
+
+TEST_CASE("fused_layout: a view within long rows is read where it lies, row by row; short rows are copied") {
+    const auto plan = [](const dims& space, index_t whole) {
+        const strided_view inside{1, {whole, 1}};
+        const detail::fused_operand leaf{{dtype::float32, space}, &inside}, out{{dtype::float32, space}};
+        return detail::plan_fused(space, std::span(&leaf, 1), std::span(&out, 1), false);
+    };
+    const auto wide = plan({20, 200}, 202);
+    CHECK(wide.leaves[0].direct);
+    CHECK(wide.row_size == 1);
+    CHECK(wide.rows == 200);
+    const auto narrow = plan({20, 10}, 12);
+    CHECK_FALSE(narrow.leaves[0].direct);
+    CHECK(narrow.results[0].direct);
+}
+
+TEST_CASE("fused_layout: rows of a block go to where a padded result has them, and one number surrounds them") {
+    const dims space{3, 4};
+    padded_view padding{{6 + 1, {6, 1}}, dims{5, 6}, dims{1, 1}, {}};
+    const float around = 9;
+    std::memcpy(padding.around.data(), &around, sizeof around);
+    const detail::fused_operand leaf{{dtype::float32, space}}, out{{dtype::float32, space}, &padding.value};
+    const auto l = detail::plan_fused(space, std::span(&leaf, 1), std::span(&out, 1), false);
+    std::vector<float> block(12), padded(30, -1.f);
+    for (std::size_t i = 0; i < 12; ++i) block[i] = static_cast<float>(i);
+    auto* const to = reinterpret_cast<std::byte*>(padded.data());
+    detail::write_padding(to, padding, space, sizeof(float));
+    detail::scatter_rows(to + 7 * sizeof(float), reinterpret_cast<const std::byte*>(block.data()), l.results[0], l,
+                         l.extent[static_cast<std::size_t>(l.outer)]);
+    for (std::size_t r = 0; r < 5; ++r)
+        for (std::size_t c = 0; c < 6; ++c) {
+            const bool inside = r >= 1 && r < 4 && c >= 1 && c < 5;
+            CHECK(padded[r * 6 + c] == (inside ? static_cast<float>((r - 1) * 4 + c - 1) : 9.f));
+        }
 }
