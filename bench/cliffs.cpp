@@ -89,14 +89,13 @@ void first_run_of_wide_loop(benchmark::State& state) {
         carried[i] = tensor<float, 2>(x + static_cast<float>(i));
         captured.push_back(tensor<float, 2>(x * static_cast<float>(i)));
     }
-    const auto last = while_loop(
-        [](const std::vector<any_tensor>& now) { return tensor<int>(now[0]) < 3; },
-        [&](std::vector<any_tensor> now) {
-            now[0] = tensor<int>(now[0]) + 1;
-            for (std::size_t i = 1; i < n; ++i) now[i] = now[i] + captured[i - 1];
-            return now;
-        },
-        carried);
+    const auto last = while_loop([](const std::vector<any_tensor>& now) { return tensor<int>(now[0]) < 3; },
+                                 [&](std::vector<any_tensor> now) {
+                                     now[0] = tensor<int>(now[0]) + 1;
+                                     for (std::size_t i = 1; i < n; ++i) now[i] = now[i] + captured[i - 1];
+                                     return now;
+                                 },
+                                 carried);
     const tensor<float, 2> y(add_n(std::vector<any_tensor>(last.begin() + 1, last.end())));
     const std::vector<float> in(2, 1.f);
     for (auto _ : state) {

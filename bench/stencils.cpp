@@ -36,8 +36,8 @@ struct on_square {
     using variable_type = variable<float, side, side>;
     static state next(const state& u) {
         const auto around = u(upper, inner) + u(lower, inner) + u(inner, upper) + u(inner, lower);
-        return state(
-            any_tensor(pad<padding{1, 1}, padding{1, 1}>(tensor(u(inner, inner) + c * (around - 4.f * u(inner, inner))))));
+        return state(any_tensor(
+            pad<padding{1, 1}, padding{1, 1}>(tensor(u(inner, inner) + c * (around - 4.f * u(inner, inner))))));
     }
     static constexpr std::size_t size = side * side;
     static void next(const std::vector<float>& u, std::vector<float>& to) {
@@ -51,7 +51,8 @@ struct on_square {
 
 template <class Grid> typename Grid::state advance(const typename Grid::state& start, int steps) {
     return std::get<1>(while_loop([steps](auto i, auto) { return i < steps; },
-                                  [](auto i, const auto& u) { return std::tuple(i + 1, Grid::next(u)); }, constant(0), start));
+                                  [](auto i, const auto& u) { return std::tuple(i + 1, Grid::next(u)); }, constant(0),
+                                  start));
 }
 
 /// Times a call of what `make` gives for the last state, on one thread. "per_step" is the part of a step.

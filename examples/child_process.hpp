@@ -3,6 +3,7 @@
 
 // Processes that an example starts of itself, so that one command shows a cluster. Systems without fork: has_child_processes is false.
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,3 +108,10 @@ public:
 inline std::vector<std::string> free_addresses(int) { return {}; }
 
 #endif
+
+/// Starts a program with such words and, after them, the addresses of all tasks.
+inline std::unique_ptr<child_process> start_task(const std::string& program, std::vector<std::string> words,
+                                                 const std::vector<std::string>& addresses) {
+    words.insert(words.end(), addresses.begin(), addresses.end());
+    return std::make_unique<child_process>(program, words);
+}

@@ -34,10 +34,10 @@ struct network {
     /// `near` gives the copy of a parameter.
     tensor<float, dyn, 10> logits(const tensor<float, dyn, 64>& image, prefetched_parameters& near) const {
         const tensor<float, dyn, 8, 8, 1> picture(reshape<dyn, 8, 8, 1>(image));
-        const tensor<float, dyn, 4, 4, 8> first(
-            max_pool<window{.size = {2, 2}}>(relu(conv2d<window{.padding = padding::same}>(picture, near(f1)) + near(b1))));
-        const tensor<float, dyn, 2, 2, 16> second(
-            max_pool<window{.size = {2, 2}}>(relu(conv2d<window{.padding = padding::same}>(first, near(f2)) + near(b2))));
+        const tensor<float, dyn, 4, 4, 8> first(max_pool<window{.size = {2, 2}}>(
+            relu(conv2d<window{.padding = padding::same}>(picture, near(f1)) + near(b1))));
+        const tensor<float, dyn, 2, 2, 16> second(max_pool<window{.size = {2, 2}}>(
+            relu(conv2d<window{.padding = padding::same}>(first, near(f2)) + near(b2))));
         return matmul(tensor<float, dyn, 64>(reshape<dyn, 64>(second)), near(w)) + near(b);
     }
 };
@@ -92,9 +92,7 @@ int main(int argc, char** argv) {
     }
     const auto at = free_addresses(1 + workers);
     const auto start = [&](const std::string& job, int task) {
-        std::vector<std::string> arguments{job, std::to_string(task)};
-        arguments.insert(arguments.end(), at.begin(), at.end());
-        return std::make_unique<child_process>(argv[0], arguments);
+        return start_task(argv[0], {job, std::to_string(task)}, at);
     };
     const auto ps = start("ps", 0), second = start("worker", 1);
     const float accuracy = train(make_cluster(at), 0);

@@ -77,12 +77,7 @@ int main(int argc, char** argv) {
         node.join();
         return 0;
     }
-    const auto arguments = [&](const char* job, const char* task) {
-        std::vector<std::string> all{job, task};
-        all.insert(all.end(), at.begin(), at.end());
-        return all;
-    };
-    const child_process ps(argv[0], arguments("ps", "0")), second(argv[0], arguments("worker", "1"));
+    const auto ps = start_task(argv[0], {"ps", "0"}, at), second = start_task(argv[0], {"worker", "1"}, at);
     const server node(cluster, "worker", 0);
     const digits data;
     const auto spread = train(data, node.target()), whole = train(data, "");

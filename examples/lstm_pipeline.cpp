@@ -141,8 +141,8 @@ std::vector<float> run(const char* what, const stages& where, const session_opti
     for (int tries = 0; overlaps == 0 && tries < 20; ++tries) // a busy machine may need several
         overlaps = where.is_cluster() ? count_overlaps(s.run_traced(m.loss, feed(m.x, make_batch(0))).second)
                                       : count_overlaps(trace_at_once(step));
-    std::printf("%s: loss %.5f to %.5f; %d batches at once %.1f ms; %d pairs of nodes of two layers overlapped in %s\n", what,
-                static_cast<double>(seen[0]), static_cast<double>(seen[4]), at_once, together.count(), overlaps,
+    std::printf("%s: loss %.5f to %.5f; %d batches at once %.1f ms; %d pairs of nodes of two layers overlapped in %s\n",
+                what, static_cast<double>(seen[0]), static_cast<double>(seen[4]), at_once, together.count(), overlaps,
                 where.is_cluster() ? "a batch" : "these batches");
     if (where.count > 1) expect(overlaps > 0, "layers run at the same time");
     return seen;
@@ -161,17 +161,13 @@ int main(int argc, char** argv) {
     for (const int tasks : {1, 3}) {
         const auto at = free_addresses(tasks);
         std::vector<std::unique_ptr<child_process>> others;
-        for (int task = 1; task < tasks; ++task) {
-            std::vector<std::string> arguments{std::to_string(task)};
-            arguments.insert(arguments.end(), at.begin(), at.end());
-            others.push_back(std::make_unique<child_process>(argv[0], arguments));
-        }
+        for (int task = 1; task < tasks; ++task) others.push_back(start_task(argv[0], {std::to_string(task)}, at));
         const server node({{"stage", at}}, "stage", 0);
         const std::string name = std::to_string(tasks) + (tasks == 1 ? " task" : " tasks");
         losses.push_back(run(name.c_str(), {"/job:stage/task:", tasks}, {.target = node.target()}));
     }
-    losses.push_back(run("3 devices of one process", {"/cpu:", 3},
-                         {.device_count = {{"cpu", 3}}, .partition_devices = true}));
+    losses.push_back(
+        run("3 devices of one process", {"/cpu:", 3}, {.device_count = {{"cpu", 3}}, .partition_devices = true}));
     for (const auto& other : {losses[1], losses[2]})
         for (std::size_t i = 0; i < losses[0].size(); ++i)
             expect(std::abs(losses[0][i] - other[i]) < 1e-6f, "all learn the same, but for rounding");

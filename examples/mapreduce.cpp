@@ -117,11 +117,7 @@ int main(int argc, char** argv) {
     for (const int workers : {1, 2, 4}) {
         const auto at = free_addresses(workers + 1);
         std::vector<std::unique_ptr<child_process>> processes;
-        for (int w = 0; w < workers; ++w) {
-            std::vector<std::string> arguments{std::to_string(w)};
-            arguments.insert(arguments.end(), at.begin(), at.end());
-            processes.push_back(std::make_unique<child_process>(argv[0], arguments));
-        }
+        for (int w = 0; w < workers; ++w) processes.push_back(start_task(argv[0], {std::to_string(w)}, at));
         const server node(make_cluster(at), "client", 0);
         const graph g;
         const graph_scope here(g);

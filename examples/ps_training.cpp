@@ -88,9 +88,7 @@ int main(int argc, char** argv) {
     for (const int servers : {1, 2}) {
         const auto at = free_addresses(servers + workers);
         const auto start = [&](const std::string& job, int task) {
-            std::vector<std::string> arguments{job, std::to_string(task)};
-            arguments.insert(arguments.end(), at.begin(), at.end());
-            return std::make_unique<child_process>(argv[0], arguments);
+            return start_task(argv[0], {job, std::to_string(task)}, at);
         };
         std::vector<std::unique_ptr<child_process>> others;
         for (int i = 0; i < servers; ++i) others.push_back(start("ps", i));

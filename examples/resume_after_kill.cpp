@@ -36,7 +36,9 @@ std::string sign_in(const std::string& directory) { return directory + "/at_peac
 struct progress_hook final : session_hook {
     explicit progress_hook(const std::string& directory) : to(directory + "/progress", std::ios::app) {}
     void after_create_session(const session& s) override { to << "opens " << global_step_of(s) << std::endl; }
-    void after_run(const step_info& info, const std::vector<any_array>&) override { to << "step " << info.step() << std::endl; }
+    void after_run(const step_info& info, const std::vector<any_array>&) override {
+        to << "step " << info.step() << std::endl;
+    }
     std::ofstream to;
 };
 
@@ -107,10 +109,8 @@ int main(int argc, char** argv) {
     std::filesystem::create_directory(directory);
     const auto at = free_addresses(1 + workers);
     const auto start = [&](int number) { // 0: the parameter server
-        std::vector<std::string> arguments{number == 0 ? "ps" : "worker", std::to_string(number == 0 ? 0 : number - 1),
-                                           directory};
-        arguments.insert(arguments.end(), at.begin(), at.end());
-        return std::make_unique<child_process>(argv[0], arguments);
+        return number == 0 ? start_task(argv[0], {"ps", "0", directory}, at)
+                           : start_task(argv[0], {"worker", std::to_string(number - 1), directory}, at);
     };
     std::vector<std::unique_ptr<child_process>> all;
     for (int i = 0; i <= workers; ++i) all.push_back(start(i));
@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
         expect(all[static_cast<std::size_t>(i)]->wait() == 0, "every worker comes to the end, and reads handwriting");
     const auto lost = most_lost(directory);
     std::printf("at most %lld steps were lost at once\n", static_cast<long long>(lost));
-    expect(lost <= 2 * save_steps, "no more steps are lost than since the last checkpoint, which may not have been complete");
+    expect(lost <= 2 * save_steps,
+           "no more steps are lost than since the last checkpoint, which may not have been complete");
     std::filesystem::remove_all(directory);
 }

@@ -64,7 +64,9 @@ struct outcome {
 };
 
 /// Returns the cluster of such addresses: a parameter server, and workers.
-cluster_spec make_cluster(const std::vector<std::string>& at) { return {{"ps", {at[0]}}, {"worker", {at.begin() + 1, at.end()}}}; }
+cluster_spec make_cluster(const std::vector<std::string>& at) {
+    return {{"ps", {at[0]}}, {"worker", {at.begin() + 1, at.end()}}};
+}
 
 /// Trains as one of the workers. Two of them make a step; the others are backups.
 outcome train(const cluster_spec& cluster, int task, const digits& data) {
@@ -102,9 +104,7 @@ outcome train(const cluster_spec& cluster, int task, const digits& data) {
 outcome train_in_cluster(const std::string& program, int workers, const digits& data) {
     const auto at = free_addresses(1 + workers);
     const auto start = [&](const std::string& job, int task) {
-        std::vector<std::string> arguments{job, std::to_string(task)};
-        arguments.insert(arguments.end(), at.begin(), at.end());
-        return std::make_unique<child_process>(program, arguments);
+        return start_task(program, {job, std::to_string(task)}, at);
     };
     const auto parameters = start("ps", 0);
     std::vector<std::unique_ptr<child_process>> others;

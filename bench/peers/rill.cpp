@@ -98,7 +98,8 @@ row lenet() {
 }
 /// A convolution and both of its gradients, of each the sum of squares.
 row convolution() {
-    variable<float, 32, 56, 56, 64> x("x", peers::filled(32 * 56 * 56 * 64)), g("g", peers::filled(32 * 56 * 56 * 64, 1));
+    variable<float, 32, 56, 56, 64> x("x", peers::filled(32 * 56 * 56 * 64)),
+        g("g", peers::filled(32 * 56 * 56 * 64, 1));
     variable<float, 3, 3, 64, 64> f("f", peers::filters(3, 3, 64, 64));
     const tensor y = conv2d<window{.padding = padding::same}>(x, f);
     const auto [dx, df] = gradients(reduce_sum(y * g), x, f);
@@ -118,7 +119,8 @@ row stacked_lstm() {
     placeholder<int, dyn> n("n"), label("label");
     const auto first = [](index_t in) {
         const auto kernel = peers::weights(in + 128, 4 * 128);
-        return lstm_options{.kernel_initializer = constant_initializer(std::vector<double>(kernel.begin(), kernel.end()))};
+        return lstm_options{.kernel_initializer =
+                                constant_initializer(std::vector<double>(kernel.begin(), kernel.end()))};
     };
     const stacked_cells cells(lstm_cell<28, 128>("lower", first(28)), lstm_cell<128, 128>("upper", first(128)));
     const auto [outputs, state] = dynamic_rnn(cells, x, {.lengths = n});
@@ -134,8 +136,8 @@ row lstm() {
     placeholder<float, dyn, 28, 28> x("x");
     placeholder<int, dyn> label("label");
     const auto kernel = peers::weights(28 + 128, 4 * 128);
-    const lstm_cell<28, 128> cell("lstm",
-                                  {.kernel_initializer = constant_initializer(std::vector<double>(kernel.begin(), kernel.end()))});
+    const lstm_cell<28, 128> cell(
+        "lstm", {.kernel_initializer = constant_initializer(std::vector<double>(kernel.begin(), kernel.end()))});
     const auto [outputs, state] = dynamic_rnn(cell, x);
     tensor loss = reduce_mean(sparse_softmax_cross_entropy(layer<128, 10>(std::get<1>(state)), label));
     return training(loss, gradient_descent(0.01f).minimize(loss), x, label, peers::filled(64 * 28 * 28),

@@ -9,15 +9,21 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-using rare_types = type_set<half, bfloat16, std::int8_t, std::int16_t, std::uint8_t, std::uint16_t, std::uint32_t,
-                            std::uint64_t, std::complex<float>, std::complex<double>>;
-
 /// The parts of the rare types that rill::kernels compiles in files of their own: each takes less than 2 GB.
 template <std::size_t Part> struct rare_part_of;
 template <> struct rare_part_of<0> : type_set<half, bfloat16> {};
 template <> struct rare_part_of<1> : type_set<std::int8_t, std::int16_t, std::uint8_t> {};
 template <> struct rare_part_of<2> : type_set<std::uint16_t, std::uint32_t, std::uint64_t> {};
 template <> struct rare_part_of<3> : type_set<std::complex<float>, std::complex<double>> {};
+
+struct rare_types {
+    template <class F> static void each(const F& f) {
+        rare_part_of<0>::each(f);
+        rare_part_of<1>::each(f);
+        rare_part_of<2>::each(f);
+        rare_part_of<3>::each(f);
+    }
+};
 
 /// What converts to T: the catalogue has those to common types.
 template <class T> void compile_casts_to() {

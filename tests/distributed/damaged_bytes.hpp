@@ -6,6 +6,7 @@
 
 #include <rill/distributed/wire_meta.hpp>
 
+#include "damaged.hpp"
 #include "seeds.hpp"
 
 // Bytes that may pass for messages, drawn from a seed.
@@ -14,27 +15,6 @@ namespace damaged_bytes {
 
 using namespace rill::detail;
 using rill::dims, rill::dtype;
-
-/// Returns random bytes, at most so many.
-inline std::string random_bytes(seeds::draws& draws, std::size_t most) {
-    std::string t(draws(most + 1), '\0');
-    for (auto& c : t) c = static_cast<char>(draws(256));
-    return t;
-}
-
-/// Changes, removes or adds some bytes.
-inline std::string damaged(seeds::draws& draws, std::string t) {
-    for (auto n = draws(4); n > 0; --n) {
-        const auto at = draws(t.size() + 1);
-        switch (draws(4)) {
-        case 0: t.resize(at); break;
-        case 1: t.insert(at, random_bytes(draws, 9)); break;
-        default:
-            if (at < t.size()) t[at] = static_cast<char>(draws(2) ? draws(256) : 255);
-        }
-    }
-    return t;
-}
 
 /// Returns the arguments of some method, with random numbers, or random bytes.
 inline std::string random_meta(seeds::draws& draws) {

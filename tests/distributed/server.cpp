@@ -449,7 +449,8 @@ TEST_CASE("server: long values come and go by its address for data") {
 struct held_by_process {
     static std::size_t entries(const char* directory) {
         std::size_t n = 0;
-        for (auto at = std::filesystem::directory_iterator(directory); at != std::filesystem::directory_iterator(); ++at)
+        for (auto at = std::filesystem::directory_iterator(directory); at != std::filesystem::directory_iterator();
+             ++at)
             ++n;
         return n;
     }

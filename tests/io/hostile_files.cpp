@@ -19,6 +19,7 @@
 #include <rill/io/tensor_bundle.hpp>
 
 #include "catch.hpp"
+#include "damaged.hpp"
 #include "io/stored.hpp"
 #include "io/temporary.hpp"
 #include "seeds.hpp"
@@ -48,25 +49,12 @@ std::vector<named_array> common_arrays() {
     return all;
 }
 
-/// Changes one byte to four: to any value, to one that ends a length or a name, or by leaving it out or putting one in.
-std::string damaged(seeds::draws& draw, std::string bytes) {
-    for (std::size_t i = 0, n = 1 + draw(4); i < n && !bytes.empty(); ++i) switch (const auto at = draw(bytes.size()); draw(6)) {
-        case 0: bytes.erase(at, 1 + draw(9)); break;
-        case 1: bytes.insert(at, 1 + draw(3), static_cast<char>(draw(256))); break;
-        case 2: bytes[at] = static_cast<char>(draw(2) ? 0xff : 0x7f); break;
-        case 3: bytes[at] = static_cast<char>(bytes[at] ^ (1 << draw(8))); break;
-        case 4: bytes.resize(at); break;
-        default: bytes[at] = static_cast<char>(draw(256));
-        }
-    return bytes;
-}
-
 /// Reads damaged files of one form, many times. The reader gets a seed's bytes.
 template <class Read> void attack(std::uint64_t usual, const std::vector<std::string>& valid, const Read& read) {
     int refused = 0, seen = 0;
     seeds::each(usual, [&](std::uint64_t seed) {
         seeds::draws draw(seed);
-        const auto bytes = damaged(draw, valid[draw(valid.size())]);
+        const auto bytes = damaged_bytes::damaged(draw, valid[draw(valid.size())]);
         ++seen;
         try {
             read(bytes);
@@ -127,7 +115,7 @@ TEST_CASE("hostile files: checkpoints", "[random]") {
     const auto valid = detail::checkpoint_bytes(arrays(), {});
     seeds::each(500, [&](std::uint64_t seed) {
         seeds::draws draw(seed);
-        const auto bytes = damaged(draw, valid);
+        const auto bytes = damaged_bytes::damaged(draw, valid);
         if (bytes == valid) return;
         const auto read = [&] { return checkpoint_reader::from_bytes(bytes).read_all(); };
         CHECK_THROWS_AS(read(), error); // every byte is under a checksum, or must be zero
@@ -157,7 +145,8 @@ TEST_CASE("hostile files: images", "[random]") {
         WARN("skipped: neither libpng nor libturbojpeg was found, and no image is decoded");
         return;
     }
-    attack(300, valid, [](const std::string& bytes) { detail::decode_image(bytes, static_cast<int>(bytes.size() % 2) * 3); });
+    attack(300, valid,
+           [](const std::string& bytes) { detail::decode_image(bytes, static_cast<int>(bytes.size() % 2) * 3); });
 }
 
 } // namespace test_io_hostile_files

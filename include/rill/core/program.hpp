@@ -156,8 +156,7 @@ struct fusion_group {
     struct member {
         const fused_spec* spec;
         detail::vector<source> inputs; // per input of the node
-        std::vector<int>
-            results; // per result: its output number in the group, or -1 if only later members read it
+        std::vector<int> results; // per result: its output number in the group, or -1 if only later members read it
     };
     /// An input that is a view of the memory at its address.
     struct viewed_input {

@@ -18,7 +18,7 @@ struct strided_view {
 /// A dense tensor that contains a value and is one element everywhere else.
 struct padded_view {
     strided_view value;
-    dims whole, before;                // the shape of the padded tensor, and the elements before the value along each axis
+    dims whole, before; // the shape of the padded tensor, and the elements before the value along each axis
     std::array<std::byte, 16> around{}; // the element, in the value's dtype
 };
 

@@ -10,23 +10,26 @@
 #include <utility>
 
 #include <rill/core/error.hpp>
+#include <rill/core/half.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Writes the upper halves of n floats, rounded to even or cut. NaN stays NaN: cut or rounded, its payload could be that of infinity. Without
+/// Writes the upper halves of n floats, rounded to even or cut. NaN stays NaN, by its quiet bit: cut, its payload could be that of infinity. Without
 /// branches and apart from cold functions, so that compilers make vector code of the loop.
 template <bool Rounds> RILL_NO_INLINE void pack_floats(const float* from, std::uint16_t* to, index_t n) {
     for (index_t i = 0; i < n; ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(from[i]);
-        const auto quiet = (bits & 0x7fffffffu) > 0x7f800000u ? 0x400000u : 0u;
-        const auto rest = Rounds && quiet == 0 ? 0x7fffu + ((bits >> 16) & 1u) : 0u;
-        to[i] = static_cast<std::uint16_t>(((bits | quiet) + rest) >> 16);
+        if constexpr (Rounds) {
+            to[i] = bfloat16(from[i]).bits;
+        } else {
+            const auto bits = std::bit_cast<std::uint32_t>(from[i]);
+            to[i] = static_cast<std::uint16_t>((bits | ((bits & 0x7fffffffu) > 0x7f800000u ? 0x400000u : 0u)) >> 16);
+        }
     }
 }
 
 /// Writes n floats whose upper halves are given.
-template <class To> RILL_NO_INLINE void unpack_floats(const std::uint16_t* from, To* to, index_t n) {
-    for (index_t i = 0; i < n; ++i) to[i] = std::bit_cast<To>(static_cast<std::uint32_t>(from[i]) << 16);
+RILL_NO_INLINE inline void unpack_floats(const std::uint16_t* from, float* to, index_t n) {
+    for (index_t i = 0; i < n; ++i) to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(from[i]) << 16);
 }
 
 RILL_COLD any_array packed(const any_array& a, wire_format form) {

@@ -194,7 +194,8 @@ RILL_COLD element_source_ptr csv_source(const file_list& files, const std::vecto
     }
     const csv_format format{columns, options};
     const auto names = [format, paths = files.paths()] {
-        for (std::size_t i = 0;; ++i) try { // of the first file that can be read: others may be left out by ignore_errors
+        for (std::size_t i = 0;; ++i)
+            try { // of the first file that can be read: others may be left out by ignore_errors
                 csv_element_stream first(paths[i], format);
                 return first.begin() ? first.texts() : std::vector<std::string>();
             } catch (const error& problem) {

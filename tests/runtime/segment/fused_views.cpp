@@ -145,7 +145,8 @@ TEST_CASE("fused views: rows of matrices, short and long, and their gradients") 
         const graph g;
         const graph_scope here(g);
         const placeholder<float, m, n> u("u");
-        const auto cross = u(upper, inner) + u(lower, inner) + u(inner, upper) + u(inner, lower) - 4.f * u(inner, inner);
+        const auto cross =
+            u(upper, inner) + u(lower, inner) + u(inner, upper) + u(inner, lower) - 4.f * u(inner, inner);
         const tensor next(u + pad<padding{1, 1}, padding{1, 1}>(tensor(0.1f * cross)));
         const auto [slope] = gradients(reduce_sum(square(next)), u);
         // the same with slices that are fetched, and computed therefore
@@ -161,7 +162,8 @@ TEST_CASE("fused views: rows of matrices, short and long, and their gradients") 
         CHECK(fast == slow);
         // the gradient against 2 A^T A x by hand
         const auto at = [&](const auto& t, index_t r, index_t k) {
-            return r < 0 || r >= m || k < 0 || k >= n ? 0.f : t(static_cast<std::size_t>(r), static_cast<std::size_t>(k));
+            return r < 0 || r >= m || k < 0 || k >= n ? 0.f
+                                                      : t(static_cast<std::size_t>(r), static_cast<std::size_t>(k));
         };
         const auto inside = [&](index_t r, index_t k) { return r > 0 && r < m - 1 && k > 0 && k < n - 1; };
         double worst = 0;
@@ -255,13 +257,13 @@ TEST_CASE("fused views: a loop over a stencil equals the loop by hand") {
     const graph g;
     const graph_scope here(g);
     const placeholder<float, n> start("start");
-    const auto [count, last] = while_loop(
-        [](auto i, auto) { return i < 50; },
-        [](auto i, auto u) {
-            const tensor middle(u(inner) + 0.2f * (u(upper) - 2.f * u(inner) + u(lower)));
-            return std::tuple(i + 1, tensor<float, n>(any_tensor(pad<padding{1, 1}>(middle))));
-        },
-        constant(0), tensor<float, n>(start * 1.f));
+    const auto [count, last] =
+        while_loop([](auto i, auto) { return i < 50; },
+                   [](auto i, auto u) {
+                       const tensor middle(u(inner) + 0.2f * (u(upper) - 2.f * u(inner) + u(lower)));
+                       return std::tuple(i + 1, tensor<float, n>(any_tensor(pad<padding{1, 1}>(middle))));
+                   },
+                   constant(0), tensor<float, n>(start * 1.f));
     const auto [slope] = gradients(reduce_sum(last), start);
     const session s;
     const auto x = numbers<n>();

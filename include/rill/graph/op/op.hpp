@@ -103,6 +103,9 @@ public:
     std::optional<padded_view> pads_input(std::span<const tensor_type> inputs) const {
         return row_.pads_input ? row_.pads_input(self_, inputs) : std::nullopt;
     }
+    /// Return true if view_of_input() or pads_input() may return something, without the cost of asking for it.
+    bool has_view() const { return row_.view_of_input != nullptr; }
+    bool has_padding() const { return row_.pads_input != nullptr; }
     /// Returns the way in which a region op runs the bodies of its nodes; null for all other ops.
     const region_attributes* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
     /// Returns the same region op for another region_attributes, such as one with other captures.

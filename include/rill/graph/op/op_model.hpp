@@ -119,9 +119,13 @@ template <class Op> constexpr op_def row_of() {
     if constexpr (requires(const Op& o) { o.fused(); })
         r.fused = [](const void* self) -> const fused_spec* { return as<Op>(self).fused(); };
     if constexpr (requires(const Op& o, types in) { o.view_of_input(in); })
-        r.view_of_input = [](const void* self, types in) -> std::optional<strided_view> { return as<Op>(self).view_of_input(in); };
+        r.view_of_input = [](const void* self, types in) -> std::optional<strided_view> {
+            return as<Op>(self).view_of_input(in);
+        };
     if constexpr (requires(const Op& o, types in) { o.pads_input(in); })
-        r.pads_input = [](const void* self, types in) -> std::optional<padded_view> { return as<Op>(self).pads_input(in); };
+        r.pads_input = [](const void* self, types in) -> std::optional<padded_view> {
+            return as<Op>(self).pads_input(in);
+        };
     if constexpr (requires(const Op& o) { o.regions(); }) {
         r.regions = [](const void* self) -> const region_attributes* { return as<Op>(self).regions(); };
         r.with_regions = [](const region_attributes& use) { return shared(new op_model<Op>(Op{use})); };

@@ -26,11 +26,13 @@ constexpr shape_result gather_nd(const dims& x, const dims& ids) {
 } // namespace rules
 
 /// True if rows of ids can select slices of X.
-template <class X, class Ids> inline constexpr bool ids_choose_slices = rules::gather_nd(static_dims<X>, static_dims<Ids>).ok();
+template <class X, class Ids>
+inline constexpr bool ids_choose_slices = rules::gather_nd(static_dims<X>, static_dims<Ids>).ok();
 /// True if the updates have the shape of the selected slices.
 template <class X, class Ids, class Updates>
 inline constexpr bool updates_fit_nd =
-    !ids_choose_slices<X, Ids> || rules::compatible(rules::gather_nd(static_dims<X>, static_dims<Ids>).shape, static_dims<Updates>);
+    !ids_choose_slices<X, Ids> ||
+    rules::compatible(rules::gather_nd(static_dims<X>, static_dims<Ids>).shape, static_dims<Updates>);
 
 namespace detail {
 
@@ -38,7 +40,7 @@ namespace detail {
 struct nd_indices {
     dims shape;        // the axes that the indices refer to
     index_t count = 0; // number of rows
-    index_t slices = 1, inner = 1;
+    index_t inner = 1;
     error_site_ptr where;
 
     nd_indices(const dims& x, const dims& ids);
@@ -89,7 +91,7 @@ private:
 RILL_INLINE nd_indices::nd_indices(const dims& x, const dims& ids) : count(1) {
     const auto depth = static_cast<int>(ids[ids.rank - 1]);
     for (int i = 0; i < ids.rank - 1; ++i) count *= ids[i];
-    for (int i = 0; i < x.rank; ++i) (i < depth ? slices : inner) *= x[i];
+    for (int i = depth; i < x.rank; ++i) inner *= x[i];
     for (int i = 0; i < depth; ++i) shape.push(x[i]);
     where = detail::make_shared<const nd_index_site>(ids, shape);
 }

@@ -175,8 +175,7 @@ namespace rill { inline namespace RILL_ABI {
 template <class T> bool pad_constant::fits() const {
     if constexpr (std::is_same_v<T, bool>) return nearest == 0 || nearest == 1;
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min()),
-                     past =
-                         static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2; // a power of two, too large
+                     past = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2; // a power of two, too large
     return nearest == std::floor(nearest) && nearest >= low && (nearest < past || (nearest == past && rest < 0));
 }
 

@@ -23,7 +23,9 @@ struct strided_slice_op {
     op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
         return detail::cost_of_slices(out[0]);
     }
-    strided_view view_of_input(std::span<const tensor_type> in) const { return detail::view_of_slice(in[0].shape, ranges); }
+    strided_view view_of_input(std::span<const tensor_type> in) const {
+        return detail::view_of_slice(in[0].shape, ranges);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return kernel([l = detail::layout_of_slice(request.inputs[0].shape, ranges, true)](const kernel_args& a) {

@@ -30,7 +30,8 @@ constexpr shape_result segments(const dims& x, const dims& ids, index_t count) {
 } // namespace rules
 
 /// True if the ids have the extents of the tensor's first axes.
-template <class X, class Ids> inline constexpr bool ids_of_segments = rules::segments(static_dims<X>, static_dims<Ids>, dyn).ok();
+template <class X, class Ids>
+inline constexpr bool ids_of_segments = rules::segments(static_dims<X>, static_dims<Ids>, dyn).ok();
 template <index_t N> inline constexpr bool is_segment_count = N >= 0;
 
 namespace detail {

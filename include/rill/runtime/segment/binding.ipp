@@ -162,9 +162,14 @@ RILL_COLD void binder::find_views() {
         group_of[i] = static_cast<int>(fusion_groups.size());
         fusion_groups.push_back({{i}, {std::vector<char>(types[i].size(), 1)}});
     };
-    for (const auto& [by, padding] : views_.paddings) join(by.first);
+    for (const auto& [by, padding] : views_.paddings) {
+        join(by.first);
+        needed_[padding.item] = 0;
+    }
+    if (views_.slices.empty()) return;
     for (std::size_t i = 0; i < graph.items.size(); ++i)
-        for (std::size_t k = 0; needed_[i] && !views_.slice(static_cast<int>(i)) && k < graph.items[i].inputs.size(); ++k)
+        for (std::size_t k = 0; needed_[i] && !views_.slice(static_cast<int>(i)) && k < graph.items[i].inputs.size();
+             ++k)
             if (views_.slice(graph.items[i].inputs[k].item) && reads(i, k)) join(static_cast<int>(i));
     for (const auto& [i, slice] : views_.slices) needed_[i] = 0;
 }
@@ -236,8 +241,8 @@ RILL_COLD bool binder::is_fed_variable(const subgraph::value& v) const {
     };
     const auto writes = [&](const subgraph::item& it) {
         return it.origin && detail::any_of(it.op->writes(), [&](int k) {
-            return rill::written_variable(it.origin->inputs[static_cast<std::size_t>(k)]) == variable;
-        });
+                   return rill::written_variable(it.origin->inputs[static_cast<std::size_t>(k)]) == variable;
+               });
     };
     return detail::none_of(graph.items, is_in_body) || detail::any_of(graph.items, writes);
 }
@@ -250,7 +255,7 @@ RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
 
 RILL_COLD bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
-    if (it.feed >= 0 || !needed_[i] || views_.padded.contains(static_cast<int>(i))) return false;
+    if (it.feed >= 0 || !needed_[i]) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary && it.op->role() != op_role::resource) return false;
     if (known_value(i)) return false;

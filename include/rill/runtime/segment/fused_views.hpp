@@ -20,9 +20,8 @@ struct fused_views {
         int item; // of the padding
         padded_view view;
     };
-    hash_map<int, slice_of> slices;     // by the item of the slice, or of an alias of its shape
+    hash_map<int, slice_of> slices;                  // by the item of the slice, or of an alias of its shape
     hash_map<std::pair<int, int>, padding> paddings; // by the fused item and its result that is padded
-    hash_set<int> padded;               // the items of the paddings
 
     const slice_of* slice(int item) const {
         const auto at = slices.find(item);

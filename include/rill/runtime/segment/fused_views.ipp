@@ -16,6 +16,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class fused_view_finder {
 public:
+    static bool may_be_view(const subgraph::item& it) {
+        return it.origin && it.op && (it.op->has_view() || it.op->has_padding());
+    }
+
     fused_view_finder(const bound_graph& b, std::span<const char> needed, std::span<const input_list> shape_only,
                       const std::function<bool(const subgraph::value&)>& may_change)
         : b_(b), needed_(needed), may_change_(may_change), readers_(b.graph.items.size()), kept_(b.graph.items.size()) {
@@ -33,12 +37,11 @@ public:
     fused_views run() {
         fused_views all;
         for (int i = 0; i < static_cast<int>(b_.graph.items.size()); ++i) {
-            if (!needed_[i] || b_.folded[i] || !item(i).origin || !item(i).op || item(i).memory() || !item(i).after.empty())
+            if (!may_be_view(item(i)) || !needed_[i] || b_.folded[i] || item(i).memory() || !item(i).after.empty())
                 continue;
-            if (item(i).op->fused()) continue;
-            if (const auto view = slice_at(i)) all.slices.try_emplace(i, fused_views::slice_of{item(i).inputs[0], *view});
+            if (const auto view = slice_at(i))
+                all.slices.try_emplace(i, fused_views::slice_of{item(i).inputs[0], *view});
             if (const auto padding = padding_at(i)) {
-                all.padded.insert(i);
                 const auto from = original(item(i).inputs[0]);
                 all.paddings.try_emplace({from.item, from.port}, fused_views::padding{i, *padding});
             }
@@ -67,8 +70,8 @@ private:
     /// Returns true if the item only names its input anew, for readers that need not know.
     bool is_same(int i) const {
         const auto& it = item(i);
-        return it.origin && it.op && it.op->alias() == 0 && !kept_[i] && !b_.folded[i] && it.after.empty() && !it.is_write() &&
-               b_.types[i][0].shape == b_.type_of(it.inputs[0]).shape;
+        return it.origin && it.op && it.op->alias() == 0 && !kept_[i] && !b_.folded[i] && it.after.empty() &&
+               !it.is_write() && b_.types[i][0].shape == b_.type_of(it.inputs[0]).shape;
     }
     subgraph::value original(subgraph::value v) const {
         while (is_same(v.item)) v = item(v.item).inputs[0];
@@ -82,9 +85,11 @@ private:
         const auto& from = item(i).inputs[0];
         if (item(from.item).memory() || may_change_(from)) return {};
         const auto reads_in_place = [&](const reader& r) {
-            return joins(r.item) && detail::all_of(item(r.item).op->fused()->leaves, [&](const fused_leaf& l) {
-                return l.input != r.input || l.view.how == combine::map;
-            }) && !is_written_between(from, i, begin_of(r.item));
+            return joins(r.item) &&
+                   detail::all_of(
+                       item(r.item).op->fused()->leaves,
+                       [&](const fused_leaf& l) { return l.input != r.input || l.view.how == combine::map; }) &&
+                   !is_written_between(from, i, begin_of(r.item));
         };
         return detail::all_of(readers_[i], reads_in_place) ? view : std::nullopt;
     }
@@ -137,6 +142,8 @@ private:
 RILL_COLD fused_views find_fused_views(const bound_graph& b, std::span<const char> needed,
                                        std::span<const input_list> shape_only,
                                        const std::function<bool(const subgraph::value&)>& may_change) {
+    if (detail::none_of(b.graph.items, fused_view_finder::may_be_view))
+        return {}; // as in most graphs: readers are not sought
     return fused_view_finder(b, needed, shape_only, may_change).run();
 }
 

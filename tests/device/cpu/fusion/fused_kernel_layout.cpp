@@ -99,7 +99,7 @@ TEST_CASE("fused_layout: a block is folded along the axes that its result lacks"
     }
 }
 
-TEST_CASE("fused_layout: a view within long rows is read where it lies, row by row; short rows are copied") {
+TEST_CASE("fused_layout: a view within long rows is read where it lies, and short rows are copied") {
     const auto plan = [](const dims& space, index_t whole) {
         const strided_view inside{1, {whole, 1}};
         const detail::fused_operand leaf{{dtype::float32, space}, &inside}, out{{dtype::float32, space}};
@@ -126,7 +126,7 @@ TEST_CASE("fused_layout: rows of a block go to where a padded result has them, a
     auto* const to = reinterpret_cast<std::byte*>(padded.data());
     detail::write_padding(to, padding, space, sizeof(float));
     detail::scatter_rows(to + 7 * sizeof(float), reinterpret_cast<const std::byte*>(block.data()), l.results[0], l,
-                         l.extent[static_cast<std::size_t>(l.outer)]);
+                         l.outer, l.extent[static_cast<std::size_t>(l.outer)]);
     for (std::size_t r = 0; r < 5; ++r)
         for (std::size_t c = 0; c < 6; ++c) {
             const bool inside = r >= 1 && r < 4 && c >= 1 && c < 5;

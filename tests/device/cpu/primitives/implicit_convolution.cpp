@@ -45,13 +45,14 @@ template <class F> void each_product(const convolution_shape& s, const F& f) {
 /// Returns small integers, so that every order of summation is exact.
 template <class T> std::vector<T> numbers(index_t n, int step) {
     std::vector<T> v(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<int>(i * 7 + i / 11) % step - step / 2);
+    for (std::size_t i = 0; i < v.size(); ++i)
+        v[i] = static_cast<T>(static_cast<int>(i * 7 + i / 11) % step - step / 2);
     return v;
 }
 
 /// Memory for a convolution with this many threads: it begins at 64 bytes, and ends where the sanitizer watches.
 template <class T> struct memory {
-    explicit memory(std::size_t bytes) : bytes_(bytes), all_(new (std::align_val_t(64)) std::byte[bytes + 1]) {
+    explicit memory(std::size_t bytes) : bytes_(bytes), all_(new(std::align_val_t(64)) std::byte[bytes + 1]) {
         all_[bytes] = std::byte(77);
     }
     ~memory() { ::operator delete[](all_, std::align_val_t(64)); }
@@ -116,10 +117,10 @@ TEMPLATE_TEST_CASE("implicit_convolution: all parts are the plain sums", "", flo
     check<TestType>(of(1, {none, same(30, 3), same(26, 3)}, 64, 49));      // bands of rows
     check<TestType>(of(2, {none, same(9, 3, 2), same(11, 3, 2)}, 7, 100)); // strides
     check<TestType>(of(2, {none, same(9, 3, 2), same(12, 3)}, 7, 5));
-    check<TestType>(of(2, {none, same(10, 1, 2), same(12, 1, 2)}, 7, 5)); // with patches
+    check<TestType>(of(2, {none, same(10, 1, 2), same(12, 1, 2)}, 7, 5));  // with patches
     check<TestType>(of(2, {none, same(20, 3, 1, 2), same(12, 4)}, 9, 17)); // dilation
     check<TestType>(of(2, {none, same(12, 4), same(20, 3, 1, 2)}, 9, 17));
-    check<TestType>(of(2, {none, padded(9, 2, 1, 3, 4), padded(9, 3, 1, 5, 2)}, 5, 6)); // windows outside the image
+    check<TestType>(of(2, {none, padded(9, 2, 1, 3, 4), padded(9, 3, 1, 5, 2)}, 5, 6));  // windows outside the image
     check<TestType>(of(2, {none, padded(2, 5, 1, 2, 3), padded(3, 7, 1, 4, 70)}, 5, 6)); // larger than the image
     check<TestType>(of(2, {same(4, 3), same(9, 3), same(10, 3)}, 6, 11));
     check<TestType>(of(1, {same(5, 2, 2), padded(9, 3, 1, 0, 0), padded(10, 2, 1, 0, 0)}, 6, 11));

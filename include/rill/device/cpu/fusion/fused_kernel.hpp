@@ -37,6 +37,19 @@ private:
         std::size_t at;
     };
 
+    struct viewed_leaf {
+        std::size_t leaf;
+        strided_view view;
+        std::ptrdiff_t begin; // in bytes
+    };
+    struct padded_result {
+        std::size_t result;
+        padded_view padding;
+        std::ptrdiff_t begin; // of the value, in bytes
+        std::size_t element;
+        dims shape; // of the value
+    };
+
     /// Plans the divisions by the count that precede the loop.
     void plan_means(const dims& space, std::span<const tensor_type> leaves, kernel_request& request);
 
@@ -75,17 +88,7 @@ private:
     std::vector<char> summed_; // per result: each block yields a single sum
     vector<wide_sum> wide_;    // per result
     vector<scaled_leaf> means_;
-    struct viewed_operand {
-        std::size_t number; // of the leaf or result
-        strided_view view;
-        std::ptrdiff_t begin; // in bytes
-    };
-    struct padded_result {
-        padded_view padding;
-        std::size_t result, element;
-        dims shape; // of the value
-    };
-    vector<viewed_operand> viewed_leaves_, viewed_results_;
+    vector<viewed_leaf> views_;
     vector<padded_result> paddings_;
 
     bool shared_ = false; // with the pool of the context

@@ -47,13 +47,11 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& group, const dims& spac
     const auto leaves = fused_stages::leaf_types(group, space, request.inputs),
                results = plan_results(group, space, request);
     plan_views(group, request);
-    const auto operands = [](const std::vector<tensor_type>& types, const vector<viewed_operand>& views) {
-        vector<fused_operand> all;
-        for (const auto& t : types) all.push_back({t});
-        for (const auto& v : views) all[v.number].view = &v.view;
-        return all;
-    };
-    const auto read = operands(leaves, viewed_leaves_), written = operands(results, viewed_results_);
+    vector<fused_operand> read, written;
+    for (const auto& t : leaves) read.push_back({t});
+    for (const auto& t : results) written.push_back({t});
+    for (const auto& v : views_) read[v.leaf].view = &v.view;
+    for (const auto& p : paddings_) written[p.result].view = &p.padding.value;
     layout_ = plan_fused(space, read, written, true);
     auto known = forms(fused_stages::leaves_of(group), request);
     stages_.emplace(group, results_, space.size(), known);
@@ -82,12 +80,11 @@ RILL_COLD void fused_kernel::plan_views(const fusion_group& group, const kernel_
     for (const auto& [input, view] : group.views)
         for (std::size_t i = 0; i < leaves.size(); ++i)
             if (leaves[i].input == input)
-                viewed_leaves_.push_back({i, view, bytes(view.begin, request.inputs[static_cast<std::size_t>(input)].type)});
+                views_.push_back({i, view, bytes(view.begin, request.inputs[static_cast<std::size_t>(input)].type)});
     for (const auto& [output, padding] : group.paddings) {
         const auto r = static_cast<std::size_t>(output);
         const auto& type = request.outputs[r];
-        viewed_results_.push_back({r, padding.value, bytes(padding.value.begin, type.type)});
-        paddings_.push_back({padding, r, size_of(type.type), type.shape});
+        paddings_.push_back({r, padding, bytes(padding.value.begin, type.type), size_of(type.type), type.shape});
     }
 }
 
@@ -118,7 +115,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     pointer_table<const void*> leaf(leaves_, scratch + leaf_at_);
     pointer_table<std::byte*> out(results_, scratch + out_at_);
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_->leaves()[i].input);
-    for (const auto& v : viewed_leaves_) leaf[v.number] = static_cast<const std::byte*>(leaf[v.number]) + v.begin;
+    for (const auto& v : views_) leaf[v.leaf] = static_cast<const std::byte*>(leaf[v.leaf]) + v.begin;
     for (const auto& m : means_) {
         m.by.divide(scratch + m.at, leaf[m.leaf], m.size, m.count);
         leaf[m.leaf] = scratch + m.at;
@@ -127,8 +124,10 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
         out[r] = reducers_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
         if (reducers_[r].init) reducers_[r].init(out[r], result_size_[r]);
     }
-    for (const auto& p : paddings_) write_padding(out[p.result], p.padding, p.shape, p.element);
-    for (const auto& v : viewed_results_) out[v.number] += v.begin;
+    for (const auto& p : paddings_) {
+        write_padding(out[p.result], p.padding, p.shape, p.element);
+        out[p.result] += p.begin;
+    }
     if (at_once_)
         run_at_once(leaf, out, scratch + own_at_);
     else if (layout_.total > 0)
@@ -330,7 +329,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
 }
 
 RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* block, index_t rows) const {
-    if (!reducers_[r].init) return scatter_rows(to, block, layout_.results[r], layout_, rows);
+    if (!reducers_[r].init) return scatter_rows(to, block, layout_.results[r], layout_, layout_.outer, rows);
     if (summed_[r]) return reducers_[r].fold(to, block, 1);
     fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, reducers_[r]);
 }

@@ -14,7 +14,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Returns the strides of a dense row-major tensor of shape `from`, broadcast to `space`; 0 in broadcast dimensions.
 std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space);
 /// The same for a tensor whose elements lie at these strides.
-std::array<index_t, max_rank> broadcast_strides(const dims& from, const std::array<index_t, max_rank>& strides, const dims& space);
+std::array<index_t, max_rank> broadcast_strides(const dims& from, const std::array<index_t, max_rank>& strides,
+                                                const dims& space);
 
 /// The bytes behind a block buffer that materialize_broadcast may overwrite.
 inline constexpr index_t layout_slack = 64;
@@ -54,14 +55,15 @@ struct fused_operand {
 
 /// Plans a fused loop for concrete shapes. `force_blocks`: the block function takes at most one block per call.
 /// `splat`: per leaf, true if the block function reads it as a single value.
-fused_layout plan_fused(const dims& space, std::span<const fused_operand> leaves, std::span<const fused_operand> results,
-                        bool force_blocks, std::span<const char> splat = {});
+fused_layout plan_fused(const dims& space, std::span<const fused_operand> leaves,
+                        std::span<const fused_operand> results, bool force_blocks, std::span<const char> splat = {});
 
 /// Writes `rows` rows of a broadcast leaf densely to `to`.
 void materialize_broadcast(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows);
 
-/// Writes the rows of a block, which lie densely in `from`, to where a result has them.
-void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l, index_t rows);
+/// Writes a block of values, along dimension `dim` and those after it, to where a result has them. They lie densely in `from`.
+void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l, int dim,
+                  index_t extent);
 
 /// Writes the elements of a padded tensor that surround the value.
 void write_padding(std::byte* to, const padded_view& p, const dims& value, std::size_t element);

@@ -69,7 +69,8 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const fused_opera
     bool in_rows = false; // an operand is dense only within rows of the last axis
     const auto walk = [&](const fused_operand& t) {
         access_pattern w;
-        w.stride = t.view ? broadcast_strides(t.type.shape, t.view->stride, space) : broadcast_strides(t.type.shape, space);
+        w.stride =
+            t.view ? broadcast_strides(t.type.shape, t.view->stride, space) : broadcast_strides(t.type.shape, space);
         w.element = size_of(t.type.type);
         return w;
     };
@@ -79,17 +80,17 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const fused_opera
     collapse(l, space);
     const auto note_rows = [&](const fused_operand& t, const access_pattern& w) {
         index_t dense = 1;
-        for (int i = l.rank; t.view && i-- > 0; dense *= l.extent[i]) in_rows = in_rows || (w.stride[i] != dense && w.stride[i] != 0);
+        for (int i = l.rank; t.view && i-- > 0; dense *= l.extent[i])
+            in_rows = in_rows || (w.stride[i] != dense && w.stride[i] != 0);
     };
     for (std::size_t i = 0; i < leaves.size(); ++i) note_rows(leaves[i], l.leaves[i]);
     for (std::size_t i = 0; i < results.size(); ++i) note_rows(results[i], l.results[i]);
     constexpr index_t long_row = 128; // shorter ones are copied into dense blocks
-    in_rows = in_rows && l.extent[l.rank - 1] >= long_row;
+    in_rows = in_rows && l.rank > 1 && l.extent[l.rank - 1] >= long_row;
 
     // A block takes the trailing dimensions that fit together, and as many extents of the next dimension as still fit.
     int inner = l.rank;
-    while (inner > 0 && !(in_rows && l.rank > 1) && l.row_size * l.extent[inner - 1] <= block_elements)
-        l.row_size *= l.extent[--inner];
+    while (inner > 0 && !in_rows && l.row_size * l.extent[inner - 1] <= block_elements) l.row_size *= l.extent[--inner];
     l.outer = inner > 0 ? inner - 1 : 0;
     if (inner == 0) { // a single block: its first dimension acts as the split one
         l.row_size /= l.extent[0];
@@ -203,9 +204,11 @@ RILL_INLINE void materialize_broadcast(const void* from, void* to, const access_
     }
 }
 
-RILL_INLINE void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l, int dim,
-                              index_t extent) {
-    const auto bytes = [&](index_t n) { return static_cast<std::ptrdiff_t>(n) * static_cast<std::ptrdiff_t>(w.element); };
+RILL_INLINE void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l,
+                              int dim, index_t extent) {
+    const auto bytes = [&](index_t n) {
+        return static_cast<std::ptrdiff_t>(n) * static_cast<std::ptrdiff_t>(w.element);
+    };
     const auto at = static_cast<std::size_t>(dim);
     if (dim == l.rank - 1) {
         std::memcpy(to, from, static_cast<std::size_t>(bytes(extent)));
@@ -216,11 +219,6 @@ RILL_INLINE void scatter_rows(std::byte* to, const std::byte* from, const access
     for (index_t i = 0; i < extent; ++i)
         scatter_rows(to + bytes(i * w.stride[at]), from + bytes(i * below), w, l, dim + 1, l.extent[at + 1]);
 }
-RILL_INLINE void scatter_rows(std::byte* to, const std::byte* from, const access_pattern& w, const fused_layout& l,
-                              index_t rows) {
-    scatter_rows(to, from, w, l, l.outer, rows);
-}
-
 RILL_INLINE void write_padding(std::byte* to, const padded_view& p, const dims& value, std::size_t element) {
     const auto strides = dense_strides(p.whole);
     const auto fill = [&](std::byte* at, index_t n) { // doubles what is written

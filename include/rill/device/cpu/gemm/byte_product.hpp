@@ -80,13 +80,15 @@ struct byte_tile_shape {
 
 /// The division of scratch memory: copies of the operands [rows, groups] and [columns / lanes, groups, lanes], and the terms.
 struct byte_product_memory {
-    index_t groups, columns; // the columns of whole registers
-    std::uint32_t *left, *right, *row_terms, *column_terms;
+    index_t groups, columns, numbers; // the columns of whole registers; numbers in the memory
+    std::uint32_t *left = nullptr, *right = nullptr, *row_terms = nullptr, *column_terms = nullptr;
 
     byte_product_memory(index_t m, index_t n, index_t k, void* scratch) {
         using shape = byte_tile_shape;
         groups = (k + shape::together - 1) / shape::together;
         columns = (n + shape::lanes - 1) / shape::lanes * shape::lanes;
+        numbers = (m + columns) * (groups + 1);
+        if (!scratch) return; // only the size is asked for
         left = static_cast<std::uint32_t*>(scratch);
         right = left + m * groups;
         row_terms = right + columns * groups;
@@ -94,10 +96,7 @@ struct byte_product_memory {
     }
 };
 inline std::size_t byte_product_bytes(index_t m, index_t n, index_t k) {
-    using shape = byte_tile_shape;
-    const index_t groups = (k + shape::together - 1) / shape::together,
-                  columns = (n + shape::lanes - 1) / shape::lanes * shape::lanes;
-    return static_cast<std::size_t>((m + columns) * (groups + 1)) * sizeof(std::uint32_t);
+    return static_cast<std::size_t>(byte_product_memory(m, n, k, nullptr).numbers) * sizeof(std::uint32_t);
 }
 
 struct byte_tile_operands {

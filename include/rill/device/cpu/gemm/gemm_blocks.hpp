@@ -90,13 +90,12 @@ template <class T, bool Gathers = false> tile_function<T> tile_for(int log_rows,
 /// Returns the kernel for tiles of full height that copies its part of b.
 template <class T, bool Gathers = false> tile_function<T> copying_tile_for(int columns) {
     constexpr int rows = tile_shape<T>::rows;
-    static constexpr std::array<tile_function<T>, 6> all{
-        &gemm_tile<T, rows, 1, false>::template run_copying<Gathers>,
-        &gemm_tile<T, rows, 1, true>::template run_copying<Gathers>,
-        &gemm_tile<T, rows, 2, false>::template run_copying<Gathers>,
-        &gemm_tile<T, rows, 2, true>::template run_copying<Gathers>,
-        &gemm_tile<T, rows, 3, false>::template run_copying<Gathers>,
-        &gemm_tile<T, rows, 3, true>::template run_copying<Gathers>};
+    static constexpr std::array<tile_function<T>, 6> all{&gemm_tile<T, rows, 1, false>::template run_copying<Gathers>,
+                                                         &gemm_tile<T, rows, 1, true>::template run_copying<Gathers>,
+                                                         &gemm_tile<T, rows, 2, false>::template run_copying<Gathers>,
+                                                         &gemm_tile<T, rows, 2, true>::template run_copying<Gathers>,
+                                                         &gemm_tile<T, rows, 3, false>::template run_copying<Gathers>,
+                                                         &gemm_tile<T, rows, 3, true>::template run_copying<Gathers>};
     return all[kernel_for<T>(columns)];
 }
 
@@ -162,8 +161,8 @@ template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) 
 /// Computes c, or adds to it, from rows of a that lie at `offsets`; o says how k walks over a. `o.copy` has room for the columns of one
 /// tile, which the first tile copies for the others.
 template <class T>
-void gathered_product(tile_operands<T> o, const std::int64_t* offsets, std::int64_t m, const T* b, std::int64_t n,
-                      T* c, const product_epilogue<T>& last) {
+void gathered_product(tile_operands<T> o, const std::int64_t* offsets, std::int64_t m, const T* b, std::int64_t n, T* c,
+                      const product_epilogue<T>& last) {
     constexpr std::int64_t rows = tile_shape<T>::rows;
     o.c_row = n;
     for (std::int64_t j = 0; j < n; j += o.columns) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <rill/core/allocator.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
 #include <rill/device/cpu/primitives/implicit_convolution.hpp>
 #include <rill/device/cpu/primitives/windows.hpp>
@@ -76,8 +77,7 @@ inline bool is_plain_product(const window_shape& w) {
 
 /// The division of a convolution into blocks of windows, by shape alone. It also divides the scratch memory among threads.
 template <class T> struct convolution_plan {
-    static constexpr index_t block_bytes = 1 << 19, sum_bytes = 1 << 24;
-    static constexpr index_t most_groups = 16;
+    static constexpr index_t block_bytes = 1 << 19;
 
     convolution_part part;
     convolution_shape shape;
@@ -103,8 +103,7 @@ template <class T> struct convolution_plan {
         const double work = 2. * static_cast<double>(windows) * static_cast<double>(patch) * static_cast<double>(s.out);
         index_t shared = part == convolution_part::input ? units : blocks();
         if (part == convolution_part::filter) {
-            const index_t sum = std::max<index_t>(filter() * static_cast<index_t>(sizeof(compute_type<T>)), 1);
-            groups = std::clamp<index_t>(std::min(sum_bytes / sum, blocks()), 1, most_groups);
+            groups = groups_of_sums(filter() * static_cast<index_t>(sizeof(compute_type<T>)), blocks());
             shared = groups;
         }
         threads = work < shared_from ? 1 : static_cast<int>(std::min<index_t>(most_threads, shared));
@@ -113,10 +112,10 @@ template <class T> struct convolution_plan {
         const index_t last_unit = (w.batch % images) * w.windows();
         for (const index_t count : {rows, last, last_of_image, last_unit % rows, std::min(last_unit, rows)})
             if (count > 0) product_bytes = std::max(product_bytes, product_scratch(count));
-        product_bytes = aligned(product_bytes);
-        patch_bytes = aligned(static_cast<std::size_t>(rows * patch) * sizeof(T));
+        product_bytes = aligned_size(product_bytes);
+        patch_bytes = aligned_size(static_cast<std::size_t>(rows * patch) * sizeof(T));
         sum_bytes_of_thread =
-            part == convolution_part::filter ? aligned(static_cast<std::size_t>(filter()) * sizeof(T)) : 0;
+            part == convolution_part::filter ? aligned_size(static_cast<std::size_t>(filter()) * sizeof(T)) : 0;
     }
 
     index_t filter() const { return patch * shape.out; }
@@ -124,7 +123,7 @@ template <class T> struct convolution_plan {
     std::size_t bytes_of_thread() const { return patch_bytes + sum_bytes_of_thread + product_bytes; }
     std::size_t bytes_of_groups() const {
         return part == convolution_part::filter
-                   ? aligned(static_cast<std::size_t>(groups * filter()) * sizeof(compute_type<T>))
+                   ? aligned_size(static_cast<std::size_t>(groups * filter()) * sizeof(compute_type<T>))
                    : 0;
     }
     std::size_t scratch_bytes() const {
@@ -134,14 +133,10 @@ template <class T> struct convolution_plan {
     /// Calls f(from, end, memory of the thread) for parts of [0, n).
     template <class F> void share(index_t n, void* scratch, thread_pool* pool, const F& f) const {
         auto* const memory = static_cast<std::byte*>(scratch) + bytes_of_groups();
-        if (threads <= 1 || !pool) return f(index_t(0), n, memory);
-        pool->run(threads, [&](int i) {
-            f(n * i / threads, n * (i + 1) / threads, memory + bytes_of_thread() * static_cast<std::size_t>(i));
-        });
+        share_with_memory(n, threads, memory, bytes_of_thread(), pool, f);
     }
 
 private:
-    static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
     std::size_t product_scratch(index_t count) const {
         switch (part) {
         case convolution_part::forward: return gemm_scratch_bytes<T>(false, false, count, shape.out, patch);

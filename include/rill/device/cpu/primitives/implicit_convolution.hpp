@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <rill/core/allocator.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
 #include <rill/device/cpu/primitives/windows.hpp>
 
@@ -11,6 +12,20 @@
 // rows, and the tiles of the matrix product read the patches of their windows in place.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// Returns the number of separate sums of a gradient by the filter, of `bytes` each. They are added in order.
+inline index_t groups_of_sums(index_t bytes, index_t blocks) {
+    constexpr index_t most = 16, all_bytes = 1 << 24;
+    return std::clamp<index_t>(std::min(all_bytes / std::max<index_t>(bytes, 1), blocks), 1, most);
+}
+
+/// Calls f(from, end, memory of the thread) for parts of [0, n). Each of `threads` threads has so many bytes of `memory`.
+template <class F>
+void share_with_memory(index_t n, int threads, std::byte* memory, std::size_t bytes, thread_pool* pool, const F& f) {
+    if (threads <= 1 || !pool) return f(index_t(0), n, memory);
+    pool->run(threads,
+              [&](int i) { f(n * i / threads, n * (i + 1) / threads, memory + bytes * static_cast<std::size_t>(i)); });
+}
 
 /// The division of output into bands: some windows of one row, some rows of one plane, or some planes. The padded input and the output
 /// of a band fit the L2 cache. A plane is the output of one image at one place along the first axis.
@@ -36,10 +51,10 @@ template <class T> struct window_bands {
         columns = ax.out;
         if (plane_of(1) > most) {
             const index_t fit = std::max<index_t>(most / (plane_of(1) / ax.out + 1), 64);
-            columns = even_length(ax.out, fit);
+            columns = even_part(ax.out, fit, 1);
         } else if (plane_of(ay.out) > most) {
             const index_t halo = plane_of(1) - row_of(ax.out);
-            rows = even_length(ay.out, std::max<index_t>((most - halo) / row_of(ax.out), 1));
+            rows = even_part(ay.out, std::max<index_t>((most - halo) / row_of(ax.out), 1), 1);
         } else {
             rows = ay.out;
             planes = std::clamp<index_t>(most / plane_of(ay.out), 1, all_planes());
@@ -107,8 +122,6 @@ template <class T> struct window_bands {
     }
 
     static index_t parts(index_t all, index_t each) { return (all + each - 1) / each; }
-    /// Returns the length of equal parts of `all`, at most `most`.
-    static index_t even_length(index_t all, index_t most) { return all <= most ? all : parts(all, parts(all, most)); }
 
 private:
     static constexpr index_t band_bytes = 1 << 19;
@@ -157,8 +170,6 @@ template <class T> struct implicit_convolution; // only for types that have tile
 
 /// A convolution without patches: its division, and its scratch memory.
 template <class T> struct implicit_convolution {
-    static constexpr index_t most_groups = 16, sum_bytes = 1 << 24;
-
     convolution_part part;
     convolution_shape s; // for the gradient by the input: the convolution of the output's gradient
     window_bands<T> bands;
@@ -168,12 +179,11 @@ template <class T> struct implicit_convolution {
     implicit_convolution(convolution_part p, const convolution_shape& shape, int most_threads)
         : part(p), s(p == convolution_part::input ? turned(shape) : shape), bands(s.window, s.in, s.out),
           patch(s.window.positions() * s.in) {
-        const double work = 2. * static_cast<double>(s.window.batch * s.window.windows()) *
-                            static_cast<double>(patch) * static_cast<double>(s.out);
+        const double work = 2. * static_cast<double>(s.window.batch * s.window.windows()) * static_cast<double>(patch) *
+                            static_cast<double>(s.out);
         index_t shared = bands.bands();
         if (part == convolution_part::filter)
-            shared = groups = std::clamp<index_t>(
-                std::min(sum_bytes / (filter() * static_cast<index_t>(sizeof(T))), shared), 1, most_groups);
+            shared = groups = groups_of_sums(filter() * static_cast<index_t>(sizeof(T)), shared);
         threads = work < shared_from ? 1 : static_cast<int>(std::min<index_t>(most_threads, shared));
     }
     implicit_convolution(convolution_part p, const convolution_shape& shape, const thread_pool* pool)
@@ -224,32 +234,27 @@ private:
     static constexpr index_t most_k = product_blocks<T>::most_k;
 
     index_t filter() const { return patch * s.out; }
-    static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
     std::size_t offset_bytes() const {
         const index_t n = part == convolution_part::filter ? patch : bands.windows();
-        return aligned(static_cast<std::size_t>(n) * sizeof(index_t));
+        return aligned_size(static_cast<std::size_t>(n) * sizeof(index_t));
     }
     /// Memory of all threads: offsets, and the turned filter or the sums of groups.
     std::size_t shared_bytes() const {
         const index_t filters = part == convolution_part::forward ? 0
                                 : part == convolution_part::input ? 1
                                                                   : groups - 1;
-        return offset_bytes() + aligned(static_cast<std::size_t>(filters * filter()) * sizeof(T));
+        return offset_bytes() + aligned_size(static_cast<std::size_t>(filters * filter()) * sizeof(T));
     }
-    std::size_t padded_bytes() const { return aligned(static_cast<std::size_t>(bands.padded()) * sizeof(T)); }
+    std::size_t padded_bytes() const { return aligned_size(static_cast<std::size_t>(bands.padded()) * sizeof(T)); }
     std::size_t thread_bytes() const {
-        return padded_bytes() + aligned(static_cast<std::size_t>(most_k * tile_shape<T>::columns) * sizeof(T));
+        return padded_bytes() + aligned_size(static_cast<std::size_t>(most_k * tile_shape<T>::columns) * sizeof(T));
     }
 
     /// Calls f(from, end, padded rows, copied columns) for parts of [0, n).
     template <class F> void share(index_t n, void* scratch, thread_pool* pool, const F& f) const {
         auto* const memory = static_cast<std::byte*>(scratch) + shared_bytes();
-        const auto run = [&](index_t from, index_t end, std::byte* own) {
+        share_with_memory(n, threads, memory, thread_bytes(), pool, [&](index_t from, index_t end, std::byte* own) {
             f(from, end, reinterpret_cast<T*>(own), reinterpret_cast<T*>(own + padded_bytes()));
-        };
-        if (threads <= 1 || !pool) return run(0, n, memory);
-        pool->run(threads, [&](int i) {
-            run(n * i / threads, n * (i + 1) / threads, memory + thread_bytes() * static_cast<std::size_t>(i));
         });
     }
 
@@ -258,7 +263,7 @@ private:
                        T* c, T* copy, const product_epilogue<T>& last) const {
         const auto &az = s.window.axis[0], &ay = s.window.axis[1];
         const index_t run = s.window.axis[2].size * s.in, m = b.planes * b.rows * b.columns;
-        const index_t runs = window_bands<T>::even_length(ay.size, std::max<index_t>(most_k / run, 1));
+        const index_t runs = even_part(ay.size, std::max<index_t>(most_k / run, 1), 1);
         const index_t part_of_run = even_part(run, most_k, 8);
         tile_operands<T> o{};
         o.a_step = 1;
@@ -280,7 +285,7 @@ private:
     void add_band(const typename window_bands<T>::band& b, const T* padded, const index_t* offsets, const T* g, T* df,
                   T* copy, bool add) const {
         const auto &ay = s.window.axis[1], &ax = s.window.axis[2];
-        const index_t rows = window_bands<T>::even_length(b.rows, std::max<index_t>(most_k / b.columns, 1));
+        const index_t rows = even_part(b.rows, std::max<index_t>(most_k / b.columns, 1), 1);
         const index_t part_of_row = even_part(b.columns, most_k, 8);
         tile_operands<T> o{};
         o.a_step = ax.stride * s.in;
