@@ -125,7 +125,7 @@ BENCHMARK_CAPTURE(raw_zmq, keys, true)->Arg(100)->Arg(100'000)->Arg(10'000'000)-
 
 /// A parameter server and workers of this process, joined by TCP.
 struct tasks {
-    explicit tasks(int count, bool with_keys = false) {
+    explicit tasks(int count, bool with_keys = false, const health_options& health = {}) {
         const auto at = free_addresses(count + 1);
         spec = cluster_spec{{"ps", {at[0]}}, {"worker", std::vector<std::string>(at.begin() + 1, at.end())}};
         std::vector<std::pair<std::string, std::string>> allowed;
@@ -142,10 +142,11 @@ struct tasks {
             for (auto& k : keys) k.allowed = allowed;
             client = credentials{"bench", pair.first, pair.second, allowed, "worker/0"};
         }
-        all.push_back(std::make_unique<server>(spec, "ps", 0, server_options{.security = keys[0]}));
+        all.push_back(std::make_unique<server>(spec, "ps", 0, server_options{.security = keys[0], .health = health}));
         for (int i = 0; i < count; ++i)
             all.push_back(std::make_unique<server>(spec, "worker", i,
-                                                   server_options{.security = keys[static_cast<std::size_t>(i) + 1]}));
+                                                   server_options{.security = keys[static_cast<std::size_t>(i) + 1],
+                                                                  .health = health}));
     }
     std::string target(std::size_t worker = 0) const { return all[worker + 1]->target(); }
 
@@ -171,13 +172,14 @@ void empty_remote_run(benchmark::State& state) {
 }
 BENCHMARK(empty_remote_run)->UseRealTime()->MeasureProcessCPUTime();
 
-template <index_t N> void push_pull_of(benchmark::State& state, bool with_keys, wire_format wire) {
+template <index_t N>
+void push_pull_of(benchmark::State& state, bool with_keys, wire_format wire, const health_options& health = {}) {
     const graph g;
     const graph_scope here(g);
     const auto v = on("/job:ps", [] { return variable<float, N>("v", constant_initializer(0.5)); });
     const auto change = on("/job:worker", [&] { return tensor<float, N>(v * 0.001f); });
     const auto step = on("/job:ps", [&] { return group(v.assign_add(change)); });
-    const tasks all(1, with_keys);
+    const tasks all(1, with_keys, health);
     session_options o;
     o.target = all.target();
     o.security = all.client; // a client has a key, too
@@ -213,6 +215,19 @@ BENCHMARK_CAPTURE(push_pull, bfloat16, false, wire_format::bfloat16)
     ->Arg(10'000'000)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
+
+/// What watching peers costs: 1 MiB there and back with heartbeats and credits, and with nearly none.
+void push_pull_1_mib(benchmark::State& state, bool is_watched) {
+    health_options health;
+    if (!is_watched) {
+        health.heartbeat = std::chrono::hours(1);
+        health.slow = health.suspect = health.dead = std::chrono::hours(10);
+        health.window = std::size_t(1) << 40;
+    }
+    push_pull_of<262'144>(state, false, wire_format::as_is, health);
+}
+BENCHMARK_CAPTURE(push_pull_1_mib, watched, true)->UseRealTime()->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(push_pull_1_mib, not_watched, false)->UseRealTime()->MeasureProcessCPUTime();
 
 /// Two workers train 784-100-10 on one parameter server, each at its own pace; "items" are steps of both.
 void two_workers(benchmark::State& state) {

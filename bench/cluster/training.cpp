@@ -4,6 +4,7 @@
 // cases. The program starts its other processes by itself.
 //     training_bench            all
 //     training_bench --quick    one short round, for a test
+//     training_bench --once "tiny, in step"    one round of this case
 //     mpirun -np 2 training_bench --mpi    sums by MPI alone
 #include <algorithm>
 #include <chrono>
@@ -241,7 +242,8 @@ int main(int count, char** arguments) {
         return 0;
     }
     const bool quick = count > 1 && std::strcmp(arguments[1], "--quick") == 0;
-    const int rounds = quick ? 1 : 5;
+    const std::string only = count > 2 && std::strcmp(arguments[1], "--once") == 0 ? arguments[2] : "";
+    const int rounds = quick || !only.empty() ? 1 : 5;
     const auto start = [&](const std::string& what, int number, std::size_t which, const std::vector<std::string>& at) {
         std::vector<std::string> all{what, std::to_string(number), std::to_string(which),
                                      std::to_string(quick ? 1 : 11)};
@@ -253,6 +255,7 @@ int main(int count, char** arguments) {
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < std::size(cases); ++i) {
             const auto& c = cases[i];
+            if (!only.empty() && only != c.name) continue;
             const auto at = free_addresses(1 + c.workers);
             const auto ps = start("ps", 0, i, at);
             std::vector<std::unique_ptr<child_process>> others;
@@ -262,6 +265,7 @@ int main(int count, char** arguments) {
             processor[c.name].push_back(m.processor);
             bytes[c.name] = m.bytes;
         }
+        if (!only.empty()) break;
         const auto at = free_addresses(3);
         const auto other = start("sum", 1, 0, at);
         figures["all_reduce of 10^7 floats over two tasks, ms"].push_back(
