@@ -45,7 +45,7 @@ def train(job: str, task: int, case: str, ports: list[int]) -> None:
     server = v1.train.Server(cluster, job, task)
     if job == "ps":
         server.join()
-    with tf.device(v1.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{task}")):
+    with v1.device(v1.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{task}")):
         counter = v1.train.get_or_create_global_step()
         if layers:
             image, label = v1.placeholder(tf.float32, [32, 784]), v1.placeholder(tf.int32, [32])

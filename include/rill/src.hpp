@@ -30,6 +30,7 @@
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
 #include <rill/core/cancellation.ipp>
+#include <rill/core/crc32c.ipp>
 #include <rill/core/device_name.ipp>
 #include <rill/core/dims.ipp>
 #include <rill/core/environment.ipp>
