@@ -14,12 +14,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// True on platforms that the JIT supports: Unix on x86-64.
-#if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__)) && !defined(__CYGWIN__)
-inline constexpr bool emits_programs = true;
-#else
-inline constexpr bool emits_programs = false;
-#endif
+/// True if this build has the JIT: with xbyak, for Unix on x86-64.
+inline constexpr bool emits_programs = RILL_WITH_JIT;
 
 /// Returns the block function of a program over float32, float64, int32 and int64. `level` is the processor's: 3 (AVX2) or 4 (AVX-512).
 /// Returns null if an op has no vector code, or if the numbers have several sizes. Also returns null if a limit is exceeded or the system

@@ -4,33 +4,76 @@
 
 #include <rill/device/cpu/jit/x86_codegen.hpp>
 
+#if RILL_WITH_JIT
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
+#include <new>
 #include <utility>
+#include <variant>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/device/cpu/jit/x86_assembler.hpp>
 #include <rill/device/cpu/simd/register_math.hpp>
 
+// A program may contain another version of xbyak. In rill::kernels, xbyak therefore has a namespace of its own.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+#if RILL_COMPILED && !defined(XBYAK_XBYAK_H_)
+#define Xbyak rill_xbyak
+#include <xbyak/xbyak.h>
+#undef Xbyak
 namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace xbyak = ::rill_xbyak;
+}}} // namespace rill::RILL_ABI::detail
+#else
+#include <xbyak/xbyak.h>
+namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace xbyak = ::Xbyak;
+}}} // namespace rill::RILL_ABI::detail
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Memory for xbyak to write code to. It is never executable: make_executable copies the code.
+struct code_memory : xbyak::Allocator {
+    bool useProtect() const override { return false; }
+};
 
 // On entry rdi points to the block_args (System V ABI); it keeps its value. rax counts bytes, up to rsi. Pointers to the first operands
 // stay in registers; others are loaded to r11 when needed. rbx (callee-saved) is the byte offset within the partial sums on the stack. k1
 // holds comparisons; k2 is the mask of the remaining lanes. On 8 lanes that mask is in memory.
 
-class x86_loop_maker {
-    using assembler = x86_assembler;
-    using operand = assembler::operand;
-    using opcode = assembler::vector_opcode;
-    using is = operand::is;
+class x86_loop_maker : code_memory, xbyak::CodeGenerator {
+    using Address = xbyak::Address;
+    using Xmm = xbyak::Xmm;
+    using Ymm = xbyak::Ymm; // also of 64 bytes: see vec
+    using Zmm = xbyak::Zmm;
+
+    /// The last operand of a vector instruction: a register or memory.
+    struct operand {
+        std::variant<Ymm, Address> of;
+        bool in_memory() const { return of.index() == 1; }
+        operator const xbyak::Operand&() const {
+            return std::visit([](const auto& x) -> const xbyak::Operand& { return x; }, of);
+        }
+    };
 
 public:
-    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.wide()), bytes_(code.element_bytes()) {
+    x86_loop_maker(const jit_ir& code, int kept)
+        : CodeGenerator(4096, xbyak::AutoGrow, this), code_(code), bytes_(code.element_bytes()) {
         choose_kept(kept);
         const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
         if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
@@ -43,7 +86,6 @@ public:
 
 private:
     static constexpr int never = std::numeric_limits<int>::max();
-    static constexpr std::array pointers{assembler::rcx, assembler::rdx, assembler::r8, assembler::r9, assembler::r10};
 
     struct place {
         int reg = -1;
@@ -55,30 +97,36 @@ private:
     const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
     bool is_broadcast(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
-    int registers() const { return out_.wide() ? 32 : 16; }
-    int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
-
+    bool wide() const { return code_.wide(); }
+    int registers() const { return wide() ? 32 : 16; }
+    int register_bytes() const { return wide() ? 64 : 32; }
+    int slot_bytes(int slot) const { return slot * register_bytes(); }
     bool eight() const { return bytes_ == 8; }
     int bytes_shift() const { return eight() ? 3 : 2; }
-    /// Returns the opcode of an instruction over packed floats, whose variant for doubles has the prefix 66.
-    opcode packed(std::uint8_t code) const { return {code, 1, eight() ? std::uint8_t{1} : std::uint8_t{0}, eight()}; }
-    /// Returns the opcode of an instruction whose variant for elements of 8 bytes differs by W alone.
-    opcode sized(std::uint8_t code, std::uint8_t map, std::uint8_t prefix = 1) const {
-        return {code, map, prefix, eight()};
+
+    // registers and memory, as operands of instructions
+    Ymm vec(int reg) const { return wide() ? Ymm(reg, xbyak::Operand::ZMM, 512) : Ymm(reg); }
+    Xmm half(int reg) const { return wide() ? Ymm(reg) : Xmm(reg); }
+    Address memory(const xbyak::RegExp& base, int offset) const { return ptr[base + static_cast<std::size_t>(offset)]; }
+    Address slot(int number) const { return memory(rsp, slot_bytes(number)); }
+    Address constant(int row) { return ptr[rip + constants_ + slot_bytes(row)]; }
+    Address element(const xbyak::Reg64& base) const { return ptr[base + rax]; }
+    operand in(int reg) const { return {vec(reg)}; }
+    operand memory_of(int v) { return {at(v).op == vector_op::constant ? constant(at(v).number) : slot(of(v).slot)}; }
+    operand anywhere(int v) { return of(v).reg >= 0 ? in(of(v).reg) : memory_of(v); }
+
+    // instructions whose form depends on the elements
+    void move(int to, const operand& from) {
+        if (from.in_memory())
+            eight() ? vmovupd(vec(to), from) : vmovups(vec(to), from);
+        else
+            eight() ? vmovapd(vec(to), from) : vmovaps(vec(to), from);
     }
-    /// Returns the opcode of an instruction over integers, which has another byte for elements of 8 bytes.
-    opcode integers(std::uint8_t code_of_4, std::uint8_t code_of_8, std::uint8_t prefix = 1) const {
-        return {eight() ? code_of_8 : code_of_4, 1, prefix, eight()};
-    }
-    /// Returns the opcode of a comparison into a mask register, whose predicate is an immediate.
-    opcode compares(bool of_ints) const { return of_ints ? sized(0x1f, 3) : packed(0xc2); }
-    opcode addition(std::size_t result) const {
-        const bool whole = !code_.integers.empty() && code_.integers[result];
-        return whole ? integers(0xfe, 0xd4) : packed(0x58);
-    }
-    opcode one_number(std::uint8_t code) const { // vmovss or vmovsd
-        return {code, 1, eight() ? std::uint8_t{3} : std::uint8_t{2}, eight()};
-    }
+    void move(const Address& to, int from) { eight() ? vmovupd(to, vec(from)) : vmovups(to, vec(from)); }
+    void move_one(int to, const Address& from) { eight() ? vmovsd(Xmm(to), from) : vmovss(Xmm(to), from); }
+    void move_one(const Address& to, int from) { eight() ? vmovsd(to, Xmm(from)) : vmovss(to, Xmm(from)); }
+    void add_into(std::size_t result, int to, int a, const operand& b);
+    void multiply_add(vector_op op, int form, int to, int a, const operand& b);
 
     void choose_kept(int kept);
     void prologue();
@@ -94,22 +142,20 @@ private:
     void store_results(int now);
     void compute(int v, int now);
 
-    operand memory_of(int v);
     int next_use(int v, int now);
     int take(int now, std::initializer_list<int> pinned);
     int in_register(int v, int now, std::initializer_list<int> pinned);
-    operand anywhere(int v) { return of(v).reg >= 0 ? operand{is::vector, of(v).reg} : memory_of(v); }
     void release(int v, int now);
     void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
     bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
     int result_register(int v, int now, std::initializer_list<int> alive);
-    void move(int to, operand from) { out_.vector(packed(from.kind == is::vector ? 0x28 : 0x10), to, 0, from); }
-    void plain(int v, int now, opcode op, bool commutes, int immediate = -1);
-    void unary(int v, int now, opcode op, int immediate = -1);
-    void shift(int v, int now, int extension);
-    void product(int v, int now, std::uint8_t form_213);
+    template <class Emit> void plain(int v, int now, bool commutes, Emit emit);
+    template <class Emit> void unary(int v, int now, Emit emit);
+    void shift(int v, int now);
+    void product(int v, int now);
     void choose(int v, int now);
     void compare(int v, int now);
+    void compare_into_mask(bool of_ints, int a, const operand& b, int how);
     void compare_choose(int v, int now);
     void lookup(int v, int now);
     void exact(int v, int now);
@@ -118,20 +164,20 @@ private:
     void narrow(int v, int now);
     void once();
     void loop();
-    assembler::general pointer(bool result, int number);
+    xbyak::Reg64 pointer(bool result, int number);
 
     const jit_ir& code_;
-    x86_assembler out_;
     int bytes_; // of the elements of the instruction
     std::vector<place> place_;
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
     std::vector<int> sum_slot_; // per result: the slot of its first partial sum
+    const std::array<xbyak::Reg64, 5> pointers_{rcx, rdx, r8, r9, r10};
+    xbyak::Label constants_, exact_call_;
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
     bool masked_ = false; // emitting the pass over the remaining lanes
     int mask_slot_ = -1;
-    int exact_slot_ = -1;                   // two slots: arguments and results of exact calls
-    std::vector<std::size_t> exact_places_; // the rel32 of each call
+    int exact_slot_ = -1; // two slots: arguments and results of exact calls
     std::vector<char> stored_;
 };
 
@@ -166,11 +212,6 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     }
 }
 
-RILL_COLD auto x86_loop_maker::memory_of(int v) -> operand {
-    if (at(v).op == vector_op::constant) return {is::constant, at(v).number};
-    return {is::stack, slot_bytes(of(v).slot)};
-}
-
 RILL_COLD int x86_loop_maker::next_use(int v, int now) {
     auto& uses = of(v).uses;
     while (!uses.empty() && uses.back() <= now) uses.pop_back();
@@ -190,7 +231,7 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
     if (at(v).op != vector_op::constant && of(v).slot < 0 && farthest != never) {
         of(v).slot = slots_++;
         ++spills_;
-        out_.vector(packed(0x11), best, 0, memory_of(v));
+        move(slot(of(v).slot), best);
     }
     of(v).reg = -1;
     holds_[static_cast<std::size_t>(best)] = -1;
@@ -220,33 +261,58 @@ RILL_COLD int x86_loop_maker::result_register(int v, int now, std::initializer_l
     return reg;
 }
 
-RILL_COLD void x86_loop_maker::plain(int v, int now, opcode op, bool commutes, int immediate) {
+template <class Emit> RILL_COLD void x86_loop_maker::plain(int v, int now, bool commutes, Emit emit) {
     int a = at(v).args[0], b = at(v).args[1];
     if (commutes && of(a).reg < 0 && of(b).reg >= 0) std::swap(a, b);
-    const int first = in_register(a, now, {a, b});
+    const Ymm first = vec(in_register(a, now, {a, b}));
     const operand second = anywhere(b);
     release(a, now), release(b, now);
-    out_.vector(op, result_register(v, now, {}), first, second, immediate);
+    const Ymm to = vec(result_register(v, now, {}));
+    emit(to, first, static_cast<const xbyak::Operand&>(second));
 }
 
-RILL_COLD void x86_loop_maker::unary(int v, int now, opcode op, int immediate) {
+template <class Emit> RILL_COLD void x86_loop_maker::unary(int v, int now, Emit emit) {
     const int a = at(v).args[0];
     const operand from = anywhere(a);
     release(a, now);
-    out_.vector(op, result_register(v, now, {}), 0, from, immediate);
+    const Ymm to = vec(result_register(v, now, {}));
+    emit(to, static_cast<const xbyak::Operand&>(from));
 }
 
-RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
-    const int a = at(v).args[0], from = in_register(a, now, {a});
+RILL_COLD void x86_loop_maker::shift(int v, int now) {
+    const int a = at(v).args[0];
+    const Ymm from = vec(in_register(a, now, {a}));
     release(a, now);
-    out_.vector(integers(0x72, 0x73), extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
+    const Ymm to = vec(result_register(v, now, {}));
+    const auto bits = static_cast<std::uint8_t>(at(v).number);
+    if (at(v).op == vector_op::int_left) return eight() ? vpsllq(to, from, bits) : vpslld(to, from, bits);
+    return eight() ? vpsrlq(to, from, bits) : vpsrld(to, from, bits);
 }
 
-/// Emits a * b + c and its variants. `form_213` is the opcode of a = b * a + c; the 132 and 231 forms are at fixed distances.
-RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
+/// Emits a product and a sum of the registers `to` and `a` and the operand `b`. Form 132 multiplies `to` and `b`, form 213 `a` and `to`,
+/// form 231 `a` and `b`.
+RILL_COLD void x86_loop_maker::multiply_add(vector_op op, int form, int to, int a, const operand& b) {
+    const Ymm x = vec(to), y = vec(a);
+    switch (op) {
+    case vector_op::multiply_add:
+        if (form == 132) return eight() ? vfmadd132pd(x, y, b) : vfmadd132ps(x, y, b);
+        if (form == 213) return eight() ? vfmadd213pd(x, y, b) : vfmadd213ps(x, y, b);
+        return eight() ? vfmadd231pd(x, y, b) : vfmadd231ps(x, y, b);
+    case vector_op::multiply_sub:
+        if (form == 132) return eight() ? vfmsub132pd(x, y, b) : vfmsub132ps(x, y, b);
+        if (form == 213) return eight() ? vfmsub213pd(x, y, b) : vfmsub213ps(x, y, b);
+        return eight() ? vfmsub231pd(x, y, b) : vfmsub231ps(x, y, b);
+    default: // sub_product
+        if (form == 132) return eight() ? vfnmadd132pd(x, y, b) : vfnmadd132ps(x, y, b);
+        if (form == 213) return eight() ? vfnmadd213pd(x, y, b) : vfnmadd213ps(x, y, b);
+        return eight() ? vfnmadd231pd(x, y, b) : vfnmadd231ps(x, y, b);
+    }
+}
+
+/// Emits a * b + c and its variants.
+RILL_COLD void x86_loop_maker::product(int v, int now) {
     auto [a, b, c, none] = at(v).args;
-    const auto form_231 = static_cast<std::uint8_t>(form_213 + 0x10),
-               form_132 = static_cast<std::uint8_t>(form_213 - 0x10);
+    const vector_op op = at(v).op;
     if (of(a).reg < 0 && a != c) std::swap(a, b); // an operand in memory must be b
     const int ra = in_register(a, now, {a, b, c});
     if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
@@ -259,38 +325,39 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     if (of(c).reg < 0 && of(b).reg >= 0) {
         const operand last = memory_of(c);
         const int rb = of(b).reg;
-        if (dies(a, now)) return out_.vector(sized(form_213, 2), into(a), rb, last);
-        if (dies(b, now)) return out_.vector(sized(form_213, 2), into(b), ra, last);
+        if (dies(a, now)) return multiply_add(op, 213, into(a), rb, last);
+        if (dies(b, now)) return multiply_add(op, 213, into(b), ra, last);
         const int reg = result_register(v, now, {a, b, c});
         move(reg, last);
-        return out_.vector(sized(form_231, 2), reg, of(a).reg, {is::vector, of(b).reg});
+        return multiply_add(op, 231, reg, of(a).reg, in(of(b).reg));
     }
     const int rc = in_register(c, now, {a, b, c});
     const operand last = anywhere(b);
-    if (dies(c, now)) return out_.vector(sized(form_231, 2), into(c), ra, last);
-    if (dies(a, now)) return out_.vector(sized(form_132, 2), into(a), rc, last);
-    if (last.kind == is::vector && dies(b, now)) return out_.vector(sized(form_213, 2), into(b), ra, {is::vector, rc});
+    if (dies(c, now)) return multiply_add(op, 231, into(c), ra, last);
+    if (dies(a, now)) return multiply_add(op, 132, into(a), rc, last);
+    if (!last.in_memory() && dies(b, now)) return multiply_add(op, 213, into(b), ra, in(rc));
     release(a, now), release(b, now);
     const int reg = take(now, {a, b, c});
     // released values are still read below, so `reg` must not be one of their registers
     define(v, reg);
-    move(reg, {is::vector, rc});
-    out_.vector(sized(form_231, 2), reg, ra, last);
+    move(reg, in(rc));
+    multiply_add(op, 231, reg, ra, last);
 }
 
 RILL_COLD void x86_loop_maker::choose(int v, int now) {
     const auto [m, a, b, none] = at(v).args;
-    if (out_.wide()) { // vpternlog selects bit by bit and overwrites the condition
+    if (wide()) { // vpternlog selects bit by bit and overwrites the condition
+        constexpr std::uint8_t select = 0xca;
         const int rm = in_register(m, now, {m, a, b}), ra = in_register(a, now, {m, a, b});
         const operand last = anywhere(b);
         if (dies(m, now) && m != a && m != b) {
             holds_[static_cast<std::size_t>(rm)] = -1, of(m).reg = -1;
             define(v, rm);
-            out_.vector({0x25, 3, 1}, rm, ra, last, 0xca);
+            vpternlogd(vec(rm), vec(ra), last, select);
         } else {
             const int reg = take(now - 1, {m, a, b});
-            move(reg, {is::vector, rm});
-            out_.vector({0x25, 3, 1}, reg, ra, last, 0xca);
+            move(reg, in(rm));
+            vpternlogd(vec(reg), vec(ra), last, select);
             define(v, reg);
         }
         release(m, now), release(a, now), release(b, now);
@@ -299,45 +366,59 @@ RILL_COLD void x86_loop_maker::choose(int v, int now) {
     const int rm = in_register(m, now, {m, a, b}), rb = in_register(b, now, {m, a, b});
     const operand last = anywhere(a);
     release(m, now), release(a, now), release(b, now);
-    out_.vector({0x4a, 3, 1}, result_register(v, now, {}), rb, last, rm << 4);
+    vblendvps(vec(result_register(v, now, {})), vec(rb), last, vec(rm));
+}
+
+/// Emits a comparison of wide registers into k1.
+RILL_COLD void x86_loop_maker::compare_into_mask(bool of_ints, int a, const operand& b, int how) {
+    const Ymm first = vec(a);
+    const auto predicate = static_cast<std::uint8_t>(how);
+    if (of_ints) return eight() ? vpcmpq(k1, first, b, predicate) : vpcmpd(k1, first, b, predicate);
+    return eight() ? vcmppd(k1, first, b, predicate) : vcmpps(k1, first, b, predicate);
 }
 
 RILL_COLD void x86_loop_maker::compare(int v, int now) {
     const auto& i = at(v);
     const bool of_ints = i.op == vector_op::int_compare;
-    if (!out_.wide()) {
-        if (!of_ints) return plain(v, now, packed(0xc2), false, i.number);
-        if (i.number == int_equal) return plain(v, now, eight() ? opcode{0x29, 2, 1} : opcode{0x76, 1, 1}, true);
-        return plain(v, now, eight() ? opcode{0x37, 2, 1} : opcode{0x66, 1, 1}, false);
+    if (!wide()) {
+        const bool equal = of_ints && i.number == int_equal;
+        return plain(v, now, equal, [&](const Ymm& to, const Ymm& x, const xbyak::Operand& y) {
+            const auto predicate = static_cast<std::uint8_t>(i.number);
+            if (!of_ints) return eight() ? vcmppd(to, x, y, predicate) : vcmpps(to, x, y, predicate);
+            if (equal) return eight() ? vpcmpeqq(to, x, y) : vpcmpeqd(to, x, y);
+            return eight() ? vpcmpgtq(to, x, y) : vpcmpgtd(to, x, y);
+        });
     }
     const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
-    out_.vector(compares(of_ints), 1, first, anywhere(b), i.number);
+    compare_into_mask(of_ints, first, anywhere(b), i.number);
     release(a, now), release(b, now);
-    out_.vector(sized(0x38, 2, 2), result_register(v, now, {}), 0, {is::vector, 1}); // all bits of the lanes in k1
+    const Ymm to = vec(result_register(v, now, {}));
+    eight() ? vpmovm2q(to, k1) : vpmovm2d(to, k1); // all bits of the lanes in k1
 }
 
 RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
     const auto [x, y, a, b] = at(v).args;
     const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
     const int how = at(v).number;
-    out_.vector(compares(how >= of_integers), 1, rx, anywhere(y), how & 0xff); // into k1
+    compare_into_mask(how >= of_integers, rx, anywhere(y), how & 0xff);
     const operand last = anywhere(a);
     release(x, now), release(y, now), release(a, now), release(b, now);
-    out_.vector(sized(0x65, 2), result_register(v, now, {}), rb, last, -1, 1);
+    const Ymm to = vec(result_register(v, now, {})) | k1;
+    eight() ? vblendmpd(to, vec(rb), last) : vblendmps(to, vec(rb), last);
 }
 
 RILL_COLD void x86_loop_maker::lookup(int v, int now) {
     const auto [entry, low, high, none] = at(v).args;
     const int from = in_register(entry, now, {entry, low, high});
-    if (!out_.wide()) {
+    if (!wide()) {
         const operand row = anywhere(low);
         release(entry, now);
-        return out_.vector({0x16, 2, 1}, result_register(v, now, {low}), from, row);
+        return vpermps(vec(result_register(v, now, {low})), vec(from), row);
     }
     const operand first = anywhere(low), second = anywhere(high);
     const int reg = take(now - 1, {entry, low, high});
     move(reg, first);
-    out_.vector({0x7f, 2, 1}, reg, from, second);
+    vpermt2ps(vec(reg), vec(from), second);
     define(v, reg);
     release(entry, now);
 }
@@ -353,68 +434,55 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     const auto [y, size, x, most] = at(v).args;
     const int rs = in_register(size, now, {y, size, x, most}), rx = in_register(x, now, {y, size, x, most}),
               ry = in_register(y, now, {y, size, x, most});
-    const opcode compare = packed(0xc2);
-    constexpr int greater = 30;
-    if (out_.wide()) {
-        out_.vector(compare, 1, rs, anywhere(most), greater);
-        out_.bytes({0xc5, 0xf8, 0x98, 0xc9}); // kortestw k1, k1
+    constexpr std::uint8_t greater = 30;
+    if (wide()) {
+        compare_into_mask(false, rs, anywhere(most), greater);
+        kortestw(k1, k1);
     } else {
-        const int mask = take(now - 1, {y, size, x, most});
-        out_.vector(compare, mask, rs, anywhere(most), greater);
-        out_.vector(packed(0x50), assembler::r11, 0, {is::vector, mask}); // vmovmskps
-        out_.bytes({0x45, 0x85, 0xdb});                                   // test r11d, r11d
+        const Ymm mask = vec(take(now - 1, {y, size, x, most}));
+        eight() ? vcmppd(mask, vec(rs), anywhere(most), greater) : vcmpps(mask, vec(rs), anywhere(most), greater);
+        eight() ? vmovmskpd(r11d, mask) : vmovmskps(r11d, mask);
+        test(r11d, r11d);
     }
-    out_.bytes({0x0f, 0x84}); // jz
-    const std::size_t none = out_.here();
-    out_.number(0, 4);
-    const operand arguments{is::stack, slot_bytes(exact_slot_)}, results{is::stack, slot_bytes(exact_slot_ + 1)};
-    out_.vector(packed(0x11), rx, 0, arguments);
-    out_.vector(packed(0x11), ry, 0, results);
-    out_.bytes({0x41, 0xbb}); // mov r11d, function
-    out_.number(at(v).number, 4);
-    out_.bytes({0xe8}); // call
-    exact_places_.push_back(out_.here());
-    out_.number(0, 4);
-    move(ry, results);
-    out_.lead(none, out_.here());
+    xbyak::Label none;
+    jz(none, T_NEAR);
+    move(slot(exact_slot_), rx);
+    move(slot(exact_slot_ + 1), ry);
+    mov(r11d, static_cast<std::uint32_t>(at(v).number));
+    call(exact_call_);
+    move(ry, {slot(exact_slot_ + 1)});
+    L(none);
     const bool last = dies(y, now);
     release(size, now), release(x, now), release(most, now), release(y, now);
     if (last) return define(v, ry);
-    move(result_register(v, now, {y}), {is::vector, ry});
+    move(result_register(v, now, {y}), in(ry));
 }
 
 /// Emits the routine that exact calls go to. It preserves all registers but r11.
 RILL_COLD void x86_loop_maker::exact_call() {
-    if (exact_places_.empty()) return;
-    for (const auto at : exact_places_) out_.lead(at, out_.here());
-    out_.bytes(
-        {0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52}); // push rax rcx rdx rsi rdi r8 r9 r10
-    if (out_.wide()) out_.bytes({0xc5, 0xf8, 0x93, 0xc2, 0x50});             // kmovw eax, k2; push rax
-    // pushed: bytes on the stack, with the return address; `saved` makes rsp a multiple of 64 again
-    const int pushed = out_.wide() ? 80 : 72, saved = slot_bytes(registers()) + 128 - pushed;
-    const auto each = [&](int code) {
-        for (int r = 0; r < registers(); ++r)
-            out_.vector(packed(static_cast<std::uint8_t>(code)), r, 0, {is::stack, slot_bytes(r)});
-    };
-    out_.bytes({0x48, 0x81, 0xec}); // sub rsp, saved
-    out_.number(saved, 4);
-    each(0x11);
-    out_.bytes({0x48, 0x8d, 0xbc, 0x24}); // lea rdi, [rsp + …]
-    out_.number(saved + pushed + slot_bytes(exact_slot_), 4);
-    out_.bytes({0x48, 0x8d, 0xb4, 0x24}); // lea rsi
-    out_.number(saved + pushed + slot_bytes(exact_slot_ + 1), 4);
-    out_.bytes({0xba}); // mov edx, lanes
-    out_.number(code_.lanes(), 4);
-    out_.bytes({0x44, 0x89, 0xd9, 0x48, 0xb8}); // mov ecx, r11d; mov rax, …
-    const auto routine = eight() ? reinterpret_cast<std::uintptr_t>(&exact_lanes<double>)
-                                 : reinterpret_cast<std::uintptr_t>(&exact_lanes<float>);
-    out_.number(static_cast<std::int64_t>(routine), 8);
-    out_.bytes({0xc5, 0xf8, 0x77, 0xff, 0xd0}); // vzeroupper; call rax
-    each(0x10);
-    out_.bytes({0x48, 0x81, 0xc4}); // add rsp, saved
-    out_.number(saved, 4);
-    if (out_.wide()) out_.bytes({0x58, 0xc5, 0xf8, 0x92, 0xd0}); // pop rax; kmovw k2, eax
-    out_.bytes({0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0xc3});
+    if (exact_slot_ < 0) return;
+    L(exact_call_);
+    const std::array<xbyak::Reg64, 8> saved{rax, rcx, rdx, rsi, rdi, r8, r9, r10};
+    for (const auto& r : saved) push(r);
+    if (wide()) kmovw(eax, k2), push(rax);
+    // pushed: bytes on the stack, with the return address; `frame` makes rsp a multiple of 64 again
+    const int pushed = 8 * static_cast<int>(saved.size() + (wide() ? 2 : 1));
+    const int frame = slot_bytes(registers()) + 128 - pushed;
+    sub(rsp, static_cast<std::uint32_t>(frame));
+    for (int r = 0; r < registers(); ++r) move(slot(r), r);
+    lea(rdi, memory(rsp, frame + pushed + slot_bytes(exact_slot_)));
+    lea(rsi, memory(rsp, frame + pushed + slot_bytes(exact_slot_ + 1)));
+    mov(edx, static_cast<std::uint32_t>(code_.lanes()));
+    mov(ecx, r11d);
+    mov(rax, eight() ? reinterpret_cast<std::uintptr_t>(&exact_lanes<double>)
+                     : reinterpret_cast<std::uintptr_t>(&exact_lanes<float>));
+    vzeroupper();
+    call(rax);
+    for (int r = 0; r < registers(); ++r) move(r, {slot(r)});
+    add(rsp, static_cast<std::uint32_t>(frame));
+    if (wide()) pop(rax), kmovw(k2, eax);
+    for (std::size_t k = saved.size(); k-- > 0;) pop(saved[k]);
+    ret();
 }
 
 RILL_COLD void x86_loop_maker::widen(int v, int now) {
@@ -422,9 +490,8 @@ RILL_COLD void x86_loop_maker::widen(int v, int now) {
     release(a, now);
     const int reg = result_register(v, now, {});
     const bool upper = at(v).number == 1;
-    if (upper) // vextractf128 or vextractf64x4
-        out_.vector(out_.wide() ? opcode{0x1b, 3, 1, true} : opcode{0x19, 3, 1}, from, 0, {is::vector, reg}, 1);
-    out_.vector({0x5a, 1, 0}, reg, 0, {is::vector, upper ? reg : from}); // vcvtps2pd
+    if (upper) wide() ? vextractf64x4(half(reg), Zmm(from), 1) : vextractf128(half(reg), vec(from), 1);
+    vcvtps2pd(vec(reg), half(upper ? reg : from));
 }
 
 RILL_COLD void x86_loop_maker::narrow(int v, int now) {
@@ -433,46 +500,54 @@ RILL_COLD void x86_loop_maker::narrow(int v, int now) {
     const int reg = take(now - 1, {a, b});
     define(v, reg);
     const int other = take(now - 1, {a, b, v});
-    const opcode convert{0x5a, 1, 1, out_.wide()}; // vcvtpd2ps
-    out_.vector(convert, reg, 0, {is::vector, lower});
-    out_.vector(convert, other, 0, {is::vector, upper});
-    // vinsertf128 or vinsertf64x4
-    out_.vector(out_.wide() ? opcode{0x1a, 3, 1, true} : opcode{0x18, 3, 1}, reg, reg, {is::vector, other}, 1);
+    vcvtpd2ps(half(reg), vec(lower));
+    vcvtpd2ps(half(other), vec(upper));
+    if (wide())
+        vinsertf64x4(Zmm(reg), Zmm(reg), half(other), 1);
+    else
+        vinsertf128(vec(reg), vec(reg), half(other), 1);
     release(a, now), release(b, now);
 }
 
 RILL_COLD void x86_loop_maker::compute(int v, int now) {
     const auto& i = at(v);
+    const bool d = eight();
+    const auto binary = [&](bool commutes, auto emit) { plain(v, now, commutes, emit); };
+    const auto imm = static_cast<std::uint8_t>(i.number);
     switch (i.op) {
     case vector_op::constant:
     case vector_op::splat:
     case vector_op::scalar: return;
     case vector_op::leaf: return load_leaf(v, now);
-    case vector_op::add: return plain(v, now, packed(0x58), true);
-    case vector_op::mul: return plain(v, now, packed(0x59), true);
-    case vector_op::sub: return plain(v, now, packed(0x5c), false);
-    case vector_op::smaller: return plain(v, now, packed(0x5d), false);
-    case vector_op::div: return plain(v, now, packed(0x5e), false);
-    case vector_op::larger: return plain(v, now, packed(0x5f), false);
-    case vector_op::bit_and: return plain(v, now, packed(0x54), true);
-    case vector_op::bit_or: return plain(v, now, packed(0x56), true);
-    case vector_op::bit_xor: return plain(v, now, packed(0x57), true);
-    case vector_op::int_add: return plain(v, now, integers(0xfe, 0xd4), true);
-    case vector_op::int_sub: return plain(v, now, integers(0xfa, 0xfb), false);
-    case vector_op::int_mul: return plain(v, now, sized(0x40, 2), true);
-    case vector_op::int_mul_halves: return plain(v, now, sized(0xf4, 1), true);
-    case vector_op::int_smaller: return plain(v, now, sized(0x39, 2), true);
-    case vector_op::int_larger: return plain(v, now, sized(0x3d, 2), true);
-    case vector_op::to_float: return unary(v, now, eight() ? opcode{0xe6, 1, 2, true} : opcode{0x5b, 1, 0});
-    case vector_op::to_int: return unary(v, now, eight() ? opcode{0x7a, 1, 1, true} : opcode{0x5b, 1, 2});
-    case vector_op::scale: return plain(v, now, sized(0x2c, 2), false);
-    case vector_op::sqrt: return unary(v, now, packed(0x51));
-    case vector_op::round: return unary(v, now, sized(eight() ? std::uint8_t{0x09} : std::uint8_t{0x08}, 3), i.number);
-    case vector_op::int_left: return shift(v, now, 6);
-    case vector_op::int_right: return shift(v, now, 2);
-    case vector_op::multiply_add: return product(v, now, 0xa8);
-    case vector_op::multiply_sub: return product(v, now, 0xaa);
-    case vector_op::sub_product: return product(v, now, 0xac);
+    case vector_op::add: return binary(true, [&](auto&... o) { d ? vaddpd(o...) : vaddps(o...); });
+    case vector_op::mul: return binary(true, [&](auto&... o) { d ? vmulpd(o...) : vmulps(o...); });
+    case vector_op::sub: return binary(false, [&](auto&... o) { d ? vsubpd(o...) : vsubps(o...); });
+    case vector_op::smaller: return binary(false, [&](auto&... o) { d ? vminpd(o...) : vminps(o...); });
+    case vector_op::div: return binary(false, [&](auto&... o) { d ? vdivpd(o...) : vdivps(o...); });
+    case vector_op::larger: return binary(false, [&](auto&... o) { d ? vmaxpd(o...) : vmaxps(o...); });
+    case vector_op::bit_and: return binary(true, [&](auto&... o) { d ? vandpd(o...) : vandps(o...); });
+    case vector_op::bit_or: return binary(true, [&](auto&... o) { d ? vorpd(o...) : vorps(o...); });
+    case vector_op::bit_xor: return binary(true, [&](auto&... o) { d ? vxorpd(o...) : vxorps(o...); });
+    case vector_op::int_add: return binary(true, [&](auto&... o) { d ? vpaddq(o...) : vpaddd(o...); });
+    case vector_op::int_sub: return binary(false, [&](auto&... o) { d ? vpsubq(o...) : vpsubd(o...); });
+    case vector_op::int_mul: return binary(true, [&](auto&... o) { d ? vpmullq(o...) : vpmulld(o...); });
+    case vector_op::int_mul_halves: return binary(true, [&](auto&... o) { vpmuludq(o...); });
+    case vector_op::int_smaller: return binary(true, [&](auto&... o) { d ? vpminsq(o...) : vpminsd(o...); });
+    case vector_op::int_larger: return binary(true, [&](auto&... o) { d ? vpmaxsq(o...) : vpmaxsd(o...); });
+    case vector_op::scale: return binary(false, [&](auto&... o) { d ? vscalefpd(o...) : vscalefps(o...); });
+    case vector_op::to_float: return unary(v, now, [&](auto&... o) { d ? vcvtqq2pd(o...) : vcvtdq2ps(o...); });
+    case vector_op::to_int: return unary(v, now, [&](auto&... o) { d ? vcvttpd2qq(o...) : vcvttps2dq(o...); });
+    case vector_op::sqrt: return unary(v, now, [&](auto&... o) { d ? vsqrtpd(o...) : vsqrtps(o...); });
+    case vector_op::round:
+        return unary(v, now, [&](auto&... o) {
+            if (wide()) return d ? vrndscalepd(o..., imm) : vrndscaleps(o..., imm);
+            return d ? vroundpd(o..., imm) : vroundps(o..., imm);
+        });
+    case vector_op::int_left:
+    case vector_op::int_right: return shift(v, now);
+    case vector_op::multiply_add:
+    case vector_op::multiply_sub:
+    case vector_op::sub_product: return product(v, now);
     case vector_op::choose: return choose(v, now);
     case vector_op::compare_choose: return compare_choose(v, now);
     case vector_op::lookup: return lookup(v, now);
@@ -484,29 +559,29 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     }
 }
 
-RILL_COLD auto x86_loop_maker::pointer(bool result, int number) -> assembler::general {
+RILL_COLD xbyak::Reg64 x86_loop_maker::pointer(bool result, int number) {
     const auto n = static_cast<std::size_t>(result ? leaves_ + number : number);
-    if (n < pointers.size()) return pointers[n];
-    out_.load(assembler::r11, assembler::rdi, result ? 16 : 0);
-    out_.load(assembler::r11, assembler::r11, 8 * number);
-    return assembler::r11;
+    if (n < pointers_.size()) return pointers_[n];
+    mov(r11, memory(rdi, result ? 16 : 0));
+    mov(r11, memory(r11, 8 * number));
+    return r11;
 }
 
 RILL_COLD void x86_loop_maker::prologue() {
-    for (std::size_t k = 0; k < pointers.size(); ++k) {
+    for (std::size_t k = 0; k < pointers_.size(); ++k) {
         const bool result = k >= static_cast<std::size_t>(leaves_);
         const int number = static_cast<int>(k) - (result ? leaves_ : 0);
         if (result && static_cast<std::size_t>(number) >= code_.results.size()) break;
-        out_.load(pointers[k], assembler::rdi, result ? 16 : 0);
-        out_.load(pointers[k], pointers[k], 8 * number);
+        mov(pointers_[k], memory(rdi, result ? 16 : 0));
+        mov(pointers_[k], memory(pointers_[k], 8 * number));
     }
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
         if (!is_broadcast(v)) continue;
-        out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
-        out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
+        mov(r11, memory(rdi, at(v).op == vector_op::splat ? 0 : 8));
+        mov(r11, memory(r11, 8 * at(v).number));
         const int reg = of(v).kept ? of(v).reg : 0; // register 0 is free: kept values get registers from the top
-        out_.splat(reg, assembler::r11, code_.element_bytes());
-        if (!of(v).kept) out_.vector(packed(0x11), reg, 0, memory_of(v));
+        eight() ? vbroadcastsd(vec(reg), ptr[r11]) : vbroadcastss(vec(reg), ptr[r11]);
+        if (!of(v).kept) move(slot(of(v).slot), reg);
     }
     for (const int v : kept_)
         if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
@@ -515,92 +590,95 @@ RILL_COLD void x86_loop_maker::prologue() {
 
 RILL_COLD void x86_loop_maker::begin_sums() {
     if (!sums()) return;
-    out_.vector(packed(0x57), 0, 0, {is::vector, 0}); // xor: register 0 becomes 0
+    vpxor(Xmm(0), Xmm(0), Xmm(0)); // the whole register becomes 0
     sum_slot_.resize(code_.results.size());
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
         sum_slot_[r] = slots_;
-        for (int part = 0; part < partial_sums; ++part)
-            out_.vector(packed(0x11), 0, 0, {is::stack, slot_bytes(slots_++)});
+        for (int part = 0; part < partial_sums; ++part) move(slot(slots_++), 0);
     }
+}
+
+/// Emits an addition of numbers of a result: floats or integers.
+RILL_COLD void x86_loop_maker::add_into(std::size_t result, int to, int a, const operand& b) {
+    const Ymm x = vec(to), y = vec(a);
+    if (!code_.integers.empty() && code_.integers[result]) return eight() ? vpaddq(x, y, b) : vpaddd(x, y, b);
+    return eight() ? vaddpd(x, y, b) : vaddps(x, y, b);
 }
 
 /// Adds the four partial sums in pairs, then halves of the register, in the order of combine_fold.
 RILL_COLD void x86_loop_maker::end_sums() {
     if (!sums()) return;
-    constexpr opcode shuffle_numbers{0x04, 3, 1};
-    const opcode shuffle_lanes = out_.wide() ? opcode{0x43, 3, 1} : opcode{0x06, 3, 1};
-    const auto join = [&](opcode add, opcode shuffle, int order) {
-        out_.vector(shuffle, 1, 0, {is::vector, 0}, order);
-        out_.vector(add, 0, 0, {is::vector, 1});
-    };
-    out_.bytes({0x31, 0xc0}); // xor eax, eax
+    const Ymm all = vec(0), part = vec(1);
+    xor_(eax, eax);
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
-        const opcode add = addition(r);
-        const auto part = [&](int k) { return operand{is::stack, slot_bytes(sum_slot_[r] + k)}; };
-        move(0, part(0)), out_.vector(add, 0, 0, part(1));
-        move(1, part(2)), out_.vector(add, 1, 1, part(3));
-        out_.vector(add, 0, 0, {is::vector, 1});
-        if (out_.wide()) join(add, shuffle_lanes, 0x4e);
-        join(add, shuffle_lanes, out_.wide() ? 0xb1 : 1);
-        join(add, shuffle_numbers, 0x4e);
-        if (!eight()) join(add, shuffle_numbers, 0xb1);
-        out_.vector(one_number(0x11), 0, 0, {is::element, pointer(true, static_cast<int>(r))});
+        const auto sum = [&](int k) { return operand{slot(sum_slot_[r] + k)}; };
+        const auto add_part = [&] { add_into(r, 0, 0, in(1)); };
+        move(0, sum(0)), add_into(r, 0, 0, sum(1));
+        move(1, sum(2)), add_into(r, 1, 1, sum(3));
+        add_part();
+        if (wide()) vshuff32x4(part, all, all, 0x4e), add_part();
+        wide() ? vshuff32x4(part, all, all, 0xb1) : vperm2f128(part, all, all, 1);
+        add_part();
+        vpermilps(part, all, 0x4e), add_part();
+        if (!eight()) vpermilps(part, all, 0xb1), add_part();
+        move_one(element(pointer(true, static_cast<int>(r))), 0);
     }
 }
 
 /// Computes the mask of the remaining lanes, whose bytes are in r11.
 RILL_COLD void x86_loop_maker::find_rest() {
-    out_.bytes({0x49, 0xc1, 0xeb, bytes_shift()}); // shr r11: elements
-    if (out_.wide()) {
-        out_.bytes({0xbe, 0xff, 0xff, 0xff, 0xff}); // mov esi, -1
-        out_.bytes({0xc4, 0xe2, 0x20, 0xf5, 0xf6}); // bzhi esi, esi, r11d
-        out_.bytes({0xc5, 0xf8, 0x92, 0xd6});       // kmovw k2, esi
+    shr(r11, bytes_shift()); // elements
+    if (wide()) {
+        mov(esi, ~std::uint32_t{0});
+        bzhi(esi, esi, r11d);
+        kmovw(k2, esi);
         return;
     }
     mask_slot_ = slots_++;
-    out_.bytes({0xc4, 0xc1, 0x79, 0x6e, 0xc3}); // vmovd xmm0, r11d
-    out_.bytes({0xc4, 0xe2, 0x7d, 0x58, 0xc0}); // vpbroadcastd ymm0, xmm0
-    out_.vector({0x66, 1, 1}, 0, 0,
-                {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: elements > lane number, per lane
-    out_.vector(packed(0x11), 0, 0, {is::stack, slot_bytes(mask_slot_)});
+    vmovd(xmm0, r11d);
+    vpbroadcastd(ymm0, xmm0);
+    vpcmpgtd(ymm0, ymm0, constant(static_cast<int>(code_.rows().size()))); // elements > lane number, per lane
+    move(slot(mask_slot_), 0);
 }
 
 RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
-    const auto from = pointer(false, at(v).number);
+    const Address from = element(pointer(false, at(v).number));
     const int reg = result_register(v, now, {});
-    if (code_.one_element) return out_.vector(one_number(0x10), reg, 0, {is::element, from});
-    if (masked_ && !out_.wide()) {
-        move(reg, {is::stack, slot_bytes(mask_slot_)});
-        return out_.vector({std::uint8_t(eight() ? 0x2d : 0x2c), 2, 1}, reg, reg, {is::element, from});
-    }
-    out_.vector(packed(0x10), reg, 0, {is::element, from}, -1, masked_ ? 2 | assembler::zeroing : 0);
+    const Ymm to = vec(reg);
+    if (code_.one_element) return move_one(reg, from);
+    if (!masked_) return move(reg, {from});
+    if (wide()) return eight() ? vmovupd(to | k2 | T_z, from) : vmovups(to | k2 | T_z, from);
+    move(reg, {slot(mask_slot_)});
+    eight() ? vmaskmovpd(to, to, from) : vmaskmovps(to, to, from);
 }
 
 RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
     int mask = 0;
-    if (masked_ && !out_.wide()) {
+    if (masked_ && !wide()) {
         mask = take(now, {holds_[static_cast<std::size_t>(reg)]});
-        move(mask, {is::stack, slot_bytes(mask_slot_)});
+        move(mask, {slot(mask_slot_)});
     }
-    const auto to = pointer(true, result);
-    if (code_.one_element) return out_.vector(one_number(0x11), reg, 0, {is::element, to});
-    if (masked_ && !out_.wide())
-        return out_.vector({std::uint8_t(eight() ? 0x2f : 0x2e), 2, 1}, reg, mask, {is::element, to});
-    out_.vector(packed(0x11), reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
+    const Address to = element(pointer(true, result));
+    if (code_.one_element) return move_one(to, reg);
+    if (!masked_) return move(to, reg);
+    if (wide()) return eight() ? vmovupd(to | k2, vec(reg)) : vmovups(to | k2, vec(reg));
+    eight() ? vmaskmovpd(to, vec(mask), vec(reg)) : vmaskmovps(to, vec(mask), vec(reg));
 }
 
 RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
     const int reg = in_register(v, now, {v}), sum = take(now, {v});
-    if (masked_ && out_.wide()) out_.vector(packed(0x28), sum, 0, {is::vector, reg}, -1, 2 | assembler::zeroing);
-    if (masked_ && !out_.wide()) {
-        move(sum, {is::stack, slot_bytes(mask_slot_)});
-        out_.vector(packed(0x54), sum, sum, {is::vector, reg});
+    if (masked_ && wide()) {
+        const Ymm to = vec(sum) | k2 | T_z;
+        eight() ? vmovapd(to, vec(reg)) : vmovaps(to, vec(reg));
+    } else if (masked_) {
+        move(sum, {slot(mask_slot_)});
+        vandps(vec(sum), vec(sum), vec(reg));
     }
-    const operand to{is::partial, slot_bytes(sum_slot_[static_cast<std::size_t>(result)])};
-    out_.vector(addition(static_cast<std::size_t>(result)), sum, masked_ ? sum : reg, to);
-    out_.vector(packed(0x11), sum, 0, to);
+    const Address to = memory(rsp + rbx, slot_bytes(sum_slot_[static_cast<std::size_t>(result)]));
+    add_into(static_cast<std::size_t>(result), sum, masked_ ? sum : reg, {to});
+    move(to, sum);
 }
 
 /// Stores the results that are computed by instruction `now`, once all leaves are read.
@@ -636,71 +714,71 @@ RILL_COLD void x86_loop_maker::once() {
 }
 
 RILL_COLD void x86_loop_maker::loop() {
-    out_.load(assembler::rsi, assembler::rdi, 32);
-    out_.bytes({0x48, 0xc1, 0xfe, std::countr_zero(unsigned(code_.lanes()))}); // sar rsi: whole registers
-    out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5});                       // shl rsi: bytes
+    mov(rsi, ptr[rdi + 32]);
+    sar(rsi, std::countr_zero(static_cast<unsigned>(code_.lanes()))); // whole registers
+    shl(rsi, wide() ? 6 : 5);                                         // bytes
     prologue();
     const auto places = place_;
     const auto holds = holds_;
     const int slots = slots_;
-    out_.bytes({0x48, 0x85, 0xf6, 0x0f, 0x84}); // test rsi, rsi; jz rest
-    const std::size_t none = out_.here();
-    out_.number(0, 4);
-    while (out_.here() % 32 != 0) out_.bytes({0x90});
-    const std::size_t loop = out_.here();
-    const int last_sum = (partial_sums - 1) * slot_bytes(1);
-    if (sums()) {
-        out_.bytes({0x89, 0xc3, 0x81, 0xe3}); // mov ebx, eax; and ebx, last_sum
-        out_.number(last_sum, 4);
-    }
+    xbyak::Label rest, end;
+    test(rsi, rsi);
+    jz(rest, T_NEAR);
+    align(32);
+    const xbyak::Label begin = L();
+    const auto last_sum = static_cast<std::uint32_t>((partial_sums - 1) * register_bytes());
+    if (sums()) mov(ebx, eax), and_(ebx, last_sum);
     body();
-    out_.bytes({0x48, 0x05}); // add rax, bytes
-    out_.number(slot_bytes(1), 4);
-    out_.bytes({0x48, 0x39, 0xf0, 0x0f, 0x82}); // cmp rax, rsi; jb loop
-    out_.number(0, 4);
-    out_.lead(out_.here() - 4, loop);
-    out_.lead(none, out_.here());
+    add(rax, static_cast<std::uint32_t>(register_bytes()));
+    cmp(rax, rsi);
+    jb(begin);
+    L(rest);
 
     const int slots_of_loop = std::exchange(slots_, slots);
     place_ = places, holds_ = holds;
-    out_.load(assembler::r11, assembler::rdi, 32);
-    out_.bytes({0x49, 0xc1, 0xe3, bytes_shift(), 0x49, 0x29, 0xc3, 0x0f, 0x84}); // shl r11: bytes; sub r11, rax; jz end
-    const std::size_t end = out_.here();
-    out_.number(0, 4);
+    mov(r11, ptr[rdi + 32]);
+    shl(r11, bytes_shift()); // bytes
+    sub(r11, rax);
+    jz(end, T_NEAR);
     find_rest();
-    if (sums()) {
-        out_.bytes({0xbb}); // mov ebx, last_sum
-        out_.number(last_sum, 4);
-    }
+    if (sums()) mov(ebx, last_sum);
     masked_ = true;
     body();
-    out_.lead(end, out_.here());
+    L(end);
     end_sums();
     slots_ = std::max(slots_, slots_of_loop);
 }
 
 RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
-    out_.bytes({0x55, 0x48, 0x89, 0xe5, 0x53}); // push rbp; mov rbp, rsp; push rbx
-    out_.bytes({0x48, 0x81, 0xec});             // sub rsp, stack
-    const std::size_t stack = out_.here();
-    out_.number(0, 4);
-    out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
-    out_.bytes({0x31, 0xc0});             // xor eax, eax
+    push(rbp);
+    mov(rbp, rsp);
+    push(rbx);
+    sub(rsp, 0x7fffffff); // patched below, when the stack's size is known
+    const std::size_t stack = getSize() - 4;
+    and_(rsp, static_cast<std::uint32_t>(-64));
+    xor_(eax, eax);
     if (code_.one_element)
         once();
     else
         loop();
-    out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
+    vzeroupper();
+    mov(rbx, ptr[rbp - 8]);
+    leave();
+    ret();
     exact_call();
-    out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
-    auto rows = code_.rows();
-    auto& numbers = rows.emplace_back();
-    for (std::size_t k = 0; k < numbers.size(); ++k)
-        numbers[k] = static_cast<std::uint32_t>(4 * k) / static_cast<unsigned>(code_.element_bytes());
-    return out_.with_constants(rows);
+    rewrite(stack, static_cast<std::uint64_t>(stack_bytes()), 4);
+    align(64);
+    L(constants_);
+    const auto words = static_cast<std::size_t>(register_bytes() / 4);
+    for (const auto& row : code_.rows())
+        for (std::size_t k = 0; k < words; ++k) dd(row[k]);
+    for (std::size_t k = 0; k < words; ++k)
+        dd(static_cast<std::uint32_t>(4 * k) / static_cast<unsigned>(code_.element_bytes())); // numbers of lanes
+    ready();
+    return {getCode(), getCode() + getSize()};
 }
 
-RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
+RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) try {
     // keep as many constants in registers as possible without spilling other values
     const int most = code.wide() ? 24 : 9;
     std::vector<std::uint8_t> made;
@@ -710,6 +788,18 @@ RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
         if (maker.stack_bytes() > most_jit_stack) return {};
         if (kept == 0 || maker.spills() == 0) return made;
     }
+} catch (const std::bad_alloc&) {
+    throw;
+} catch (const std::exception&) { // of xbyak
+    return {};
 }
 
 }}} // namespace rill::RILL_ABI::detail
+
+#else
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir&) { return {}; }
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
