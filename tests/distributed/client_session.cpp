@@ -164,6 +164,22 @@ TEST_CASE("client session: a master that dies during a call ends it with its nam
     CHECK(again.run(waits) == 5.f);
 }
 
+TEST_CASE("client session: a server that has started again opens a new session at once") {
+    virtual_cluster all(4, {});
+    virtual_client client(all, "client", "worker", 0);
+    graph g;
+    graph_scope use(g);
+    const auto x = on("/job:worker", [] { return placeholder<float>("x"); });
+    const auto y = on("/job:worker", [&] { return tensor<float>(x * 2.f); });
+    session before({.target = client.target});
+    CHECK(before.run(y, feed(x, 3.f)) == 6.f);
+    all.kill("worker", 0);
+    all.start("worker", 0);
+    session after({.target = client.target}); // the client does not know yet that the server is another one
+    CHECK(after.run(y, feed(x, 4.f)) == 8.f);
+    CHECK_THROWS_AS(before.run(y, feed(x, 3.f)), aborted);
+}
+
 TEST_CASE("client session: a first run ends by its timeout and its token, also while its tasks are prepared") {
     virtual_cluster all(7, {}, false);
     for (const auto& [job, task] : {std::pair("ps", 0), std::pair("worker", 0)}) all.start(job, task);

@@ -54,6 +54,7 @@ public:
 
 private:
     wire_request request(wire_method m, std::string meta = {}) const;
+    wire_answer create(const std::string& meta);
     void keep();
 
     const std::shared_ptr<channel> to_;

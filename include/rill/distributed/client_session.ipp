@@ -80,11 +80,23 @@ RILL_COLD client_session::client_session(std::shared_ptr<channel> to, const sess
     m.raise_primitives = options.raise_primitives;
     m.progress_timeout = options.progress_timeout.count();
     m.replica = options.replica;
-    const auto made = call_and_wait(*to_, request(wire_method::create_session, bytes_of_meta(m)));
+    const auto made = create(bytes_of_meta(m));
     const auto opened = meta_of<opened_meta>(made.meta);
     number_ = {opened.high, opened.low};
     lease_ = std::chrono::nanoseconds(opened.lease);
     master_ = made.incarnation;
+}
+
+/// Opens the session at the master. A server that has started again since an earlier session of this process is asked once more: what it
+/// was asked in its former life is gone.
+RILL_COLD wire_answer client_session::create(const std::string& meta) {
+    const auto known = to_->incarnation();
+    try {
+        return call_and_wait(*to_, request(wire_method::create_session, meta));
+    } catch (const aborted&) {
+        if (known == 0 || to_->incarnation() == known) throw;
+    }
+    return call_and_wait(*to_, request(wire_method::create_session, meta));
 }
 
 RILL_COLD client_session::~client_session() { close("the session is closed"); }
