@@ -12,6 +12,7 @@
 
 #include <rill/device/cpu/jit/jit_ir.hpp>
 #include <rill/device/cpu/simd/register_math.hpp>
+#include <rill/device/cpu/simd/register_power.hpp>
 #include <rill/device/cpu/simd/tanh_rows.hpp>
 #include <rill/device/elementwise_op.hpp>
 #include <rill/device/numbers.hpp>
@@ -257,7 +258,7 @@ private:
     }
 };
 
-// ---- elementary functions, which register_math.hpp computes ---------------------------------------------------------------
+// ---- elementary functions, which register_math.hpp and register_power.hpp compute --------------------------------------------
 
 template <std::floating_point T> value<T> scaled(value<T> p, const register_math::rounded_number<value<T>>& n) {
     if (code_now()->wide()) return p.with(vector_op::scale, 0, n.value());

@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include <rill/device/cpu/simd/register_math.hpp>
+#include <rill/device/cpu/simd/register_power.hpp>
 #include <rill/device/cpu/simd/simd.hpp>
 #include <rill/device/cpu/simd/tanh_table.hpp>
 
