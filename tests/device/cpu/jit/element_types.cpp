@@ -322,7 +322,7 @@ TEMPLATE_TEST_CASE("element_types: elementary functions compute the bits of thei
     using T = TestType;
     type_set<exp_op, expm1_op, log_op, log1p_op, tanh_op, sigmoid_op, silu_op, softplus_op, elu_op, selu_op, sin_op,
              cos_op, tan_op>::each([]<class Op>(std::type_identity<Op>) { check_function<Op, T, T>(); });
-    if constexpr (sizeof(T) == 4) check_function<pow_op, T, T, T>(); // of doubles there is no code
+    check_function<pow_op, T, T, T>();
 }
 
 TEMPLATE_TEST_CASE("element_types: ops of integers compute the bits of their compiled kernels", "", std::int32_t,

@@ -121,6 +121,16 @@ TEMPLATE_TEST_CASE("elementary functions are good to 2 units in the last place",
         CHECK(worst_error<T>([](auto x) { return pow(x, 2.5); }, [](L x) { return std::pow(x, 2.5L); }, 1e-12, 1e12,
                              true) < 1);
         CHECK(worst_error<T>([](auto x) { return pow(3, x); }, [](L x) { return std::pow(3.0L, x); }, -70, 70) < 1);
+        const T large = single ? 150 : 2100; // powers from the smallest numbers to the largest
+        const L exponent = large;
+        CHECK(worst_error<T>([&](auto x) { return pow(x, large); }, [&](L x) { return std::pow(x, exponent); }, 0.7,
+                             1.42) < 1);
+        CHECK(worst_error<T>([&](auto x) { return pow(x, -large); }, [&](L x) { return std::pow(x, -exponent); }, 0.7,
+                             1.42) < 1);
+        CHECK(worst_error<T>([](auto x) { return pow(1.5, x); }, [](L x) { return std::pow(1.5L, x); },
+                             single ? -250 : -1800, single ? 218 : 1750) < 1);
+        CHECK(worst_error<T>([](auto x) { return pow(x, 0.0625); }, [](L x) { return std::pow(x, 0.0625L); }, tiny,
+                             huge, true) < 1);
     }
 }
 

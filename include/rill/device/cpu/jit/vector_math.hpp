@@ -12,6 +12,7 @@
 
 #include <rill/device/cpu/jit/jit_ir.hpp>
 #include <rill/device/cpu/simd/register_math.hpp>
+#include <rill/device/cpu/simd/register_power.hpp>
 #include <rill/device/cpu/simd/tanh_rows.hpp>
 #include <rill/device/elementwise_op.hpp>
 #include <rill/device/numbers.hpp>
@@ -195,10 +196,6 @@ template <class T, class V> auto cast_to(V x) {
 /// The truth values of a value_pair.
 struct truth_pair {
     truth lower, upper;
-
-    friend truth_pair operator&&(truth_pair a, truth_pair b) { return {a.lower && b.lower, a.upper && b.upper}; }
-    friend truth_pair operator||(truth_pair a, truth_pair b) { return {a.lower || b.lower, a.upper || b.upper}; }
-    friend truth_pair operator!(truth_pair a) { return {!a.lower, !a.upper}; }
 };
 
 /// Two registers of doubles: as many numbers as one register of floats.
@@ -218,9 +215,7 @@ struct value_pair {
     friend value_pair operator-(value_pair a) { return {-a.lower, -a.upper}; }
     friend value_pair operator&(value_pair a, value_pair b) { return {a.lower & b.lower, a.upper & b.upper}; }
     friend value_pair operator|(value_pair a, value_pair b) { return {a.lower | b.lower, a.upper | b.upper}; }
-    friend value_pair operator^(value_pair a, value_pair b) { return {a.lower ^ b.lower, a.upper ^ b.upper}; }
     friend truth_pair operator==(value_pair a, value_pair b) { return {a.lower == b.lower, a.upper == b.upper}; }
-    friend truth_pair operator!=(value_pair a, value_pair b) { return {a.lower != b.lower, a.upper != b.upper}; }
     friend truth_pair operator<(value_pair a, value_pair b) { return {a.lower < b.lower, a.upper < b.upper}; }
     friend truth_pair operator<=(value_pair a, value_pair b) { return {a.lower <= b.lower, a.upper <= b.upper}; }
     friend value_pair select(truth_pair m, value_pair a, value_pair b) {
@@ -239,7 +234,6 @@ struct value_pair {
         return {smaller(a.lower, b.lower), smaller(a.upper, b.upper)};
     }
     friend value_pair abs(value_pair x) { return {abs(x.lower), abs(x.upper)}; }
-    friend value_pair floor(value_pair x) { return {floor(x.lower), floor(x.upper)}; }
     friend value_pair add_bits(value_pair x, std::uint64_t n) { return {add_bits(x.lower, n), add_bits(x.upper, n)}; }
     friend value_pair add_bits(value_pair x, value_pair y) {
         return {add_bits(x.lower, y.lower), add_bits(x.upper, y.upper)};
@@ -264,7 +258,7 @@ private:
     }
 };
 
-// ---- elementary functions, which register_math.hpp computes ---------------------------------------------------------------
+// ---- elementary functions, which register_math.hpp and register_power.hpp compute --------------------------------------------
 
 template <std::floating_point T> value<T> scaled(value<T> p, const register_math::rounded_number<value<T>>& n) {
     if (code_now()->wide()) return p.with(vector_op::scale, 0, n.value());
@@ -313,12 +307,16 @@ template <std::floating_point T> RILL_NO_INLINE value<T> tanh(value<T> x) {
 
 /// Computes with doubles, which fill two registers.
 template <std::same_as<float> T> RILL_NO_INLINE value<T> pow(value<T> x, value<T> y) {
-    const value_pair result = register_math::rough_pow(value_pair(x), value_pair(y));
-    return value<T>(typename value<T>::numbered{appended(vector_op::narrow, 0, sizeof(T), result.lower, result.upper)});
+    const value_pair power = register_math::rough_power(value_pair(x), value_pair(y));
+    const int narrowed = appended(vector_op::narrow, 0, sizeof(T), power.lower, power.upper);
+    return register_math::power_at_ends(x, y, value<T>(typename value<T>::numbered{narrowed}));
+}
+template <std::same_as<double> T> RILL_NO_INLINE value<T> pow(value<T> x, value<T> y) {
+    return register_math::pow(x, y);
 }
 // there is no vector code; deleted, so that overload resolution finds no other function of this name
 template <class T>
-    requires(!std::same_as<T, float>)
+    requires(!std::floating_point<T>)
 void pow(value<T>, value<T>) = delete;
 
 /// The vector type of an element type: `truth` for bool, else `value`.

@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include <rill/device/cpu/simd/register_math.hpp>
+#include <rill/device/cpu/simd/register_power.hpp>
 #include <rill/device/cpu/simd/simd.hpp>
 #include <rill/device/cpu/simd/tanh_table.hpp>
 
@@ -11,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-// Elementary functions of simd<T>: register_math.hpp computes them. Exceptions are pow of doubles, and sines of huge numbers.
+// Elementary functions of simd<T>: register_math.hpp computes them. Exceptions are pow of doubles without fma, and sines of huge numbers.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -134,12 +135,15 @@ template <std::same_as<float> T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
     double wide[2][n], result[n];
     for (int i = 0; i < n; ++i) wide[0][i] = in[0][i], wide[1][i] = in[1][i];
     for (int i = 0; i < n; i += half)
-        register_math::rough_pow(simd<double>::load(wide[0] + i), simd<double>::load(wide[1] + i)).store(result + i);
+        register_math::rough_power(simd<double>::load(wide[0] + i), simd<double>::load(wide[1] + i)).store(result + i);
     for (int i = 0; i < n; ++i) out[i] = static_cast<float>(result[i]);
-    return simd<float>::load(out);
+    return register_math::power_at_ends(x, y, simd<float>::load(out));
 }
 template <class T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
-    return simd<T>::by_lane([](lane<T> a, lane<T> b) { return lane<T>(std::pow(a.v, b.v)); }, x, y);
+    if constexpr (simd<T>::rounds_once && std::is_same_v<T, double>)
+        return register_math::pow(x, y);
+    else
+        return simd<T>::by_lane([](lane<T> a, lane<T> b) { return lane<T>(std::pow(a.v, b.v)); }, x, y);
 }
 
 #endif

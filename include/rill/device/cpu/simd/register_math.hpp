@@ -341,22 +341,9 @@ template <class V> RILL_FN V tan(V x) {
     return exact_beyond((select(a.odd(), -c, s) / select(a.odd(), s, c)) ^ sign_bit(x), a.x, x, exact_tangent);
 }
 
-// ---- powers ----------------------------------------------------------------------------------------------------------------
+// ---- roots ------------------------------------------------------------------------------------------------------------------
 
 template <class V> RILL_FN V rsqrt(V x) { return V(number_of<V>(1)) / sqrt(x); }
-
-/// Computes exp(y log|x|), then the special cases of the C standard. In double, its error of 1e-14 vanishes when rounded to float.
-template <class V> RILL_FN V rough_pow(V x, V y) {
-    using T = number_of<V>;
-    const V zero(T(0)), one(T(1)), a = abs(x), infinity(std::numeric_limits<T>::infinity());
-    V r = register_math::exp(y * register_math::log(a));
-    r = select(a == one || y == zero, one, r); // also for infinite y, and for infinite and zero x
-    const V half_y = V(T(0.5)) * y;
-    const auto integral = floor(y) == y, odd = integral && floor(half_y) != half_y;
-    r = select(odd, r | sign_bit(x), r);
-    r = select(x < zero && !integral && a < infinity, V(std::numeric_limits<T>::quiet_NaN()), r);
-    return select((x == x || y == zero) && (y == y || x == one), r, x + y);
-}
 
 }} // namespace RILL_ISA::register_math
 
