@@ -67,6 +67,7 @@
 #include <rill/device/cpu/jit/executable_memory.ipp>
 #include <rill/device/cpu/jit/factor_common_terms.ipp>
 #include <rill/device/cpu/jit/jit_ir.ipp>
+#include <rill/device/cpu/jit/jit_loop.ipp>
 #include <rill/device/cpu/jit/jit_program.ipp>
 #include <rill/device/cpu/jit/vector_math.ipp>
 #include <rill/device/cpu/jit/x86_assembler.ipp>

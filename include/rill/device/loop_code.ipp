@@ -54,7 +54,7 @@ inline loop_code find_compiled_loop(const scalar_loop& loop) {
 
 RILL_COLD loop_code find_loop_code(const scalar_loop& loop) {
     if (const auto* emit = the_kernels().emit.load())
-        if (auto made = emit->loop ? emit->loop(loop) : loop_code(); made.run) return made;
+        if (auto made = emit->loop(loop); made.run) return made;
     return detail::find_compiled_loop(loop);
 }
 

@@ -21,6 +21,7 @@ public:
         // vector: the register; stack: bytes from rsp; constant: the row; element: the base register, indexed by rax; partial: bytes from
         // rsp + rbx
         int number = 0;
+        int scale = 0; // element: rax counts units of 2^scale bytes
     };
     /// An opcode: its byte, opcode map (1: 0F, 2: 0F38, 3: 0F3A), prefix (0: none, 1: 66, 2: F3, 3: F2), and the bit W, which many
     /// instructions over elements of 8 bytes require.
@@ -44,6 +45,8 @@ public:
     void load(general to, general base, int offset);
     /// Broadcasts the element of 4 or 8 bytes at [from] to all lanes.
     void splat(int to, general from, int element_bytes = 4);
+    /// Broadcasts the low 4 or 8 bytes of rbx to all lanes.
+    void splat_rbx(int to, int element_bytes);
 
     std::size_t here() const { return code_.size(); }
     /// Patches the rel32 at `at` to jump to `to`.

@@ -37,7 +37,7 @@ RILL_COLD void x86_assembler::last_operand(int first, operand last, int immediat
     switch (last.kind) {
     case operand::is::vector: return bytes({0xc0 | reg | (last.number & 7)});
     case operand::is::stack: bytes({0x84 | reg, 0x24}); return number(last.number, 4);
-    case operand::is::element: return bytes({0x04 | reg, last.number & 7});
+    case operand::is::element: return bytes({0x04 | reg, last.scale << 6 | (last.number & 7)});
     case operand::is::partial: bytes({0x84 | reg, rbx << 3 | rsp}); return number(last.number, 4);
     case operand::is::constant:
         bytes({0x05 | reg});
@@ -60,6 +60,13 @@ RILL_COLD void x86_assembler::splat(int to, general from, int element_bytes) {
     else
         bytes({0xc4, r << 7 | 1 << 6 | b << 5 | 2, 0x7d});
     bytes({0x18 + eight, (to & 7) << 3 | (from & 7)});
+}
+
+RILL_COLD void x86_assembler::splat_rbx(int to, int element_bytes) {
+    const bool eight = element_bytes == 8;
+    if (wide_) return vector({0x7c, 2, 1, eight}, to, 0, {operand::is::vector, rbx}); // vpbroadcastd or q, from a register
+    bytes({0xc4, (~to >> 3 & 1) << 7 | 0x61, eight << 7 | 0x79, 0x6e, 0xc0 | (to & 7) << 3 | rbx}); // vmovd or q
+    vector({std::uint8_t(eight ? 0x59 : 0x58), 2, 1}, to, 0, {operand::is::vector, to});
 }
 
 RILL_COLD void x86_assembler::lead(std::size_t at, std::size_t to) {

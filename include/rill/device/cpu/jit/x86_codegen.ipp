@@ -55,6 +55,7 @@ private:
     const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
     bool is_broadcast(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
+    bool is_state(int v) const { return at(v).op == vector_op::state; }
     int registers() const { return out_.wide() ? 32 : 16; }
     int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
 
@@ -116,8 +117,19 @@ private:
     void exact_call();
     void widen(int v, int now);
     void narrow(int v, int now);
+    void cast(int v, int now);
     void once();
     void loop();
+
+    // loops over numbers
+    void number_loop();
+    assembler::general loop_pointer(bool stacked, int number);
+    void load_number(int to, int bytes, operand from);
+    void store_number(int reg, int bytes, operand to);
+    void leave_unless(int condition, int now);
+    void store_stacked(int now);
+    void go_on();
+    bool is_test(int v) const; // a comparison that only decides whether the loop goes on
     assembler::general pointer(bool result, int number);
 
     const jit_ir& code_;
@@ -132,6 +144,9 @@ private:
     int mask_slot_ = -1;
     int exact_slot_ = -1;                   // two slots: arguments and results of exact calls
     std::vector<std::size_t> exact_places_; // the rel32 of each call
+    std::vector<std::size_t> exits_;        // the rel32 of each jump out of a loop over numbers
+    std::vector<int> state_;                // per state value: the instruction that reads it, or -1
+    std::vector<int> home_;                 // per state value: its slot, also while it has a register
     std::vector<char> stored_;
 };
 
@@ -141,19 +156,21 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     holds_.fill(-1);
     std::vector<int> count(all.size()), order;
     for (int v = static_cast<int>(all.size()); v-- > 0;) {
-        if (at(v).op == vector_op::leaf || at(v).op == vector_op::splat) leaves_ = std::max(leaves_, at(v).number + 1);
+        if (at(v).op == vector_op::leaf || (at(v).op == vector_op::splat && !code_.loop))
+            leaves_ = std::max(leaves_, at(v).number + 1);
         if (at(v).op == vector_op::leaf) last_leaf_ = std::max(last_leaf_, v);
         for (int k = operands_of(at(v).op); k-- > 0;) {
             const int a = at(v).args[static_cast<std::size_t>(k)];
             if (of(a).uses.empty() || of(a).uses.back() != v) of(a).uses.push_back(v);
             ++count[static_cast<std::size_t>(a)];
         }
-        if (is_broadcast(v)) of(v).slot = slots_++;
-        if (is_broadcast(v) || at(v).op == vector_op::constant) order.push_back(v);
+        if (is_broadcast(v) || is_state(v)) of(v).slot = slots_++;
+        if (is_broadcast(v) || is_state(v) || at(v).op == vector_op::constant) order.push_back(v);
     }
     for (const int r : code_.results) // results are used after all instructions
         of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
     detail::sort(order, [&](int a, int b) {
+        if (is_state(a) != is_state(b)) return is_state(a); // memory would delay the next iteration
         const int more = count[static_cast<std::size_t>(a)] - count[static_cast<std::size_t>(b)];
         return more != 0 ? more > 0 : a < b;
     });
@@ -313,6 +330,7 @@ RILL_COLD void x86_loop_maker::compare(int v, int now) {
     const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
     out_.vector(compares(of_ints), 1, first, anywhere(b), i.number);
     release(a, now), release(b, now);
+    if (is_test(v)) return;
     out_.vector(sized(0x38, 2, 2), result_register(v, now, {}), 0, {is::vector, 1}); // all bits of the lanes in k1
 }
 
@@ -343,10 +361,17 @@ RILL_COLD void x86_loop_maker::lookup(int v, int now) {
 }
 
 /// Replaces y[k] by the exact function of x[k] where |x[k]| is beyond its `most`.
-template <class T> void exact_lanes(const T* x, T* y, int lanes, int function) noexcept {
+template <class T> void exact_lanes(const T* x, T* y, int lanes, int function) {
     const auto& f = exact_functions<T>[static_cast<std::size_t>(function)];
     for (int k = 0; k < lanes; ++k)
         if (std::abs(x[k]) > f.most) y[k] = f.run(x[k]);
+}
+inline constexpr int exact_of_doubles = 0x100; // in the function's number
+inline void exact_numbers(const void* x, void* y, int lanes, int function) noexcept {
+    if (function >= exact_of_doubles)
+        exact_lanes(static_cast<const double*>(x), static_cast<double*>(y), lanes, function - exact_of_doubles);
+    else
+        exact_lanes(static_cast<const float*>(x), static_cast<float*>(y), lanes, function);
 }
 
 RILL_COLD void x86_loop_maker::exact(int v, int now) {
@@ -371,11 +396,14 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     out_.vector(packed(0x11), rx, 0, arguments);
     out_.vector(packed(0x11), ry, 0, results);
     out_.bytes({0x41, 0xbb}); // mov r11d, function
-    out_.number(at(v).number, 4);
+    out_.number(at(v).number + (eight() ? exact_of_doubles : 0), 4);
     out_.bytes({0xe8}); // call
     exact_places_.push_back(out_.here());
     out_.number(0, 4);
-    move(ry, results);
+    if (code_.loop)
+        load_number(ry, bytes_, results);
+    else
+        move(ry, results);
     out_.lead(none, out_.here());
     const bool last = dies(y, now);
     release(size, now), release(x, now), release(most, now), release(y, now);
@@ -404,11 +432,9 @@ RILL_COLD void x86_loop_maker::exact_call() {
     out_.bytes({0x48, 0x8d, 0xb4, 0x24}); // lea rsi
     out_.number(saved + pushed + slot_bytes(exact_slot_ + 1), 4);
     out_.bytes({0xba}); // mov edx, lanes
-    out_.number(code_.lanes(), 4);
+    out_.number(code_.loop ? 1 : code_.lanes(), 4);
     out_.bytes({0x44, 0x89, 0xd9, 0x48, 0xb8}); // mov ecx, r11d; mov rax, …
-    const auto routine = eight() ? reinterpret_cast<std::uintptr_t>(&exact_lanes<double>)
-                                 : reinterpret_cast<std::uintptr_t>(&exact_lanes<float>);
-    out_.number(static_cast<std::int64_t>(routine), 8);
+    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&exact_numbers)), 8);
     out_.bytes({0xc5, 0xf8, 0x77, 0xff, 0xd0}); // vzeroupper; call rax
     each(0x10);
     out_.bytes({0x48, 0x81, 0xc4}); // add rsp, saved
@@ -446,6 +472,7 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     switch (i.op) {
     case vector_op::constant:
     case vector_op::splat:
+    case vector_op::state:
     case vector_op::scalar: return;
     case vector_op::leaf: return load_leaf(v, now);
     case vector_op::add: return plain(v, now, packed(0x58), true);
@@ -479,6 +506,7 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::exact: return exact(v, now);
     case vector_op::widen: return widen(v, now);
     case vector_op::narrow: return narrow(v, now);
+    case vector_op::cast: return cast(v, now);
     case vector_op::compare:
     case vector_op::int_compare: return compare(v, now);
     }
@@ -568,6 +596,10 @@ RILL_COLD void x86_loop_maker::find_rest() {
 }
 
 RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
+    if (code_.loop) {
+        const int bytes = code_.bytes_of(at(v)), reg = result_register(v, now, {});
+        return load_number(reg, bytes, {is::element, loop_pointer(false, at(v).number), std::countr_zero(unsigned(bytes))});
+    }
     const auto from = pointer(false, at(v).number);
     const int reg = result_register(v, now, {});
     if (code_.one_element) return out_.vector(one_number(0x10), reg, 0, {is::element, from});
@@ -626,8 +658,228 @@ RILL_COLD void x86_loop_maker::body() {
         bytes_ = code_.bytes_of(at(v));
         compute(v, v);
         bytes_ = code_.element_bytes();
-        store_results(v);
+        if (code_.loop)
+            store_stacked(v);
+        else
+            store_results(v);
     }
+}
+
+/// Converts a number, whose copies fill the register. A conversion to fewer bytes leaves copies in a part of the register only.
+RILL_COLD void x86_loop_maker::cast(int v, int now) {
+    constexpr int int32 = 0, int64 = 1, float32 = 2;
+    const int a = at(v).args[0], from_kind = at(v).number / 4, to_kind = at(v).number % 4;
+    const bool from_eight = from_kind % 2 != 0, to_eight = to_kind % 2 != 0;
+    const int from = in_register(a, now, {a});
+    release(a, now);
+    const int reg = result_register(v, now, {});
+    const auto spread = [&] { // vpbroadcastd or q
+        out_.vector({std::uint8_t(to_eight ? 0x59 : 0x58), 2, 1, to_eight && out_.wide()}, reg, 0, {is::vector, reg});
+    };
+    const auto convert = [&](opcode op) { out_.vector(op, reg, 0, {is::vector, from}); };
+    const bool w = out_.wide();
+    if (from_kind < float32 && to_kind < float32) {
+        if (to_eight) return convert({0x25, 2, 1}); // vpmovsxdq
+        return out_.vector({0x58, 2, 1}, reg, 0, {is::vector, from});
+    }
+    if (from_kind >= float32 && to_kind >= float32)
+        convert(from_eight ? opcode{0x5a, 1, 1, w} : opcode{0x5a, 1, 0}); // vcvtpd2ps, vcvtps2pd
+    else if (from_kind == int32)
+        convert({0xe6, 1, 2}); // vcvtdq2pd
+    else if (to_kind == int32)
+        convert({0xe6, 1, 1, w}); // vcvttpd2dq
+    else if (w && from_kind == int64)
+        convert(to_eight ? opcode{0xe6, 1, 2, true} : opcode{0x5b, 1, 0, true}); // vcvtqq2pd, vcvtqq2ps
+    else if (w)
+        convert({0x7a, 1, 1, from_eight}); // vcvttpd2qq, vcvttps2qq
+    else if (from_kind == int64) {
+        const operand number{is::stack, slot_bytes(slots_++)};
+        out_.vector(packed(0x11), from, 0, number);
+        out_.vector({0x2a, 1, std::uint8_t(to_eight ? 3 : 2), true}, reg, reg, number); // vcvtsi2sd, vcvtsi2ss
+        return spread();
+    } else {
+        out_.vector({0x2c, 1, std::uint8_t(from_eight ? 3 : 2), true}, assembler::rbx, 0, {is::vector, from}); // vcvttsd2si
+        return out_.splat_rbx(reg, 8);
+    }
+    if (from_eight && !to_eight) spread();
+}
+
+// ---- loops over numbers -------------------------------------------------------------------------------------------------------
+
+// rdi points to the compiled_loop_args. rsi counts the iterations that are left; rax counts those that ran, down in a reverse loop. Every
+// state value has a home: a kept register, or a slot. The body reads the homes; the next values move there after it.
+
+RILL_COLD bool x86_loop_maker::is_test(int v) const {
+    return code_.loop && code_.loop->conditional && out_.wide() && code_.results[0] == v &&
+           (at(v).op == vector_op::compare || at(v).op == vector_op::int_compare) &&
+           place_[static_cast<std::size_t>(v)].uses == std::vector{static_cast<int>(place_.size())};
+}
+
+RILL_COLD auto x86_loop_maker::loop_pointer(bool stacked, int number) -> assembler::general {
+    const auto slices = static_cast<int>(leaves_);
+    const auto n = static_cast<std::size_t>(stacked ? slices + number : number);
+    if (n < pointers.size()) return pointers[n];
+    out_.load(assembler::r11, assembler::rdi, stacked ? 24 : 16);
+    out_.load(assembler::r11, assembler::r11, 8 * number);
+    return assembler::r11;
+}
+
+/// Loads a number into all lanes. `from` is an element or on the stack. A truth value of 1 byte fills the lanes with its bit.
+RILL_COLD void x86_loop_maker::load_number(int to, int bytes, operand from) {
+    const bool eight = bytes == 8;
+    if (bytes > 1)
+        return out_.vector({std::uint8_t(eight ? 0x19 : 0x18), 2, 1, eight && out_.wide()}, to, 0, from); // vbroadcastss
+    out_.bytes({0x40 | from.number >> 3, 0x0f, 0xb6, 0x1c, from.number & 7}); // movzx ebx, byte [from + rax]
+    out_.bytes({0xf7, 0xdb});                                                 // neg ebx
+    out_.splat_rbx(to, 4);
+}
+
+RILL_COLD void x86_loop_maker::store_number(int reg, int bytes, operand to) {
+    if (bytes > 1) {
+        const bool eight = bytes == 8;
+        const opcode one{0x11, 1, std::uint8_t(eight ? 3 : 2), eight};
+        return out_.vector(one, reg, 0, to);
+    }
+    if (out_.wide()) {
+        out_.vector({0x39, 2, 2}, 1, 0, {is::vector, reg}); // vpmovd2m k1
+        out_.bytes({0xc5, 0xf8, 0x93, 0xd9});               // kmovw ebx, k1
+    } else {
+        out_.vector({0x50, 1, 0}, assembler::rbx, 0, {is::vector, reg}); // vmovmskps
+    }
+    out_.bytes({0x83, 0xe3, 0x01});                                           // and ebx, 1
+    out_.bytes({0x40 | to.number >> 3, 0x88, 0x1c, to.number & 7}); // mov byte [to + rax], bl
+}
+
+/// Leaves the loop unless the condition is true.
+RILL_COLD void x86_loop_maker::leave_unless(int condition, int now) {
+    if (!is_test(condition)) {
+        const int reg = in_register(condition, now, {condition});
+        if (out_.wide())
+            out_.vector({0x39, 2, 2}, 1, 0, {is::vector, reg}); // vpmovd2m k1
+        else
+            out_.vector({0x50, 1, 0}, assembler::rbx, 0, {is::vector, reg}); // vmovmskps
+    }
+    if (out_.wide())
+        out_.bytes({0xc5, 0xf8, 0x98, 0xc9}); // kortestw k1, k1
+    else
+        out_.bytes({0x85, 0xdb}); // test ebx, ebx
+    out_.bytes({0x0f, 0x84});     // jz
+    exits_.push_back(out_.here());
+    out_.number(0, 4);
+}
+
+/// Stores the stacked outputs that instruction `now` has computed. Before, tests the condition, if that is the value.
+RILL_COLD void x86_loop_maker::store_stacked(int now) {
+    const auto& l = *code_.loop;
+    const auto drop = [&](int v) { // a use after all instructions (see choose_kept)
+        auto& uses = of(v).uses;
+        uses.erase(uses.begin());
+        release(v, now);
+    };
+    if (l.conditional && code_.results[0] == now) {
+        leave_unless(now, now);
+        if (is_test(now))
+            of(now).uses.clear();
+        else
+            drop(now);
+    }
+    if (l.conditional && now < code_.results[0]) return;
+    const std::size_t first = code_.results.size() - l.stacked_bytes.size();
+    for (std::size_t r = first; r < code_.results.size(); ++r) {
+        const int v = code_.results[r];
+        if (stored_[r] || v > now) continue;
+        stored_[r] = true;
+        const int reg = in_register(v, now, {v}), bytes = l.stacked_bytes[r - first];
+        const auto to = loop_pointer(true, static_cast<int>(r - first));
+        store_number(reg, bytes, {is::element, to, std::countr_zero(unsigned(bytes))});
+        drop(v);
+    }
+}
+
+/// Moves the next values to the homes of the state.
+RILL_COLD void x86_loop_maker::go_on() {
+    const std::size_t parts = state_.size(), first = code_.loop->conditional ? 1 : 0;
+    const int now = static_cast<int>(place_.size()) - 1;
+    const auto slot = [&](int s) { return operand{is::stack, slot_bytes(s)}; };
+    std::vector<int> copy(parts, -1);
+    for (std::size_t i = 0; i < parts; ++i) { // a state value that becomes another: its own home may change first
+        const int v = code_.results[first + i];
+        if (v == state_[i] || !is_state(v)) continue;
+        const int reg = in_register(v, now, {v});
+        out_.vector(packed(0x11), reg, 0, slot(copy[i] = slots_++));
+    }
+    for (std::size_t i = 0; i < parts; ++i) {
+        const int v = code_.results[first + i];
+        if (v == state_[i]) continue;
+        const operand from = copy[i] >= 0 ? slot(copy[i]) : anywhere(v);
+        if (state_[i] >= 0 && of(state_[i]).kept) {
+            move(of(state_[i]).reg, from);
+            continue;
+        }
+        int reg = from.number;
+        if (from.kind != is::vector) move(reg = take(now, {v}), from);
+        out_.vector(packed(0x11), reg, 0, slot(home_[i]));
+    }
+}
+
+RILL_COLD void x86_loop_maker::number_loop() {
+    const auto& l = *code_.loop;
+    state_.assign(l.state_bytes.size(), -1);
+    home_.assign(l.state_bytes.size(), -1);
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v)
+        if (is_state(v)) {
+            state_[static_cast<std::size_t>(at(v).number)] = v;
+            home_[static_cast<std::size_t>(at(v).number)] = of(v).slot;
+        }
+    for (int& h : home_)
+        if (h < 0) h = slots_++;
+    out_.load(assembler::rsi, assembler::rdi, 32);
+    for (std::size_t k = 0; k < pointers.size(); ++k) {
+        const bool stacked = k >= static_cast<std::size_t>(leaves_);
+        const int number = static_cast<int>(k) - (stacked ? leaves_ : 0);
+        if (stacked && static_cast<std::size_t>(number) >= l.stacked_bytes.size()) break;
+        out_.load(pointers[k], assembler::rdi, stacked ? 24 : 16);
+        out_.load(pointers[k], pointers[k], 8 * number);
+    }
+    const auto address = [&](int list, std::size_t number) { // in r11
+        out_.load(assembler::r11, assembler::rdi, list);
+        out_.load(assembler::r11, assembler::r11, 8 * static_cast<int>(number));
+        return operand{is::element, assembler::r11};
+    };
+    // register 0 is free: kept values get registers from the top
+    const auto begin = [&](int list, std::size_t number, int bytes, int kept, int slot) {
+        const int reg = kept >= 0 ? kept : 0;
+        load_number(reg, bytes, address(list, number));
+        if (kept < 0) out_.vector(packed(0x11), reg, 0, {is::stack, slot_bytes(slot)});
+    };
+    const auto kept = [&](int v) { return v >= 0 && of(v).kept ? of(v).reg : -1; };
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v)
+        if (is_broadcast(v))
+            begin(0, static_cast<std::size_t>(at(v).number), code_.bytes_of(at(v)), kept(v), of(v).slot);
+    for (std::size_t i = 0; i < state_.size(); ++i) begin(8, i, l.state_bytes[i], kept(state_[i]), home_[i]);
+    for (const int v : kept_)
+        if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
+    out_.bytes({0x48, 0x85, 0xf6, 0x0f, 0x84}); // test rsi, rsi; jz end
+    exits_.push_back(out_.here());
+    out_.number(0, 4);
+    while (out_.here() % 32 != 0) out_.bytes({0x90});
+    const std::size_t again = out_.here();
+    body();
+    go_on();
+    out_.bytes({0x48, 0xff, l.reverse ? 0xc8 : 0xc0}); // dec rax or inc rax
+    out_.bytes({0x48, 0xff, 0xce, 0x0f, 0x85});        // dec rsi; jnz again
+    out_.number(0, 4);
+    out_.lead(out_.here() - 4, again);
+    for (const auto at : exits_) out_.lead(at, out_.here());
+    out_.bytes({0x31, 0xc0}); // xor eax, eax
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        const auto to = address(8, i);
+        int reg = kept(state_[i]);
+        if (reg < 0) move(reg = 0, {is::stack, slot_bytes(home_[i])});
+        store_number(reg, l.state_bytes[i], to);
+    }
+    out_.load(assembler::rax, assembler::rdi, 32);
+    out_.bytes({0x48, 0x29, 0xf0}); // sub rax, rsi
 }
 
 RILL_COLD void x86_loop_maker::once() {
@@ -686,7 +938,9 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     out_.number(0, 4);
     out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
     out_.bytes({0x31, 0xc0});             // xor eax, eax
-    if (code_.one_element)
+    if (code_.loop)
+        number_loop();
+    else if (code_.one_element)
         once();
     else
         loop();
