@@ -31,7 +31,7 @@ template <class Op, class... T> void known() { detail::register_vector_op<Op, T.
 /// The ops of these tests as machine code, also where the headers are all there is.
 template <class T> void require_ops() {
     known<add_op, T, T>(), known<sub_op, T, T>(), known<mul_op, T, T>(), known<less_op, T, T>();
-    known<greater_op, T, T>(), known<equal_op, T, T>(), known<neg_op, T>(), known<where_op, bool, T, T>();
+    known<greater_op, T, T>(), known<equal_op, T, T>(), known<neg_op, T>(), known<select_op, bool, T, T>();
     known<cast_op<float>, T>(), known<cast_op<double>, T>(), known<cast_op<std::int32_t>, T>();
     known<cast_op<std::int64_t>, T>(), known<cast_op<bool>, T>();
     if constexpr (std::is_floating_point_v<T>) {
@@ -189,7 +189,7 @@ template <class T> void comparisons() {
     placeholder<T> limit("limit");
     const auto loop = while_loop(
         [&](auto i, auto x, auto) { return logical_and(x < limit, i < std::int64_t(10)); },
-        [&](auto i, auto x, auto y) { return std::tuple(i + std::int64_t(1), where(x > y, x, y), x); },
+        [&](auto i, auto x, auto y) { return std::tuple(i + std::int64_t(1), select(x > y, x, y), x); },
         constant(std::int64_t(0)), constant(T(0)), constant(T(0)));
     for_levels([&](int level) {
         const machine m(std::get<1>(loop), level);
@@ -336,7 +336,7 @@ TEST_CASE("jit_loop: elementary functions of two sizes, exact for large angles")
                                  [](auto i, auto x, auto y) {
                                      const auto big = cast<double>(i) * 1e30;
                                      return std::tuple(i + 1, sin(cast<float>(big)) + tanh(x) * exp(-x),
-                                                       sin(big) + sqrt(cast<double>(x) + y * y));
+                                                       sin(big) + sqrt(cast<double>(x * x) + y * y));
                                  },
                                  0, 0.5f, 0.25);
     for_levels([&](int level) {
@@ -350,7 +350,7 @@ TEST_CASE("jit_loop: elementary functions of two sizes, exact for large angles")
         for (int k = 0; k < 6; ++k) {
             const double big = k * 1e30;
             const float next = std::sin(static_cast<float>(big)) + std::tanh(expected_x) * std::exp(-expected_x);
-            expected_y = std::sin(big) + std::sqrt(static_cast<double>(expected_x) + expected_y * expected_y);
+            expected_y = std::sin(big) + std::sqrt(static_cast<double>(expected_x * expected_x) + expected_y * expected_y);
             expected_x = next;
         }
         CHECK(x == Approx(expected_x).epsilon(1e-5));
