@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Returns the compiled form of a loop: machine code made by the JIT, or a function that the program was compiled with. Its `run` is null
-/// if the program has neither.
+/// Returns the compiled form of a loop: a function that the program was compiled with, else machine code of the JIT. Its `run` is null if
+/// there is neither.
 loop_code find_loop_code(const scalar_loop& loop);
 
 }} // namespace rill::RILL_ABI

@@ -53,9 +53,9 @@ inline loop_code find_compiled_loop(const scalar_loop& loop) {
 } // namespace detail
 
 RILL_COLD loop_code find_loop_code(const scalar_loop& loop) {
-    if (const auto* emit = the_kernels().emit.load())
-        if (auto made = emit->loop(loop); made.run) return made;
-    return detail::find_compiled_loop(loop);
+    if (auto made = detail::find_compiled_loop(loop); made.run) return made;
+    const auto* const emit = the_kernels().emit.load();
+    return emit ? emit->loop(loop) : loop_code();
 }
 
 }} // namespace rill::RILL_ABI

@@ -33,6 +33,8 @@ public:
     explicit x86_assembler(bool wide) : wide_(wide) {}
 
     bool wide() const { return wide_; }
+    /// Selects whole registers for the next vector instructions, or their lowest 16 bytes.
+    void use_whole_registers(bool whole) { whole_ = whole; }
     std::size_t register_bytes() const { return wide_ ? 64 : 32; }
 
     void bytes(std::initializer_list<int> all);
@@ -72,7 +74,7 @@ private:
         std::size_t at, end; // position of the rel32; end of the instruction
         int row;
     };
-    bool wide_;
+    bool wide_, whole_ = true;
     std::vector<std::uint8_t> code_;
     std::vector<fix> fixes_;
 };

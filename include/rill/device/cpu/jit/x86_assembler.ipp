@@ -23,9 +23,9 @@ RILL_COLD void x86_assembler::vector(vector_opcode op, int first, int second, op
     if (wide_) {
         const int x = last.kind == operand::is::vector ? ~number >> 4 & 1 : 1;
         bytes({0x62, r << 7 | x << 6 | b << 5 | (~first >> 4 & 1) << 4 | op.map,
-               w | (~second & 15) << 3 | 4 | op.prefix, 2 << 5 | (~second >> 4 & 1) << 3 | mask});
+               w | (~second & 15) << 3 | 4 | op.prefix, (whole_ ? 2 << 5 : 0) | (~second >> 4 & 1) << 3 | mask});
     } else {
-        bytes({0xc4, r << 7 | 1 << 6 | b << 5 | op.map, w | (~second & 15) << 3 | 4 | op.prefix});
+        bytes({0xc4, r << 7 | 1 << 6 | b << 5 | op.map, w | (~second & 15) << 3 | (whole_ ? 4 : 0) | op.prefix});
     }
     bytes({op.code});
     last_operand(first, last, immediate);

@@ -103,8 +103,15 @@ private:
     void release(int v, int now);
     void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
     bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
+    /// Returns true if instruction v, at `now`, may overwrite its operand a.
+    bool gives_way(int a, int v, int now) { return dies(a, now) || replaced_by(v, now) == a; }
     int result_register(int v, int now, std::initializer_list<int> alive);
-    void move(int to, operand from) { out_.vector(packed(from.kind == is::vector ? 0x28 : 0x10), to, 0, from); }
+    void move(int to, operand from) {
+        const bool whole = from.kind == is::constant; // a row may have unequal numbers
+        if (whole) out_.use_whole_registers(true);
+        out_.vector(packed(from.kind == is::vector ? 0x28 : 0x10), to, 0, from);
+        if (whole) out_.use_whole_registers(!code_.loop);
+    }
     void plain(int v, int now, opcode op, bool commutes, int immediate = -1);
     void unary(int v, int now, opcode op, int immediate = -1);
     void shift(int v, int now, int extension);
@@ -129,6 +136,7 @@ private:
     void leave_unless(int condition, int now);
     void store_stacked(int now);
     void go_on();
+    int replaced_by(int v, int now);
     bool is_test(int v) const; // a comparison that only decides whether the loop goes on
     assembler::general pointer(bool result, int number);
 
@@ -232,7 +240,9 @@ RILL_COLD void x86_loop_maker::release(int v, int now) {
 }
 
 RILL_COLD int x86_loop_maker::result_register(int v, int now, std::initializer_list<int> alive) {
-    const int reg = take(now, alive);
+    const int state = replaced_by(v, now);
+    const int reg = state >= 0 ? of(state).reg : take(now, alive);
+    if (state >= 0) of(v).kept = true;
     define(v, reg);
     return reg;
 }
@@ -269,6 +279,7 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
     const auto into = [&](int dying) { // the instruction's first operand is also its result
         const int reg = of(dying).reg;
+        if (replaced_by(v, now) == dying) of(v).kept = true;
         release(a, now), release(b, now), release(c, now);
         define(v, reg);
         return reg;
@@ -276,21 +287,21 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     if (of(c).reg < 0 && of(b).reg >= 0) {
         const operand last = memory_of(c);
         const int rb = of(b).reg;
-        if (dies(a, now)) return out_.vector(sized(form_213, 2), into(a), rb, last);
-        if (dies(b, now)) return out_.vector(sized(form_213, 2), into(b), ra, last);
+        if (gives_way(a, v, now)) return out_.vector(sized(form_213, 2), into(a), rb, last);
+        if (gives_way(b, v, now)) return out_.vector(sized(form_213, 2), into(b), ra, last);
         const int reg = result_register(v, now, {a, b, c});
         move(reg, last);
         return out_.vector(sized(form_231, 2), reg, of(a).reg, {is::vector, of(b).reg});
     }
-    const int rc = in_register(c, now, {a, b, c});
+    const int rc = in_register(c, now, {a, b, c}), state = replaced_by(v, now);
     const operand last = anywhere(b);
-    if (dies(c, now)) return out_.vector(sized(form_231, 2), into(c), ra, last);
-    if (dies(a, now)) return out_.vector(sized(form_132, 2), into(a), rc, last);
-    if (last.kind == is::vector && dies(b, now)) return out_.vector(sized(form_213, 2), into(b), ra, {is::vector, rc});
-    release(a, now), release(b, now);
-    const int reg = take(now, {a, b, c});
-    // released values are still read below, so `reg` must not be one of their registers
-    define(v, reg);
+    if (state == c || (state < 0 && dies(c, now))) return out_.vector(sized(form_231, 2), into(c), ra, last);
+    if (state == a || (state < 0 && dies(a, now))) return out_.vector(sized(form_132, 2), into(a), rc, last);
+    if (last.kind == is::vector && (state == b || (state < 0 && dies(b, now))))
+        return out_.vector(sized(form_213, 2), into(b), ra, {is::vector, rc});
+    // operands are still read below: `reg` is not one of their registers
+    const int reg = result_register(v, now, {a, b, c});
+    release(a, now), release(b, now), release(c, now);
     move(reg, {is::vector, rc});
     out_.vector(sized(form_231, 2), reg, ra, last);
 }
@@ -350,12 +361,18 @@ RILL_COLD void x86_loop_maker::lookup(int v, int now) {
     if (!out_.wide()) {
         const operand row = anywhere(low);
         release(entry, now);
-        return out_.vector({0x16, 2, 1}, result_register(v, now, {low}), from, row);
+        const int reg = result_register(v, now, {low});
+        out_.use_whole_registers(true);
+        out_.vector({0x16, 2, 1}, reg, from, row);
+        return out_.use_whole_registers(!code_.loop);
     }
     const operand first = anywhere(low), second = anywhere(high);
     const int reg = take(now - 1, {entry, low, high});
+    out_.use_whole_registers(true);
     move(reg, first);
+    out_.use_whole_registers(true);
     out_.vector({0x7f, 2, 1}, reg, from, second);
+    out_.use_whole_registers(!code_.loop);
     define(v, reg);
     release(entry, now);
 }
@@ -415,6 +432,7 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
 RILL_COLD void x86_loop_maker::exact_call() {
     if (exact_places_.empty()) return;
     for (const auto at : exact_places_) out_.lead(at, out_.here());
+    out_.use_whole_registers(true);
     out_.bytes(
         {0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52}); // push rax rcx rdx rsi rdi r8 r9 r10
     if (out_.wide()) out_.bytes({0xc5, 0xf8, 0x93, 0xc2, 0x50});             // kmovw eax, k2; push rax
@@ -447,7 +465,7 @@ RILL_COLD void x86_loop_maker::widen(int v, int now) {
     const int a = at(v).args[0], from = in_register(a, now, {a});
     release(a, now);
     const int reg = result_register(v, now, {});
-    const bool upper = at(v).number == 1;
+    const bool upper = at(v).number == 1 && !code_.loop; // in a loop over numbers both halves are equal
     if (upper) // vextractf128 or vextractf64x4
         out_.vector(out_.wide() ? opcode{0x1b, 3, 1, true} : opcode{0x19, 3, 1}, from, 0, {is::vector, reg}, 1);
     out_.vector({0x5a, 1, 0}, reg, 0, {is::vector, upper ? reg : from}); // vcvtps2pd
@@ -458,9 +476,13 @@ RILL_COLD void x86_loop_maker::narrow(int v, int now) {
     const int lower = in_register(a, now, {a, b}), upper = in_register(b, now, {a, b});
     const int reg = take(now - 1, {a, b});
     define(v, reg);
-    const int other = take(now - 1, {a, b, v});
     const opcode convert{0x5a, 1, 1, out_.wide()}; // vcvtpd2ps
     out_.vector(convert, reg, 0, {is::vector, lower});
+    if (code_.loop) {
+        release(a, now), release(b, now);
+        return out_.vector({0x58, 2, 1}, reg, 0, {is::vector, reg}); // vpbroadcastd
+    }
+    const int other = take(now - 1, {a, b, v});
     out_.vector(convert, other, 0, {is::vector, upper});
     // vinsertf128 or vinsertf64x4
     out_.vector(out_.wide() ? opcode{0x1a, 3, 1, true} : opcode{0x18, 3, 1}, reg, reg, {is::vector, other}, 1);
@@ -695,7 +717,7 @@ RILL_COLD void x86_loop_maker::cast(int v, int now) {
     else if (from_kind == int64) {
         const operand number{is::stack, slot_bytes(slots_++)};
         out_.vector(packed(0x11), from, 0, number);
-        out_.vector({0x2a, 1, std::uint8_t(to_eight ? 3 : 2), true}, reg, reg, number); // vcvtsi2sd, vcvtsi2ss
+        out_.vector({0x2a, 1, std::uint8_t(to_eight ? 3 : 2), true}, reg, from, number); // vcvtsi2sd, vcvtsi2ss
         return spread();
     } else {
         out_.vector({0x2c, 1, std::uint8_t(from_eight ? 3 : 2), true}, assembler::rbx, 0, {is::vector, from}); // vcvttsd2si
@@ -728,7 +750,7 @@ RILL_COLD auto x86_loop_maker::loop_pointer(bool stacked, int number) -> assembl
 RILL_COLD void x86_loop_maker::load_number(int to, int bytes, operand from) {
     const bool eight = bytes == 8;
     if (bytes > 1)
-        return out_.vector({std::uint8_t(eight ? 0x19 : 0x18), 2, 1, eight && out_.wide()}, to, 0, from); // vbroadcastss
+        return out_.vector({std::uint8_t(eight ? 0x59 : 0x58), 2, 1, eight && out_.wide()}, to, 0, from); // vpbroadcastd or q
     out_.bytes({0x40 | from.number >> 3, 0x0f, 0xb6, 0x1c, from.number & 7}); // movzx ebx, byte [from + rax]
     out_.bytes({0xf7, 0xdb});                                                 // neg ebx
     out_.splat_rbx(to, 4);
@@ -796,6 +818,19 @@ RILL_COLD void x86_loop_maker::store_stacked(int now) {
     }
 }
 
+/// Returns the state value whose register may hold its next value v from instruction `now` on: nothing reads the old value any more. Returns
+/// -1 if there is none.
+RILL_COLD int x86_loop_maker::replaced_by(int v, int now) {
+    if (!code_.loop || (code_.loop->conditional && now <= code_.results[0])) return -1;
+    const std::size_t first = code_.loop->conditional ? 1 : 0;
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        const int state = state_[i];
+        if (code_.results[first + i] != v || state < 0 || !of(state).kept) continue;
+        if (holds_[static_cast<std::size_t>(of(state).reg)] == state && next_use(state, now) == never) return state;
+    }
+    return -1;
+}
+
 /// Moves the next values to the homes of the state.
 RILL_COLD void x86_loop_maker::go_on() {
     const std::size_t parts = state_.size(), first = code_.loop->conditional ? 1 : 0;
@@ -813,7 +848,7 @@ RILL_COLD void x86_loop_maker::go_on() {
         if (v == state_[i]) continue;
         const operand from = copy[i] >= 0 ? slot(copy[i]) : anywhere(v);
         if (state_[i] >= 0 && of(state_[i]).kept) {
-            move(of(state_[i]).reg, from);
+            if (from.kind != is::vector || from.number != of(state_[i]).reg) move(of(state_[i]).reg, from);
             continue;
         }
         int reg = from.number;
@@ -824,6 +859,7 @@ RILL_COLD void x86_loop_maker::go_on() {
 
 RILL_COLD void x86_loop_maker::number_loop() {
     const auto& l = *code_.loop;
+    out_.use_whole_registers(false);
     state_.assign(l.state_bytes.size(), -1);
     home_.assign(l.state_bytes.size(), -1);
     for (int v = 0; v < static_cast<int>(place_.size()); ++v)
