@@ -1,6 +1,6 @@
 # What a person or the CI types. `make demo` and `make test` also install what they need on Debian and Ubuntu.
 JOBS ?= $(shell nproc)
-BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev libzmq3-dev cppzmq-dev
+BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev libxbyak-dev libzmq3-dev cppzmq-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags libpng16-16 libturbojpeg0 iproute2
 CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 libopenmpi-dev openmpi-bin pkg-config python3-venv valgrind
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19

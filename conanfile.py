@@ -23,8 +23,8 @@ class RillConan(ConanFile):
     topics = ("dataflow", "machine-learning", "automatic-differentiation", "expression-templates", "tensor")
     package_type = "static-library"  # header-library without kernels
     settings = "os", "arch", "compiler", "build_type"
-    options = {name: [True, False] for name in ("with_distributed", "with_gpu", "with_kernels", "with_onednn", "with_xsimd")}
-    default_options = {"with_distributed": False, "with_gpu": False, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
+    options = {name: [True, False] for name in ("with_distributed", "with_gpu", "with_jit", "with_kernels", "with_onednn", "with_xsimd")}
+    default_options = {"with_distributed": False, "with_gpu": False, "with_jit": True, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consumers/conan"
     no_copy_source = True
@@ -46,6 +46,8 @@ class RillConan(ConanFile):
         self.requires("xtensor/[>=0.24.3 <0.28]", transitive_headers=True)
         if self.options.with_xsimd:
             self.requires("xsimd/[>=8.1 <15]", transitive_headers=True)
+        if self._with()["JIT"]:
+            self.requires("xbyak/[>=6 <8]", transitive_headers=True)
         if self.options.get_safe("with_distributed"):  # headers of both are read when the library is made, and no later
             self.requires("cereal/[>=1.3 <2]")
             self.requires("cppzmq/[>=4.9 <5]", transitive_libs=True)
@@ -89,7 +91,8 @@ class RillConan(ConanFile):
         save(self, Path(self.package_folder) / "cmake" / "rill_gpu.cmake", GPU_FLAGS)
 
     def _with(self):
-        return {"XSIMD": bool(self.options.with_xsimd), "ONEDNN": bool(self.options.with_onednn), "BLAS": False,
+        jit = self.options.with_jit and self.settings.arch == "x86_64" and self.settings.os in ("Linux", "FreeBSD", "Macos")
+        return {"XSIMD": bool(self.options.with_xsimd), "JIT": bool(jit), "ONEDNN": bool(self.options.with_onednn), "BLAS": False,
                 "ZMQ": bool(self.options.get_safe("with_distributed"))}
 
     def package_info(self):
@@ -100,7 +103,7 @@ class RillConan(ConanFile):
         headers = self.cpp_info.components["headers"]
         headers.set_property("cmake_target_name", "rill::rill")
         headers.set_property("pkg_config_name", "rill")
-        headers.requires = ["xtensor::xtensor"] + ["xsimd::xsimd"] * bool(self.options.with_xsimd)
+        headers.requires = ["xtensor::xtensor"] + ["xsimd::xsimd"] * bool(self.options.with_xsimd) + ["xbyak::xbyak"] * self._with()["JIT"]
         headers.defines = [f"RILL_WITH_{name}={int(value)}" for name, value in self._with().items()]
         headers.bindirs = headers.libdirs = []
         if self.settings.os in ("Linux", "FreeBSD"):

@@ -20,6 +20,17 @@
 #define RILL_WITH_XSIMD 0
 #endif
 #endif
+// Machine code for expressions, on Unix for x86-64. xbyak writes it.
+#if !defined(__x86_64__) || !defined(__LP64__) || !(defined(__unix__) || defined(__APPLE__)) || defined(__CYGWIN__)
+#undef RILL_WITH_JIT
+#define RILL_WITH_JIT 0
+#elif !defined(RILL_WITH_JIT)
+#if __has_include(<xbyak/xbyak.h>)
+#define RILL_WITH_JIT 1
+#else
+#define RILL_WITH_JIT 0
+#endif
+#endif
 #ifndef RILL_WITH_ONEDNN
 #define RILL_WITH_ONEDNN                                                                                               \
     1 // loaded at the first large product, without header or linking; 0: never
@@ -150,11 +161,11 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 // ---- inline namespaces -----------------------------------------------------------------------------------------------
 // RILL_ABI names version and options, RILL_ISA the instruction set. Objects that are built differently thus link together without mixing
 // their functions. Interfaces between files built with different options do not link.
-#define RILL_DETAIL_JOIN(a, b, c, d, e, f, g) v##a##_##b##_o##c##d##e##f##g
-#define RILL_DETAIL_NAME(a, b, c, d, e, f, g) RILL_DETAIL_JOIN(a, b, c, d, e, f, g)
+#define RILL_DETAIL_JOIN(a, b, c, d, e, f, g, h) v##a##_##b##_o##c##d##e##f##g##h
+#define RILL_DETAIL_NAME(a, b, c, d, e, f, g, h) RILL_DETAIL_JOIN(a, b, c, d, e, f, g, h)
 #define RILL_ABI                                                                                                       \
-    RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS,        \
-                     RILL_DETAIL_MORE_DEVICES, RILL_COMPILED)
+    RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_JIT, RILL_WITH_ONEDNN,         \
+                     RILL_WITH_BLAS, RILL_DETAIL_MORE_DEVICES, RILL_COMPILED)
 
 // Files with and without RILL_COMPILED would silently have separate default graphs, scopes and registries. They therefore do not link
 // into one program or shared library: both forms define the same symbol, in a section that is unique per form. The symbol is in a

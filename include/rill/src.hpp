@@ -70,7 +70,6 @@
 #include <rill/device/cpu/jit/jit_loop.ipp>
 #include <rill/device/cpu/jit/jit_program.ipp>
 #include <rill/device/cpu/jit/vector_math.ipp>
-#include <rill/device/cpu/jit/x86_assembler.ipp>
 #include <rill/device/cpu/jit/x86_codegen.ipp>
 #include <rill/device/cpu/linalg/lapack.ipp>
 #include <rill/device/cpu/scalar/scalar_code.ipp>

@@ -30,11 +30,11 @@ def run(*arguments, must=True):
 
 
 def system_packages():
-    for name, folder in (("cereal", "cereal"), ("cppzmq", "zmq*")):
+    for name, folder in (("cereal", "cereal"), ("cppzmq", "zmq*"), ("xbyak", "xbyak")):
         if not next(Path("/usr/include").glob(folder), None):
             print(f"skipped: no remote answers, and /usr/include holds no {name}")
             sys.exit(SKIPPED)
-        version = {"cereal": "1.3.2", "cppzmq": "4.9.0"}[name]
+        version = {"cereal": "1.3.2", "cppzmq": "4.9.0", "xbyak": "6.68"}[name]
         run("create", f"{source}/tests/consumers/conan/system.py", "--name", name, "--version", version, "-nr")
     for name in ("xtl", "xsimd", "xtensor"):
         config = next(Path("/usr/include").glob(f"{name}/**/{name}_config.hpp"), None)

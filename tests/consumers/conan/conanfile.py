@@ -29,6 +29,8 @@ class ConsumerConan(ConanFile):
         toolchain.cache_variables["SOURCE"] = ("../distributed/main.cpp" if distributed else "../gpu/main.cu" if gpu
                                                else "main.cpp")
         toolchain.preprocessor_definitions["EXPECT_COMPILED"] = int(bool(options.with_kernels))
+        on_x86 = self.settings.arch == "x86_64" and self.settings.os in ("Linux", "FreeBSD", "Macos")
+        toolchain.preprocessor_definitions["EXPECT_JIT"] = int(bool(options.with_jit) and on_x86)
         toolchain.preprocessor_definitions["EXPECT_ONEDNN"] = int(bool(options.with_onednn))
         toolchain.preprocessor_definitions["EXPECT_XSIMD"] = int(bool(options.with_xsimd))
         toolchain.generate()

@@ -3,5 +3,6 @@
 #include "../main.cpp"
 
 static_assert(RILL_COMPILED == EXPECT_COMPILED);
+static_assert(RILL_WITH_JIT == EXPECT_JIT);
 static_assert(RILL_WITH_ONEDNN == EXPECT_ONEDNN);
 static_assert(RILL_WITH_XSIMD == EXPECT_XSIMD);

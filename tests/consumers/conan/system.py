@@ -6,7 +6,7 @@ from conan.tools.files import copy
 
 
 class SystemConan(ConanFile):
-    """xtensor, xtl, xsimd, cereal or cppzmq of this machine as a package, for check.py: `conan create system.py --name xtl --version 0.7.2`."""
+    """xtensor, xtl, xsimd, xbyak, cereal or cppzmq of this machine as a package, for check.py: `conan create system.py --name xtl --version 0.7.2`."""
 
     package_type = "header-library"
     options = {"prefix": ["ANY"]}

@@ -12,12 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// True on platforms that the JIT supports: Unix on x86-64.
-#if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__)) && !defined(__CYGWIN__)
-inline constexpr bool emits_programs = true;
-#else
-inline constexpr bool emits_programs = false;
-#endif
+/// True if this build has the JIT: with xbyak, for Unix on x86-64.
+inline constexpr bool emits_programs = RILL_WITH_JIT;
 
 inline constexpr std::size_t most_jit_operands = 64;
 inline constexpr std::size_t most_jit_ops = 256, most_jit_programs = 4096; // per process: code is never freed

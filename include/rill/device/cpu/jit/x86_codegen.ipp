@@ -4,33 +4,77 @@
 
 #include <rill/device/cpu/jit/x86_codegen.hpp>
 
+#if RILL_WITH_JIT
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
+#include <new>
 #include <utility>
+#include <variant>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/device/cpu/jit/x86_assembler.hpp>
+#include <rill/device/compiled_loop.hpp>
 #include <rill/device/cpu/simd/register_math.hpp>
 
+// A program may contain another version of xbyak. In rill::kernels, xbyak therefore has a namespace of its own.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+#if RILL_COMPILED && !defined(XBYAK_XBYAK_H_)
+#define Xbyak rill_xbyak
+#include <xbyak/xbyak.h>
+#undef Xbyak
 namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace xbyak = ::rill_xbyak;
+}}} // namespace rill::RILL_ABI::detail
+#else
+#include <xbyak/xbyak.h>
+namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace xbyak = ::Xbyak;
+}}} // namespace rill::RILL_ABI::detail
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Memory for xbyak to write code to. It is never executable: make_executable copies the code.
+struct code_memory : xbyak::Allocator {
+    bool useProtect() const override { return false; }
+};
 
 // On entry rdi points to the block_args (System V ABI); it keeps its value. rax counts bytes, up to rsi. Pointers to the first operands
 // stay in registers; others are loaded to r11 when needed. rbx (callee-saved) is the byte offset within the partial sums on the stack. k1
 // holds comparisons; k2 is the mask of the remaining lanes. On 8 lanes that mask is in memory.
 
-class x86_loop_maker {
-    using assembler = x86_assembler;
-    using operand = assembler::operand;
-    using opcode = assembler::vector_opcode;
-    using is = operand::is;
+class x86_loop_maker : code_memory, xbyak::CodeGenerator {
+    using Address = xbyak::Address;
+    using Xmm = xbyak::Xmm;
+    using Ymm = xbyak::Ymm; // also of 64 or 16 bytes: see vec
+    using Zmm = xbyak::Zmm;
+
+    /// The last operand of a vector instruction: a register or memory.
+    struct operand {
+        std::variant<Ymm, Address> of;
+        bool in_memory() const { return of.index() == 1; }
+        operator const xbyak::Operand&() const {
+            return std::visit([](const auto& x) -> const xbyak::Operand& { return x; }, of);
+        }
+    };
 
 public:
-    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.wide()), bytes_(code.element_bytes()) {
+    x86_loop_maker(const jit_ir& code, int kept)
+        : CodeGenerator(4096, xbyak::AutoGrow, this), code_(code), bytes_(code.element_bytes()) {
         choose_kept(kept);
         const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
         if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
@@ -43,7 +87,9 @@ public:
 
 private:
     static constexpr int never = std::numeric_limits<int>::max();
-    static constexpr std::array pointers{assembler::rcx, assembler::rdx, assembler::r8, assembler::r9, assembler::r10};
+    // lists in the compiled_loop_args of a loop over numbers, by their offset in bytes
+    static constexpr int operands = offsetof(compiled_loop_args, operand), states = offsetof(compiled_loop_args, state),
+                         slices = offsetof(compiled_loop_args, slice), stacked = offsetof(compiled_loop_args, stacked);
 
     struct place {
         int reg = -1;
@@ -56,30 +102,41 @@ private:
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
     bool is_broadcast(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
     bool is_state(int v) const { return at(v).op == vector_op::state; }
-    int registers() const { return out_.wide() ? 32 : 16; }
-    int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
-
+    bool wide() const { return code_.wide(); }
+    int registers() const { return wide() ? 32 : 16; }
+    int register_bytes() const { return wide() ? 64 : 32; }
+    int slot_bytes(int slot) const { return slot * register_bytes(); }
     bool eight() const { return bytes_ == 8; }
     int bytes_shift() const { return eight() ? 3 : 2; }
-    /// Returns the opcode of an instruction over packed floats, whose variant for doubles has the prefix 66.
-    opcode packed(std::uint8_t code) const { return {code, 1, eight() ? std::uint8_t{1} : std::uint8_t{0}, eight()}; }
-    /// Returns the opcode of an instruction whose variant for elements of 8 bytes differs by W alone.
-    opcode sized(std::uint8_t code, std::uint8_t map, std::uint8_t prefix = 1) const {
-        return {code, map, prefix, eight()};
+
+    // registers and memory, as operands of instructions
+    Ymm whole(int reg) const { return wide() ? Ymm(reg, xbyak::Operand::ZMM, 512) : Ymm(reg); }
+    /// Returns the register as instructions use it: the lowest 16 bytes in a loop over numbers.
+    Ymm vec(int reg) const { return code_.loop ? Ymm(reg, xbyak::Operand::XMM, 128) : whole(reg); }
+    Xmm half(int reg) const { return wide() && !code_.loop ? Ymm(reg) : Xmm(reg); }
+    Address memory(const xbyak::RegExp& base, int offset) const { return ptr[base + static_cast<std::size_t>(offset)]; }
+    Address slot(int number) const { return memory(rsp, slot_bytes(number)); }
+    Address constant(int row) { return ptr[rip + constants_ + slot_bytes(row)]; }
+    Address element(const xbyak::Reg64& base) const { return ptr[base + rax]; }
+    operand in(int reg) const { return {vec(reg)}; }
+    operand memory_of(int v) { return {at(v).op == vector_op::constant ? constant(at(v).number) : slot(of(v).slot)}; }
+    operand row_anywhere(int v) { return of(v).reg >= 0 ? operand{whole(of(v).reg)} : memory_of(v); }
+    operand anywhere(int v) { return of(v).reg >= 0 ? in(of(v).reg) : memory_of(v); }
+
+    // instructions whose form depends on the elements
+    void move(int to, const operand& from) {
+        if (from.in_memory())
+            eight() ? vmovupd(vec(to), from) : vmovups(vec(to), from);
+        else
+            eight() ? vmovapd(vec(to), from) : vmovaps(vec(to), from);
     }
-    /// Returns the opcode of an instruction over integers, which has another byte for elements of 8 bytes.
-    opcode integers(std::uint8_t code_of_4, std::uint8_t code_of_8, std::uint8_t prefix = 1) const {
-        return {eight() ? code_of_8 : code_of_4, 1, prefix, eight()};
-    }
-    /// Returns the opcode of a comparison into a mask register, whose predicate is an immediate.
-    opcode compares(bool of_ints) const { return of_ints ? sized(0x1f, 3) : packed(0xc2); }
-    opcode addition(std::size_t result) const {
-        const bool whole = !code_.integers.empty() && code_.integers[result];
-        return whole ? integers(0xfe, 0xd4) : packed(0x58);
-    }
-    opcode one_number(std::uint8_t code) const { // vmovss or vmovsd
-        return {code, 1, eight() ? std::uint8_t{3} : std::uint8_t{2}, eight()};
-    }
+    /// Loads a constant. In a loop over numbers too it may have different elements.
+    void move_row(int to, int row) { vmovups(whole(to), constant(row)); }
+    void move(const Address& to, int from) { eight() ? vmovupd(to, vec(from)) : vmovups(to, vec(from)); }
+    void move_one(int to, const Address& from) { eight() ? vmovsd(Xmm(to), from) : vmovss(Xmm(to), from); }
+    void move_one(const Address& to, int from) { eight() ? vmovsd(to, Xmm(from)) : vmovss(to, Xmm(from)); }
+    void add_into(std::size_t result, int to, int a, const operand& b);
+    void multiply_add(vector_op op, int form, int to, int a, const operand& b);
 
     void choose_kept(int kept);
     void prologue();
@@ -95,29 +152,25 @@ private:
     void store_results(int now);
     void compute(int v, int now);
 
-    operand memory_of(int v);
     int next_use(int v, int now);
     int take(int now, std::initializer_list<int> pinned);
     int in_register(int v, int now, std::initializer_list<int> pinned);
-    operand anywhere(int v) { return of(v).reg >= 0 ? operand{is::vector, of(v).reg} : memory_of(v); }
     void release(int v, int now);
     void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
     bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
     /// Returns true if instruction v, at `now`, may overwrite its operand a.
-    bool gives_way(int a, int v, int now) { return dies(a, now) || replaced_by(v, now) == a; }
-    int result_register(int v, int now, std::initializer_list<int> alive);
-    void move(int to, operand from) {
-        const bool whole = from.kind == is::constant; // a row may have unequal numbers
-        if (whole) out_.use_whole_registers(true);
-        out_.vector(packed(from.kind == is::vector ? 0x28 : 0x10), to, 0, from);
-        if (whole) out_.use_whole_registers(!code_.loop);
+    bool may_overwrite(int a, int v, int now) {
+        const int state = replaced_by(v, now);
+        return state >= 0 ? state == a : dies(a, now);
     }
-    void plain(int v, int now, opcode op, bool commutes, int immediate = -1);
-    void unary(int v, int now, opcode op, int immediate = -1);
-    void shift(int v, int now, int extension);
-    void product(int v, int now, std::uint8_t form_213);
+    int result_register(int v, int now, std::initializer_list<int> alive);
+    template <class Emit> void plain(int v, int now, bool commutes, Emit emit);
+    template <class Emit> void unary(int v, int now, Emit emit);
+    void shift(int v, int now);
+    void product(int v, int now);
     void choose(int v, int now);
     void compare(int v, int now);
+    void compare_into_mask(bool of_ints, int a, const operand& b, int how);
     void compare_choose(int v, int now);
     void lookup(int v, int now);
     void exact(int v, int now);
@@ -125,37 +178,39 @@ private:
     void widen(int v, int now);
     void narrow(int v, int now);
     void cast(int v, int now);
+    void keep_constants();
     void once();
     void loop();
 
     // loops over numbers
     void number_loop();
-    assembler::general loop_pointer(bool stacked, int number);
-    void load_number(int to, int bytes, operand from);
-    void store_number(int reg, int bytes, operand to);
+    xbyak::Reg64 address_of_list(int list, int number);
+    Address element_of_list(int list, int number, int bytes);
+    void load_number(int to, int bytes, const Address& from);
+    void store_number(int reg, int bytes, const Address& to);
+    void splat_rbx(int to, int bytes);
     void leave_unless(int condition, int now);
     void store_stacked(int now);
     void go_on();
-    int replaced_by(int v, int now);
     bool is_test(int v) const; // a comparison that only decides whether the loop goes on
-    assembler::general pointer(bool result, int number);
+    int replaced_by(int v, int now);
+    xbyak::Reg64 pointer(bool result, int number);
 
     const jit_ir& code_;
-    x86_assembler out_;
     int bytes_; // of the elements of the instruction
     std::vector<place> place_;
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
     std::vector<int> sum_slot_; // per result: the slot of its first partial sum
+    const std::array<xbyak::Reg64, 5> pointers_{rcx, rdx, r8, r9, r10};
+    xbyak::Label constants_, exact_call_, end_of_loop_;
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
     bool masked_ = false; // emitting the pass over the remaining lanes
     int mask_slot_ = -1;
-    int exact_slot_ = -1;                   // two slots: arguments and results of exact calls
-    std::vector<std::size_t> exact_places_; // the rel32 of each call
-    std::vector<std::size_t> exits_;        // the rel32 of each jump out of a loop over numbers
-    std::vector<int> state_;                // per state value: the instruction that reads it, or -1
-    std::vector<int> home_;                 // per state value: its slot, also while it has a register
+    int exact_slot_ = -1; // two slots: arguments and results of exact calls
     std::vector<char> stored_;
+    std::vector<int> state_; // per state value of a loop: the instruction that reads it, or -1
+    std::vector<int> home_;  // per state value: its slot, also while it has a register
 };
 
 RILL_COLD void x86_loop_maker::choose_kept(int kept) {
@@ -191,11 +246,6 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     }
 }
 
-RILL_COLD auto x86_loop_maker::memory_of(int v) -> operand {
-    if (at(v).op == vector_op::constant) return {is::constant, at(v).number};
-    return {is::stack, slot_bytes(of(v).slot)};
-}
-
 RILL_COLD int x86_loop_maker::next_use(int v, int now) {
     auto& uses = of(v).uses;
     while (!uses.empty() && uses.back() <= now) uses.pop_back();
@@ -215,7 +265,7 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
     if (at(v).op != vector_op::constant && of(v).slot < 0 && farthest != never) {
         of(v).slot = slots_++;
         ++spills_;
-        out_.vector(packed(0x11), best, 0, memory_of(v));
+        move(slot(of(v).slot), best);
     }
     of(v).reg = -1;
     holds_[static_cast<std::size_t>(best)] = -1;
@@ -224,9 +274,8 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
 
 RILL_COLD int x86_loop_maker::in_register(int v, int now, std::initializer_list<int> pinned) {
     if (of(v).reg < 0) {
-        const operand from = memory_of(v);
         const int reg = take(now - 1, pinned); // now - 1: operands of this instruction must stay
-        move(reg, from);
+        at(v).op == vector_op::constant ? move_row(reg, at(v).number) : move(reg, memory_of(v));
         define(v, reg);
     }
     return of(v).reg;
@@ -247,33 +296,58 @@ RILL_COLD int x86_loop_maker::result_register(int v, int now, std::initializer_l
     return reg;
 }
 
-RILL_COLD void x86_loop_maker::plain(int v, int now, opcode op, bool commutes, int immediate) {
+template <class Emit> RILL_COLD void x86_loop_maker::plain(int v, int now, bool commutes, Emit emit) {
     int a = at(v).args[0], b = at(v).args[1];
     if (commutes && of(a).reg < 0 && of(b).reg >= 0) std::swap(a, b);
-    const int first = in_register(a, now, {a, b});
+    const Ymm first = vec(in_register(a, now, {a, b}));
     const operand second = anywhere(b);
     release(a, now), release(b, now);
-    out_.vector(op, result_register(v, now, {}), first, second, immediate);
+    const Ymm to = vec(result_register(v, now, {}));
+    emit(to, first, static_cast<const xbyak::Operand&>(second));
 }
 
-RILL_COLD void x86_loop_maker::unary(int v, int now, opcode op, int immediate) {
+template <class Emit> RILL_COLD void x86_loop_maker::unary(int v, int now, Emit emit) {
     const int a = at(v).args[0];
     const operand from = anywhere(a);
     release(a, now);
-    out_.vector(op, result_register(v, now, {}), 0, from, immediate);
+    const Ymm to = vec(result_register(v, now, {}));
+    emit(to, static_cast<const xbyak::Operand&>(from));
 }
 
-RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
-    const int a = at(v).args[0], from = in_register(a, now, {a});
+RILL_COLD void x86_loop_maker::shift(int v, int now) {
+    const int a = at(v).args[0];
+    const Ymm from = vec(in_register(a, now, {a}));
     release(a, now);
-    out_.vector(integers(0x72, 0x73), extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
+    const Ymm to = vec(result_register(v, now, {}));
+    const auto bits = static_cast<std::uint8_t>(at(v).number);
+    if (at(v).op == vector_op::int_left) return eight() ? vpsllq(to, from, bits) : vpslld(to, from, bits);
+    return eight() ? vpsrlq(to, from, bits) : vpsrld(to, from, bits);
 }
 
-/// Emits a * b + c and its variants. `form_213` is the opcode of a = b * a + c; the 132 and 231 forms are at fixed distances.
-RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
+/// Emits a product and a sum of the registers `to` and `a` and the operand `b`. Form 132 multiplies `to` and `b`, form 213 `a` and `to`,
+/// form 231 `a` and `b`.
+RILL_COLD void x86_loop_maker::multiply_add(vector_op op, int form, int to, int a, const operand& b) {
+    const Ymm x = vec(to), y = vec(a);
+    switch (op) {
+    case vector_op::multiply_add:
+        if (form == 132) return eight() ? vfmadd132pd(x, y, b) : vfmadd132ps(x, y, b);
+        if (form == 213) return eight() ? vfmadd213pd(x, y, b) : vfmadd213ps(x, y, b);
+        return eight() ? vfmadd231pd(x, y, b) : vfmadd231ps(x, y, b);
+    case vector_op::multiply_sub:
+        if (form == 132) return eight() ? vfmsub132pd(x, y, b) : vfmsub132ps(x, y, b);
+        if (form == 213) return eight() ? vfmsub213pd(x, y, b) : vfmsub213ps(x, y, b);
+        return eight() ? vfmsub231pd(x, y, b) : vfmsub231ps(x, y, b);
+    default: // sub_product
+        if (form == 132) return eight() ? vfnmadd132pd(x, y, b) : vfnmadd132ps(x, y, b);
+        if (form == 213) return eight() ? vfnmadd213pd(x, y, b) : vfnmadd213ps(x, y, b);
+        return eight() ? vfnmadd231pd(x, y, b) : vfnmadd231ps(x, y, b);
+    }
+}
+
+/// Emits a * b + c and its variants.
+RILL_COLD void x86_loop_maker::product(int v, int now) {
     auto [a, b, c, none] = at(v).args;
-    const auto form_231 = static_cast<std::uint8_t>(form_213 + 0x10),
-               form_132 = static_cast<std::uint8_t>(form_213 - 0x10);
+    const vector_op op = at(v).op;
     if (of(a).reg < 0 && a != c) std::swap(a, b); // an operand in memory must be b
     const int ra = in_register(a, now, {a, b, c});
     if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
@@ -287,38 +361,38 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     if (of(c).reg < 0 && of(b).reg >= 0) {
         const operand last = memory_of(c);
         const int rb = of(b).reg;
-        if (gives_way(a, v, now)) return out_.vector(sized(form_213, 2), into(a), rb, last);
-        if (gives_way(b, v, now)) return out_.vector(sized(form_213, 2), into(b), ra, last);
+        if (may_overwrite(a, v, now)) return multiply_add(op, 213, into(a), rb, last);
+        if (may_overwrite(b, v, now)) return multiply_add(op, 213, into(b), ra, last);
         const int reg = result_register(v, now, {a, b, c});
         move(reg, last);
-        return out_.vector(sized(form_231, 2), reg, of(a).reg, {is::vector, of(b).reg});
+        return multiply_add(op, 231, reg, of(a).reg, in(of(b).reg));
     }
-    const int rc = in_register(c, now, {a, b, c}), state = replaced_by(v, now);
+    const int rc = in_register(c, now, {a, b, c});
     const operand last = anywhere(b);
-    if (state == c || (state < 0 && dies(c, now))) return out_.vector(sized(form_231, 2), into(c), ra, last);
-    if (state == a || (state < 0 && dies(a, now))) return out_.vector(sized(form_132, 2), into(a), rc, last);
-    if (last.kind == is::vector && (state == b || (state < 0 && dies(b, now))))
-        return out_.vector(sized(form_213, 2), into(b), ra, {is::vector, rc});
+    if (may_overwrite(c, v, now)) return multiply_add(op, 231, into(c), ra, last);
+    if (may_overwrite(a, v, now)) return multiply_add(op, 132, into(a), rc, last);
+    if (!last.in_memory() && may_overwrite(b, v, now)) return multiply_add(op, 213, into(b), ra, in(rc));
     // operands are still read below: `reg` is not one of their registers
     const int reg = result_register(v, now, {a, b, c});
     release(a, now), release(b, now), release(c, now);
-    move(reg, {is::vector, rc});
-    out_.vector(sized(form_231, 2), reg, ra, last);
+    move(reg, in(rc));
+    multiply_add(op, 231, reg, ra, last);
 }
 
 RILL_COLD void x86_loop_maker::choose(int v, int now) {
     const auto [m, a, b, none] = at(v).args;
-    if (out_.wide()) { // vpternlog selects bit by bit and overwrites the condition
+    if (wide()) { // vpternlog selects bit by bit and overwrites the condition
+        constexpr std::uint8_t select = 0xca;
         const int rm = in_register(m, now, {m, a, b}), ra = in_register(a, now, {m, a, b});
         const operand last = anywhere(b);
         if (dies(m, now) && m != a && m != b) {
             holds_[static_cast<std::size_t>(rm)] = -1, of(m).reg = -1;
             define(v, rm);
-            out_.vector({0x25, 3, 1}, rm, ra, last, 0xca);
+            vpternlogd(vec(rm), vec(ra), last, select);
         } else {
             const int reg = take(now - 1, {m, a, b});
-            move(reg, {is::vector, rm});
-            out_.vector({0x25, 3, 1}, reg, ra, last, 0xca);
+            move(reg, in(rm));
+            vpternlogd(vec(reg), vec(ra), last, select);
             define(v, reg);
         }
         release(m, now), release(a, now), release(b, now);
@@ -327,52 +401,60 @@ RILL_COLD void x86_loop_maker::choose(int v, int now) {
     const int rm = in_register(m, now, {m, a, b}), rb = in_register(b, now, {m, a, b});
     const operand last = anywhere(a);
     release(m, now), release(a, now), release(b, now);
-    out_.vector({0x4a, 3, 1}, result_register(v, now, {}), rb, last, rm << 4);
+    vblendvps(vec(result_register(v, now, {})), vec(rb), last, vec(rm));
+}
+
+/// Emits a comparison of wide registers into k1.
+RILL_COLD void x86_loop_maker::compare_into_mask(bool of_ints, int a, const operand& b, int how) {
+    const Ymm first = vec(a);
+    const auto predicate = static_cast<std::uint8_t>(how);
+    if (of_ints) return eight() ? vpcmpq(k1, first, b, predicate) : vpcmpd(k1, first, b, predicate);
+    return eight() ? vcmppd(k1, first, b, predicate) : vcmpps(k1, first, b, predicate);
 }
 
 RILL_COLD void x86_loop_maker::compare(int v, int now) {
     const auto& i = at(v);
     const bool of_ints = i.op == vector_op::int_compare;
-    if (!out_.wide()) {
-        if (!of_ints) return plain(v, now, packed(0xc2), false, i.number);
-        if (i.number == int_equal) return plain(v, now, eight() ? opcode{0x29, 2, 1} : opcode{0x76, 1, 1}, true);
-        return plain(v, now, eight() ? opcode{0x37, 2, 1} : opcode{0x66, 1, 1}, false);
+    if (!wide()) {
+        const bool equal = of_ints && i.number == int_equal;
+        return plain(v, now, equal, [&](const Ymm& to, const Ymm& x, const xbyak::Operand& y) {
+            const auto predicate = static_cast<std::uint8_t>(i.number);
+            if (!of_ints) return eight() ? vcmppd(to, x, y, predicate) : vcmpps(to, x, y, predicate);
+            if (equal) return eight() ? vpcmpeqq(to, x, y) : vpcmpeqd(to, x, y);
+            return eight() ? vpcmpgtq(to, x, y) : vpcmpgtd(to, x, y);
+        });
     }
     const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
-    out_.vector(compares(of_ints), 1, first, anywhere(b), i.number);
+    compare_into_mask(of_ints, first, anywhere(b), i.number);
     release(a, now), release(b, now);
     if (is_test(v)) return;
-    out_.vector(sized(0x38, 2, 2), result_register(v, now, {}), 0, {is::vector, 1}); // all bits of the lanes in k1
+    const Ymm to = vec(result_register(v, now, {}));
+    eight() ? vpmovm2q(to, k1) : vpmovm2d(to, k1); // all bits of the lanes in k1
 }
 
 RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
     const auto [x, y, a, b] = at(v).args;
     const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
     const int how = at(v).number;
-    out_.vector(compares(how >= of_integers), 1, rx, anywhere(y), how & 0xff); // into k1
+    compare_into_mask(how >= of_integers, rx, anywhere(y), how & 0xff);
     const operand last = anywhere(a);
     release(x, now), release(y, now), release(a, now), release(b, now);
-    out_.vector(sized(0x65, 2), result_register(v, now, {}), rb, last, -1, 1);
+    const Ymm to = vec(result_register(v, now, {})) | k1;
+    eight() ? vblendmpd(to, vec(rb), last) : vblendmps(to, vec(rb), last);
 }
 
 RILL_COLD void x86_loop_maker::lookup(int v, int now) {
     const auto [entry, low, high, none] = at(v).args;
     const int from = in_register(entry, now, {entry, low, high});
-    if (!out_.wide()) {
-        const operand row = anywhere(low);
+    if (!wide()) {
+        const operand row = row_anywhere(low);
         release(entry, now);
-        const int reg = result_register(v, now, {low});
-        out_.use_whole_registers(true);
-        out_.vector({0x16, 2, 1}, reg, from, row);
-        return out_.use_whole_registers(!code_.loop);
+        return vpermps(whole(result_register(v, now, {low})), whole(from), row);
     }
-    const operand first = anywhere(low), second = anywhere(high);
+    const operand second = row_anywhere(high);
     const int reg = take(now - 1, {entry, low, high});
-    out_.use_whole_registers(true);
-    move(reg, first);
-    out_.use_whole_registers(true);
-    out_.vector({0x7f, 2, 1}, reg, from, second);
-    out_.use_whole_registers(!code_.loop);
+    of(low).reg >= 0 ? vmovaps(whole(reg), whole(of(low).reg)) : move_row(reg, at(low).number);
+    vpermt2ps(whole(reg), whole(from), second);
     define(v, reg);
     release(entry, now);
 }
@@ -395,70 +477,57 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     const auto [y, size, x, most] = at(v).args;
     const int rs = in_register(size, now, {y, size, x, most}), rx = in_register(x, now, {y, size, x, most}),
               ry = in_register(y, now, {y, size, x, most});
-    const opcode compare = packed(0xc2);
-    constexpr int greater = 30;
-    if (out_.wide()) {
-        out_.vector(compare, 1, rs, anywhere(most), greater);
-        out_.bytes({0xc5, 0xf8, 0x98, 0xc9}); // kortestw k1, k1
+    constexpr std::uint8_t greater = 30;
+    if (wide()) {
+        compare_into_mask(false, rs, anywhere(most), greater);
+        kortestw(k1, k1);
     } else {
-        const int mask = take(now - 1, {y, size, x, most});
-        out_.vector(compare, mask, rs, anywhere(most), greater);
-        out_.vector(packed(0x50), assembler::r11, 0, {is::vector, mask}); // vmovmskps
-        out_.bytes({0x45, 0x85, 0xdb});                                   // test r11d, r11d
+        const Ymm mask = vec(take(now - 1, {y, size, x, most}));
+        eight() ? vcmppd(mask, vec(rs), anywhere(most), greater) : vcmpps(mask, vec(rs), anywhere(most), greater);
+        eight() ? vmovmskpd(r11d, mask) : vmovmskps(r11d, mask);
+        test(r11d, r11d);
     }
-    out_.bytes({0x0f, 0x84}); // jz
-    const std::size_t none = out_.here();
-    out_.number(0, 4);
-    const operand arguments{is::stack, slot_bytes(exact_slot_)}, results{is::stack, slot_bytes(exact_slot_ + 1)};
-    out_.vector(packed(0x11), rx, 0, arguments);
-    out_.vector(packed(0x11), ry, 0, results);
-    out_.bytes({0x41, 0xbb}); // mov r11d, function
-    out_.number(at(v).number + (eight() ? exact_of_doubles : 0), 4);
-    out_.bytes({0xe8}); // call
-    exact_places_.push_back(out_.here());
-    out_.number(0, 4);
+    xbyak::Label none;
+    jz(none, T_NEAR);
+    move(slot(exact_slot_), rx);
+    move(slot(exact_slot_ + 1), ry);
+    mov(r11d, static_cast<std::uint32_t>(at(v).number + (eight() ? exact_of_doubles : 0)));
+    call(exact_call_);
     if (code_.loop)
-        load_number(ry, bytes_, results);
+        load_number(ry, bytes_, slot(exact_slot_ + 1));
     else
-        move(ry, results);
-    out_.lead(none, out_.here());
+        move(ry, {slot(exact_slot_ + 1)});
+    L(none);
     const bool last = dies(y, now);
     release(size, now), release(x, now), release(most, now), release(y, now);
     if (last) return define(v, ry);
-    move(result_register(v, now, {y}), {is::vector, ry});
+    move(result_register(v, now, {y}), in(ry));
 }
 
 /// Emits the routine that exact calls go to. It preserves all registers but r11.
 RILL_COLD void x86_loop_maker::exact_call() {
-    if (exact_places_.empty()) return;
-    for (const auto at : exact_places_) out_.lead(at, out_.here());
-    out_.use_whole_registers(true);
-    out_.bytes(
-        {0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52}); // push rax rcx rdx rsi rdi r8 r9 r10
-    if (out_.wide()) out_.bytes({0xc5, 0xf8, 0x93, 0xc2, 0x50});             // kmovw eax, k2; push rax
-    // pushed: bytes on the stack, with the return address; `saved` makes rsp a multiple of 64 again
-    const int pushed = out_.wide() ? 80 : 72, saved = slot_bytes(registers()) + 128 - pushed;
-    const auto each = [&](int code) {
-        for (int r = 0; r < registers(); ++r)
-            out_.vector(packed(static_cast<std::uint8_t>(code)), r, 0, {is::stack, slot_bytes(r)});
-    };
-    out_.bytes({0x48, 0x81, 0xec}); // sub rsp, saved
-    out_.number(saved, 4);
-    each(0x11);
-    out_.bytes({0x48, 0x8d, 0xbc, 0x24}); // lea rdi, [rsp + …]
-    out_.number(saved + pushed + slot_bytes(exact_slot_), 4);
-    out_.bytes({0x48, 0x8d, 0xb4, 0x24}); // lea rsi
-    out_.number(saved + pushed + slot_bytes(exact_slot_ + 1), 4);
-    out_.bytes({0xba}); // mov edx, lanes
-    out_.number(code_.loop ? 1 : code_.lanes(), 4);
-    out_.bytes({0x44, 0x89, 0xd9, 0x48, 0xb8}); // mov ecx, r11d; mov rax, …
-    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&exact_numbers)), 8);
-    out_.bytes({0xc5, 0xf8, 0x77, 0xff, 0xd0}); // vzeroupper; call rax
-    each(0x10);
-    out_.bytes({0x48, 0x81, 0xc4}); // add rsp, saved
-    out_.number(saved, 4);
-    if (out_.wide()) out_.bytes({0x58, 0xc5, 0xf8, 0x92, 0xd0}); // pop rax; kmovw k2, eax
-    out_.bytes({0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0xc3});
+    if (exact_slot_ < 0) return;
+    L(exact_call_);
+    const std::array<xbyak::Reg64, 8> saved{rax, rcx, rdx, rsi, rdi, r8, r9, r10};
+    for (const auto& r : saved) push(r);
+    if (wide()) kmovw(eax, k2), push(rax);
+    // pushed: bytes on the stack, with the return address; `frame` makes rsp a multiple of 64 again
+    const int pushed = 8 * static_cast<int>(saved.size() + (wide() ? 2 : 1));
+    const int frame = slot_bytes(registers()) + 128 - pushed;
+    sub(rsp, static_cast<std::uint32_t>(frame));
+    for (int r = 0; r < registers(); ++r) vmovups(slot(r), whole(r));
+    lea(rdi, memory(rsp, frame + pushed + slot_bytes(exact_slot_)));
+    lea(rsi, memory(rsp, frame + pushed + slot_bytes(exact_slot_ + 1)));
+    mov(edx, static_cast<std::uint32_t>(code_.loop ? 1 : code_.lanes()));
+    mov(ecx, r11d);
+    mov(rax, reinterpret_cast<std::uintptr_t>(&exact_numbers));
+    vzeroupper();
+    call(rax);
+    for (int r = 0; r < registers(); ++r) vmovups(whole(r), slot(r));
+    add(rsp, static_cast<std::uint32_t>(frame));
+    if (wide()) pop(rax), kmovw(k2, eax);
+    for (std::size_t k = saved.size(); k-- > 0;) pop(saved[k]);
+    ret();
 }
 
 RILL_COLD void x86_loop_maker::widen(int v, int now) {
@@ -466,9 +535,8 @@ RILL_COLD void x86_loop_maker::widen(int v, int now) {
     release(a, now);
     const int reg = result_register(v, now, {});
     const bool upper = at(v).number == 1 && !code_.loop; // in a loop over numbers both halves are equal
-    if (upper) // vextractf128 or vextractf64x4
-        out_.vector(out_.wide() ? opcode{0x1b, 3, 1, true} : opcode{0x19, 3, 1}, from, 0, {is::vector, reg}, 1);
-    out_.vector({0x5a, 1, 0}, reg, 0, {is::vector, upper ? reg : from}); // vcvtps2pd
+    if (upper) wide() ? vextractf64x4(half(reg), Zmm(from), 1) : vextractf128(half(reg), vec(from), 1);
+    vcvtps2pd(vec(reg), half(upper ? reg : from));
 }
 
 RILL_COLD void x86_loop_maker::narrow(int v, int now) {
@@ -476,52 +544,60 @@ RILL_COLD void x86_loop_maker::narrow(int v, int now) {
     const int lower = in_register(a, now, {a, b}), upper = in_register(b, now, {a, b});
     const int reg = take(now - 1, {a, b});
     define(v, reg);
-    const opcode convert{0x5a, 1, 1, out_.wide()}; // vcvtpd2ps
-    out_.vector(convert, reg, 0, {is::vector, lower});
+    vcvtpd2ps(half(reg), vec(lower));
     if (code_.loop) {
         release(a, now), release(b, now);
-        return out_.vector({0x58, 2, 1}, reg, 0, {is::vector, reg}); // vpbroadcastd
+        return vbroadcastss(vec(reg), Xmm(reg));
     }
     const int other = take(now - 1, {a, b, v});
-    out_.vector(convert, other, 0, {is::vector, upper});
-    // vinsertf128 or vinsertf64x4
-    out_.vector(out_.wide() ? opcode{0x1a, 3, 1, true} : opcode{0x18, 3, 1}, reg, reg, {is::vector, other}, 1);
+    vcvtpd2ps(half(other), vec(upper));
+    if (wide())
+        vinsertf64x4(Zmm(reg), Zmm(reg), half(other), 1);
+    else
+        vinsertf128(vec(reg), vec(reg), half(other), 1);
     release(a, now), release(b, now);
 }
 
 RILL_COLD void x86_loop_maker::compute(int v, int now) {
     const auto& i = at(v);
+    const bool d = eight();
+    const auto binary = [&](bool commutes, auto emit) { plain(v, now, commutes, emit); };
+    const auto imm = static_cast<std::uint8_t>(i.number);
     switch (i.op) {
     case vector_op::constant:
     case vector_op::splat:
     case vector_op::state:
     case vector_op::scalar: return;
     case vector_op::leaf: return load_leaf(v, now);
-    case vector_op::add: return plain(v, now, packed(0x58), true);
-    case vector_op::mul: return plain(v, now, packed(0x59), true);
-    case vector_op::sub: return plain(v, now, packed(0x5c), false);
-    case vector_op::smaller: return plain(v, now, packed(0x5d), false);
-    case vector_op::div: return plain(v, now, packed(0x5e), false);
-    case vector_op::larger: return plain(v, now, packed(0x5f), false);
-    case vector_op::bit_and: return plain(v, now, packed(0x54), true);
-    case vector_op::bit_or: return plain(v, now, packed(0x56), true);
-    case vector_op::bit_xor: return plain(v, now, packed(0x57), true);
-    case vector_op::int_add: return plain(v, now, integers(0xfe, 0xd4), true);
-    case vector_op::int_sub: return plain(v, now, integers(0xfa, 0xfb), false);
-    case vector_op::int_mul: return plain(v, now, sized(0x40, 2), true);
-    case vector_op::int_mul_halves: return plain(v, now, sized(0xf4, 1), true);
-    case vector_op::int_smaller: return plain(v, now, sized(0x39, 2), true);
-    case vector_op::int_larger: return plain(v, now, sized(0x3d, 2), true);
-    case vector_op::to_float: return unary(v, now, eight() ? opcode{0xe6, 1, 2, true} : opcode{0x5b, 1, 0});
-    case vector_op::to_int: return unary(v, now, eight() ? opcode{0x7a, 1, 1, true} : opcode{0x5b, 1, 2});
-    case vector_op::scale: return plain(v, now, sized(0x2c, 2), false);
-    case vector_op::sqrt: return unary(v, now, packed(0x51));
-    case vector_op::round: return unary(v, now, sized(eight() ? std::uint8_t{0x09} : std::uint8_t{0x08}, 3), i.number);
-    case vector_op::int_left: return shift(v, now, 6);
-    case vector_op::int_right: return shift(v, now, 2);
-    case vector_op::multiply_add: return product(v, now, 0xa8);
-    case vector_op::multiply_sub: return product(v, now, 0xaa);
-    case vector_op::sub_product: return product(v, now, 0xac);
+    case vector_op::add: return binary(true, [&](auto&... o) { d ? vaddpd(o...) : vaddps(o...); });
+    case vector_op::mul: return binary(true, [&](auto&... o) { d ? vmulpd(o...) : vmulps(o...); });
+    case vector_op::sub: return binary(false, [&](auto&... o) { d ? vsubpd(o...) : vsubps(o...); });
+    case vector_op::smaller: return binary(false, [&](auto&... o) { d ? vminpd(o...) : vminps(o...); });
+    case vector_op::div: return binary(false, [&](auto&... o) { d ? vdivpd(o...) : vdivps(o...); });
+    case vector_op::larger: return binary(false, [&](auto&... o) { d ? vmaxpd(o...) : vmaxps(o...); });
+    case vector_op::bit_and: return binary(true, [&](auto&... o) { d ? vandpd(o...) : vandps(o...); });
+    case vector_op::bit_or: return binary(true, [&](auto&... o) { d ? vorpd(o...) : vorps(o...); });
+    case vector_op::bit_xor: return binary(true, [&](auto&... o) { d ? vxorpd(o...) : vxorps(o...); });
+    case vector_op::int_add: return binary(true, [&](auto&... o) { d ? vpaddq(o...) : vpaddd(o...); });
+    case vector_op::int_sub: return binary(false, [&](auto&... o) { d ? vpsubq(o...) : vpsubd(o...); });
+    case vector_op::int_mul: return binary(true, [&](auto&... o) { d ? vpmullq(o...) : vpmulld(o...); });
+    case vector_op::int_mul_halves: return binary(true, [&](auto&... o) { vpmuludq(o...); });
+    case vector_op::int_smaller: return binary(true, [&](auto&... o) { d ? vpminsq(o...) : vpminsd(o...); });
+    case vector_op::int_larger: return binary(true, [&](auto&... o) { d ? vpmaxsq(o...) : vpmaxsd(o...); });
+    case vector_op::scale: return binary(false, [&](auto&... o) { d ? vscalefpd(o...) : vscalefps(o...); });
+    case vector_op::to_float: return unary(v, now, [&](auto&... o) { d ? vcvtqq2pd(o...) : vcvtdq2ps(o...); });
+    case vector_op::to_int: return unary(v, now, [&](auto&... o) { d ? vcvttpd2qq(o...) : vcvttps2dq(o...); });
+    case vector_op::sqrt: return unary(v, now, [&](auto&... o) { d ? vsqrtpd(o...) : vsqrtps(o...); });
+    case vector_op::round:
+        return unary(v, now, [&](auto&... o) {
+            if (wide()) return d ? vrndscalepd(o..., imm) : vrndscaleps(o..., imm);
+            return d ? vroundpd(o..., imm) : vroundps(o..., imm);
+        });
+    case vector_op::int_left:
+    case vector_op::int_right: return shift(v, now);
+    case vector_op::multiply_add:
+    case vector_op::multiply_sub:
+    case vector_op::sub_product: return product(v, now);
     case vector_op::choose: return choose(v, now);
     case vector_op::compare_choose: return compare_choose(v, now);
     case vector_op::lookup: return lookup(v, now);
@@ -534,127 +610,134 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     }
 }
 
-RILL_COLD auto x86_loop_maker::pointer(bool result, int number) -> assembler::general {
+RILL_COLD xbyak::Reg64 x86_loop_maker::pointer(bool result, int number) {
     const auto n = static_cast<std::size_t>(result ? leaves_ + number : number);
-    if (n < pointers.size()) return pointers[n];
-    out_.load(assembler::r11, assembler::rdi, result ? 16 : 0);
-    out_.load(assembler::r11, assembler::r11, 8 * number);
-    return assembler::r11;
+    if (n < pointers_.size()) return pointers_[n];
+    mov(r11, memory(rdi, result ? 16 : 0));
+    mov(r11, memory(r11, 8 * number));
+    return r11;
 }
 
 RILL_COLD void x86_loop_maker::prologue() {
-    for (std::size_t k = 0; k < pointers.size(); ++k) {
+    for (std::size_t k = 0; k < pointers_.size(); ++k) {
         const bool result = k >= static_cast<std::size_t>(leaves_);
         const int number = static_cast<int>(k) - (result ? leaves_ : 0);
         if (result && static_cast<std::size_t>(number) >= code_.results.size()) break;
-        out_.load(pointers[k], assembler::rdi, result ? 16 : 0);
-        out_.load(pointers[k], pointers[k], 8 * number);
+        mov(pointers_[k], memory(rdi, result ? 16 : 0));
+        mov(pointers_[k], memory(pointers_[k], 8 * number));
     }
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
         if (!is_broadcast(v)) continue;
-        out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
-        out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
+        mov(r11, memory(rdi, at(v).op == vector_op::splat ? 0 : 8));
+        mov(r11, memory(r11, 8 * at(v).number));
         const int reg = of(v).kept ? of(v).reg : 0; // register 0 is free: kept values get registers from the top
-        out_.splat(reg, assembler::r11, code_.element_bytes());
-        if (!of(v).kept) out_.vector(packed(0x11), reg, 0, memory_of(v));
+        eight() ? vbroadcastsd(vec(reg), ptr[r11]) : vbroadcastss(vec(reg), ptr[r11]);
+        if (!of(v).kept) move(slot(of(v).slot), reg);
     }
-    for (const int v : kept_)
-        if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
+    keep_constants();
     begin_sums();
+}
+
+RILL_COLD void x86_loop_maker::keep_constants() {
+    for (const int v : kept_)
+        if (at(v).op == vector_op::constant) move_row(of(v).reg, at(v).number);
 }
 
 RILL_COLD void x86_loop_maker::begin_sums() {
     if (!sums()) return;
-    out_.vector(packed(0x57), 0, 0, {is::vector, 0}); // xor: register 0 becomes 0
+    vpxor(Xmm(0), Xmm(0), Xmm(0)); // the whole register becomes 0
     sum_slot_.resize(code_.results.size());
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
         sum_slot_[r] = slots_;
-        for (int part = 0; part < partial_sums; ++part)
-            out_.vector(packed(0x11), 0, 0, {is::stack, slot_bytes(slots_++)});
+        for (int part = 0; part < partial_sums; ++part) move(slot(slots_++), 0);
     }
+}
+
+/// Emits an addition of numbers of a result: floats or integers.
+RILL_COLD void x86_loop_maker::add_into(std::size_t result, int to, int a, const operand& b) {
+    const Ymm x = vec(to), y = vec(a);
+    if (!code_.integers.empty() && code_.integers[result]) return eight() ? vpaddq(x, y, b) : vpaddd(x, y, b);
+    return eight() ? vaddpd(x, y, b) : vaddps(x, y, b);
 }
 
 /// Adds the four partial sums in pairs, then halves of the register, in the order of combine_fold.
 RILL_COLD void x86_loop_maker::end_sums() {
     if (!sums()) return;
-    constexpr opcode shuffle_numbers{0x04, 3, 1};
-    const opcode shuffle_lanes = out_.wide() ? opcode{0x43, 3, 1} : opcode{0x06, 3, 1};
-    const auto join = [&](opcode add, opcode shuffle, int order) {
-        out_.vector(shuffle, 1, 0, {is::vector, 0}, order);
-        out_.vector(add, 0, 0, {is::vector, 1});
-    };
-    out_.bytes({0x31, 0xc0}); // xor eax, eax
+    const Ymm all = vec(0), part = vec(1);
+    xor_(eax, eax);
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
-        const opcode add = addition(r);
-        const auto part = [&](int k) { return operand{is::stack, slot_bytes(sum_slot_[r] + k)}; };
-        move(0, part(0)), out_.vector(add, 0, 0, part(1));
-        move(1, part(2)), out_.vector(add, 1, 1, part(3));
-        out_.vector(add, 0, 0, {is::vector, 1});
-        if (out_.wide()) join(add, shuffle_lanes, 0x4e);
-        join(add, shuffle_lanes, out_.wide() ? 0xb1 : 1);
-        join(add, shuffle_numbers, 0x4e);
-        if (!eight()) join(add, shuffle_numbers, 0xb1);
-        out_.vector(one_number(0x11), 0, 0, {is::element, pointer(true, static_cast<int>(r))});
+        const auto sum = [&](int k) { return operand{slot(sum_slot_[r] + k)}; };
+        const auto add_part = [&] { add_into(r, 0, 0, in(1)); };
+        move(0, sum(0)), add_into(r, 0, 0, sum(1));
+        move(1, sum(2)), add_into(r, 1, 1, sum(3));
+        add_part();
+        if (wide()) vshuff32x4(part, all, all, 0x4e), add_part();
+        wide() ? vshuff32x4(part, all, all, 0xb1) : vperm2f128(part, all, all, 1);
+        add_part();
+        vpermilps(part, all, 0x4e), add_part();
+        if (!eight()) vpermilps(part, all, 0xb1), add_part();
+        move_one(element(pointer(true, static_cast<int>(r))), 0);
     }
 }
 
 /// Computes the mask of the remaining lanes, whose bytes are in r11.
 RILL_COLD void x86_loop_maker::find_rest() {
-    out_.bytes({0x49, 0xc1, 0xeb, bytes_shift()}); // shr r11: elements
-    if (out_.wide()) {
-        out_.bytes({0xbe, 0xff, 0xff, 0xff, 0xff}); // mov esi, -1
-        out_.bytes({0xc4, 0xe2, 0x20, 0xf5, 0xf6}); // bzhi esi, esi, r11d
-        out_.bytes({0xc5, 0xf8, 0x92, 0xd6});       // kmovw k2, esi
+    shr(r11, bytes_shift()); // elements
+    if (wide()) {
+        mov(esi, ~std::uint32_t{0});
+        bzhi(esi, esi, r11d);
+        kmovw(k2, esi);
         return;
     }
     mask_slot_ = slots_++;
-    out_.bytes({0xc4, 0xc1, 0x79, 0x6e, 0xc3}); // vmovd xmm0, r11d
-    out_.bytes({0xc4, 0xe2, 0x7d, 0x58, 0xc0}); // vpbroadcastd ymm0, xmm0
-    out_.vector({0x66, 1, 1}, 0, 0,
-                {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: elements > lane number, per lane
-    out_.vector(packed(0x11), 0, 0, {is::stack, slot_bytes(mask_slot_)});
+    vmovd(xmm0, r11d);
+    vpbroadcastd(ymm0, xmm0);
+    vpcmpgtd(ymm0, ymm0, constant(static_cast<int>(code_.rows().size()))); // elements > lane number, per lane
+    move(slot(mask_slot_), 0);
 }
 
 RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
     if (code_.loop) {
-        const int bytes = code_.bytes_of(at(v)), reg = result_register(v, now, {});
-        return load_number(reg, bytes, {is::element, loop_pointer(false, at(v).number), std::countr_zero(unsigned(bytes))});
+        const int bytes = code_.bytes_of(at(v)), to = result_register(v, now, {});
+        return load_number(to, bytes, element_of_list(slices, at(v).number, bytes));
     }
-    const auto from = pointer(false, at(v).number);
+    const Address from = element(pointer(false, at(v).number));
     const int reg = result_register(v, now, {});
-    if (code_.one_element) return out_.vector(one_number(0x10), reg, 0, {is::element, from});
-    if (masked_ && !out_.wide()) {
-        move(reg, {is::stack, slot_bytes(mask_slot_)});
-        return out_.vector({std::uint8_t(eight() ? 0x2d : 0x2c), 2, 1}, reg, reg, {is::element, from});
-    }
-    out_.vector(packed(0x10), reg, 0, {is::element, from}, -1, masked_ ? 2 | assembler::zeroing : 0);
+    const Ymm to = vec(reg);
+    if (code_.one_element) return move_one(reg, from);
+    if (!masked_) return move(reg, {from});
+    if (wide()) return eight() ? vmovupd(to | k2 | T_z, from) : vmovups(to | k2 | T_z, from);
+    move(reg, {slot(mask_slot_)});
+    eight() ? vmaskmovpd(to, to, from) : vmaskmovps(to, to, from);
 }
 
 RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
     int mask = 0;
-    if (masked_ && !out_.wide()) {
+    if (masked_ && !wide()) {
         mask = take(now, {holds_[static_cast<std::size_t>(reg)]});
-        move(mask, {is::stack, slot_bytes(mask_slot_)});
+        move(mask, {slot(mask_slot_)});
     }
-    const auto to = pointer(true, result);
-    if (code_.one_element) return out_.vector(one_number(0x11), reg, 0, {is::element, to});
-    if (masked_ && !out_.wide())
-        return out_.vector({std::uint8_t(eight() ? 0x2f : 0x2e), 2, 1}, reg, mask, {is::element, to});
-    out_.vector(packed(0x11), reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
+    const Address to = element(pointer(true, result));
+    if (code_.one_element) return move_one(to, reg);
+    if (!masked_) return move(to, reg);
+    if (wide()) return eight() ? vmovupd(to | k2, vec(reg)) : vmovups(to | k2, vec(reg));
+    eight() ? vmaskmovpd(to, vec(mask), vec(reg)) : vmaskmovps(to, vec(mask), vec(reg));
 }
 
 RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
     const int reg = in_register(v, now, {v}), sum = take(now, {v});
-    if (masked_ && out_.wide()) out_.vector(packed(0x28), sum, 0, {is::vector, reg}, -1, 2 | assembler::zeroing);
-    if (masked_ && !out_.wide()) {
-        move(sum, {is::stack, slot_bytes(mask_slot_)});
-        out_.vector(packed(0x54), sum, sum, {is::vector, reg});
+    if (masked_ && wide()) {
+        const Ymm to = vec(sum) | k2 | T_z;
+        eight() ? vmovapd(to, vec(reg)) : vmovaps(to, vec(reg));
+    } else if (masked_) {
+        move(sum, {slot(mask_slot_)});
+        vandps(vec(sum), vec(sum), vec(reg));
     }
-    const operand to{is::partial, slot_bytes(sum_slot_[static_cast<std::size_t>(result)])};
-    out_.vector(addition(static_cast<std::size_t>(result)), sum, masked_ ? sum : reg, to);
-    out_.vector(packed(0x11), sum, 0, to);
+    const Address to = memory(rsp + rbx, slot_bytes(sum_slot_[static_cast<std::size_t>(result)]));
+    add_into(static_cast<std::size_t>(result), sum, masked_ ? sum : reg, {to});
+    move(to, sum);
 }
 
 /// Stores the results that are computed by instruction `now`, once all leaves are read.
@@ -680,48 +763,39 @@ RILL_COLD void x86_loop_maker::body() {
         bytes_ = code_.bytes_of(at(v));
         compute(v, v);
         bytes_ = code_.element_bytes();
-        if (code_.loop)
-            store_stacked(v);
-        else
-            store_results(v);
+        code_.loop ? store_stacked(v) : store_results(v);
     }
 }
 
-/// Converts a number, whose copies fill the register. A conversion to fewer bytes leaves copies in a part of the register only.
+/// Converts a number, which all lanes hold.
 RILL_COLD void x86_loop_maker::cast(int v, int now) {
-    constexpr int int32 = 0, int64 = 1, float32 = 2;
-    const int a = at(v).args[0], from_kind = at(v).number / 4, to_kind = at(v).number % 4;
+    const int from_kind = at(v).number / 4, to_kind = at(v).number % 4;
     const bool from_eight = from_kind % 2 != 0, to_eight = to_kind % 2 != 0;
-    const int from = in_register(a, now, {a});
+    constexpr int int32 = 0, int64 = 1, first_float = 2;
+    const int a = at(v).args[0];
+    const Xmm from(in_register(a, now, {a}));
     release(a, now);
     const int reg = result_register(v, now, {});
-    const auto spread = [&] { // vpbroadcastd or q
-        out_.vector({std::uint8_t(to_eight ? 0x59 : 0x58), 2, 1, to_eight && out_.wide()}, reg, 0, {is::vector, reg});
-    };
-    const auto convert = [&](opcode op) { out_.vector(op, reg, 0, {is::vector, from}); };
-    const bool w = out_.wide();
-    if (from_kind < float32 && to_kind < float32) {
-        if (to_eight) return convert({0x25, 2, 1}); // vpmovsxdq
-        return out_.vector({0x58, 2, 1}, reg, 0, {is::vector, from});
-    }
-    if (from_kind >= float32 && to_kind >= float32)
-        convert(from_eight ? opcode{0x5a, 1, 1, w} : opcode{0x5a, 1, 0}); // vcvtpd2ps, vcvtps2pd
+    const Xmm to(reg);
+    const auto spread = [&] { to_eight ? vpbroadcastq(to, to) : vpbroadcastd(to, to); };
+    if (from_kind < first_float && to_kind < first_float) return to_eight ? vpmovsxdq(to, from) : vpbroadcastd(to, from);
+    if (from_kind >= first_float && to_kind >= first_float)
+        from_eight ? vcvtpd2ps(to, from) : vcvtps2pd(to, from);
     else if (from_kind == int32)
-        convert({0xe6, 1, 2}); // vcvtdq2pd
+        vcvtdq2pd(to, from);
     else if (to_kind == int32)
-        convert({0xe6, 1, 1, w}); // vcvttpd2dq
-    else if (w && from_kind == int64)
-        convert(to_eight ? opcode{0xe6, 1, 2, true} : opcode{0x5b, 1, 0, true}); // vcvtqq2pd, vcvtqq2ps
-    else if (w)
-        convert({0x7a, 1, 1, from_eight}); // vcvttpd2qq, vcvttps2qq
+        vcvttpd2dq(to, from);
+    else if (wide() && from_kind == int64)
+        to_eight ? vcvtqq2pd(to, from) : vcvtqq2ps(to, from);
+    else if (wide())
+        from_eight ? vcvttpd2qq(to, from) : vcvttps2qq(to, from);
     else if (from_kind == int64) {
-        const operand number{is::stack, slot_bytes(slots_++)};
-        out_.vector(packed(0x11), from, 0, number);
-        out_.vector({0x2a, 1, std::uint8_t(to_eight ? 3 : 2), true}, reg, from, number); // vcvtsi2sd, vcvtsi2ss
+        vmovq(rbx, from);
+        to_eight ? vcvtsi2sd(to, from, rbx) : vcvtsi2ss(to, from, rbx);
         return spread();
     } else {
-        out_.vector({0x2c, 1, std::uint8_t(from_eight ? 3 : 2), true}, assembler::rbx, 0, {is::vector, from}); // vcvttsd2si
-        return out_.splat_rbx(reg, 8);
+        from_eight ? vcvttsd2si(rbx, from) : vcvttss2si(rbx, from);
+        return splat_rbx(reg, 8);
     }
     if (from_eight && !to_eight) spread();
 }
@@ -729,68 +803,68 @@ RILL_COLD void x86_loop_maker::cast(int v, int now) {
 // ---- loops over numbers -------------------------------------------------------------------------------------------------------
 
 // rdi points to the compiled_loop_args. rsi counts the iterations that are left; rax counts those that ran, down in a reverse loop. Every
-// state value has a home: a kept register, or a slot. The body reads the homes; the next values move there after it.
+// state value has a home: a kept register, or a slot. The body reads the homes. A next value takes its home at once if the old value has
+// no readers left; the others move there after the body. All lanes of a register are equal, so that truth values fit numbers of each size.
 
 RILL_COLD bool x86_loop_maker::is_test(int v) const {
-    return code_.loop && code_.loop->conditional && out_.wide() && code_.results[0] == v &&
+    return code_.loop && code_.loop->conditional && wide() && code_.results[0] == v &&
            (at(v).op == vector_op::compare || at(v).op == vector_op::int_compare) &&
            place_[static_cast<std::size_t>(v)].uses == std::vector{static_cast<int>(place_.size())};
 }
 
-RILL_COLD auto x86_loop_maker::loop_pointer(bool stacked, int number) -> assembler::general {
-    const auto slices = static_cast<int>(leaves_);
-    const auto n = static_cast<std::size_t>(stacked ? slices + number : number);
-    if (n < pointers.size()) return pointers[n];
-    out_.load(assembler::r11, assembler::rdi, stacked ? 24 : 16);
-    out_.load(assembler::r11, assembler::r11, 8 * number);
-    return assembler::r11;
+/// Returns a register with an address of a list in the arguments: a pointer register, or r11.
+RILL_COLD xbyak::Reg64 x86_loop_maker::address_of_list(int list, int number) {
+    const auto n = static_cast<std::size_t>(list == stacked ? leaves_ + number : number);
+    if ((list == slices || list == stacked) && n < pointers_.size()) return pointers_[n];
+    mov(r11, memory(rdi, list));
+    mov(r11, memory(r11, 8 * number));
+    return r11;
 }
 
-/// Loads a number into all lanes. `from` is an element or on the stack. A truth value of 1 byte fills the lanes with its bit.
-RILL_COLD void x86_loop_maker::load_number(int to, int bytes, operand from) {
-    const bool eight = bytes == 8;
-    if (bytes > 1)
-        return out_.vector({std::uint8_t(eight ? 0x59 : 0x58), 2, 1, eight && out_.wide()}, to, 0, from); // vpbroadcastd or q
-    out_.bytes({0x40 | from.number >> 3, 0x0f, 0xb6, 0x1c, from.number & 7}); // movzx ebx, byte [from + rax]
-    out_.bytes({0xf7, 0xdb});                                                 // neg ebx
-    out_.splat_rbx(to, 4);
+/// Returns the element of the current iteration; before and after the loop, the first.
+RILL_COLD auto x86_loop_maker::element_of_list(int list, int number, int bytes) -> Address {
+    const xbyak::Reg64 base = address_of_list(list, number);
+    return list == slices || list == stacked ? ptr[base + rax * bytes] : ptr[base];
 }
 
-RILL_COLD void x86_loop_maker::store_number(int reg, int bytes, operand to) {
-    if (bytes > 1) {
-        const bool eight = bytes == 8;
-        const opcode one{0x11, 1, std::uint8_t(eight ? 3 : 2), eight};
-        return out_.vector(one, reg, 0, to);
-    }
-    if (out_.wide()) {
-        out_.vector({0x39, 2, 2}, 1, 0, {is::vector, reg}); // vpmovd2m k1
-        out_.bytes({0xc5, 0xf8, 0x93, 0xd9});               // kmovw ebx, k1
+RILL_COLD void x86_loop_maker::splat_rbx(int to, int bytes) {
+    const Xmm x(to);
+    if (wide()) return bytes == 8 ? vpbroadcastq(x, rbx) : vpbroadcastd(x, ebx);
+    bytes == 8 ? vmovq(x, rbx) : vmovd(x, ebx);
+    bytes == 8 ? vpbroadcastq(x, x) : vpbroadcastd(x, x);
+}
+
+/// Loads a number into all lanes. A truth value, which has 1 byte in memory, sets all bits or none.
+RILL_COLD void x86_loop_maker::load_number(int to, int bytes, const Address& from) {
+    if (bytes > 1) return bytes == 8 ? vpbroadcastq(Xmm(to), from) : vpbroadcastd(Xmm(to), from);
+    movzx(ebx, xbyak::Address(8, false, from.getRegExp()));
+    neg(ebx);
+    splat_rbx(to, 4);
+}
+
+RILL_COLD void x86_loop_maker::store_number(int reg, int bytes, const Address& to) {
+    if (bytes > 1) return bytes == 8 ? vmovsd(to, Xmm(reg)) : vmovss(to, Xmm(reg));
+    if (wide()) {
+        vpmovd2m(k1, Xmm(reg));
+        kmovw(ebx, k1);
     } else {
-        out_.vector({0x50, 1, 0}, assembler::rbx, 0, {is::vector, reg}); // vmovmskps
+        vmovmskps(ebx, Xmm(reg));
     }
-    out_.bytes({0x83, 0xe3, 0x01});                                           // and ebx, 1
-    out_.bytes({0x40 | to.number >> 3, 0x88, 0x1c, to.number & 7}); // mov byte [to + rax], bl
+    and_(ebx, 1);
+    mov(xbyak::Address(8, false, to.getRegExp()), bl);
 }
 
 /// Leaves the loop unless the condition is true.
 RILL_COLD void x86_loop_maker::leave_unless(int condition, int now) {
     if (!is_test(condition)) {
-        const int reg = in_register(condition, now, {condition});
-        if (out_.wide())
-            out_.vector({0x39, 2, 2}, 1, 0, {is::vector, reg}); // vpmovd2m k1
-        else
-            out_.vector({0x50, 1, 0}, assembler::rbx, 0, {is::vector, reg}); // vmovmskps
+        const Xmm x(in_register(condition, now, {condition}));
+        wide() ? vpmovd2m(k1, x) : vmovmskps(ebx, x);
     }
-    if (out_.wide())
-        out_.bytes({0xc5, 0xf8, 0x98, 0xc9}); // kortestw k1, k1
-    else
-        out_.bytes({0x85, 0xdb}); // test ebx, ebx
-    out_.bytes({0x0f, 0x84});     // jz
-    exits_.push_back(out_.here());
-    out_.number(0, 4);
+    wide() ? kortestw(k1, k1) : test(ebx, ebx);
+    jz(end_of_loop_, T_NEAR);
 }
 
-/// Stores the stacked outputs that instruction `now` has computed. Before, tests the condition, if that is the value.
+/// Tests the condition if instruction `now` computes it. Stores the stacked outputs that are computed, after the test.
 RILL_COLD void x86_loop_maker::store_stacked(int now) {
     const auto& l = *code_.loop;
     const auto drop = [&](int v) { // a use after all instructions (see choose_kept)
@@ -800,10 +874,7 @@ RILL_COLD void x86_loop_maker::store_stacked(int now) {
     };
     if (l.conditional && code_.results[0] == now) {
         leave_unless(now, now);
-        if (is_test(now))
-            of(now).uses.clear();
-        else
-            drop(now);
+        drop(now);
     }
     if (l.conditional && now < code_.results[0]) return;
     const std::size_t first = code_.results.size() - l.stacked_bytes.size();
@@ -812,8 +883,7 @@ RILL_COLD void x86_loop_maker::store_stacked(int now) {
         if (stored_[r] || v > now) continue;
         stored_[r] = true;
         const int reg = in_register(v, now, {v}), bytes = l.stacked_bytes[r - first];
-        const auto to = loop_pointer(true, static_cast<int>(r - first));
-        store_number(reg, bytes, {is::element, to, std::countr_zero(unsigned(bytes))});
+        store_number(reg, bytes, element_of_list(stacked, static_cast<int>(r - first), bytes));
         drop(v);
     }
 }
@@ -835,31 +905,29 @@ RILL_COLD int x86_loop_maker::replaced_by(int v, int now) {
 RILL_COLD void x86_loop_maker::go_on() {
     const std::size_t parts = state_.size(), first = code_.loop->conditional ? 1 : 0;
     const int now = static_cast<int>(place_.size()) - 1;
-    const auto slot = [&](int s) { return operand{is::stack, slot_bytes(s)}; };
     std::vector<int> copy(parts, -1);
     for (std::size_t i = 0; i < parts; ++i) { // a state value that becomes another: its own home may change first
         const int v = code_.results[first + i];
         if (v == state_[i] || !is_state(v)) continue;
         const int reg = in_register(v, now, {v});
-        out_.vector(packed(0x11), reg, 0, slot(copy[i] = slots_++));
+        move(slot(copy[i] = slots_++), reg);
     }
     for (std::size_t i = 0; i < parts; ++i) {
-        const int v = code_.results[first + i];
-        if (v == state_[i]) continue;
-        const operand from = copy[i] >= 0 ? slot(copy[i]) : anywhere(v);
-        if (state_[i] >= 0 && of(state_[i]).kept) {
-            if (from.kind != is::vector || from.number != of(state_[i]).reg) move(of(state_[i]).reg, from);
+        const int v = code_.results[first + i], state = state_[i];
+        if (v == state) continue;
+        int reg = copy[i] < 0 ? of(v).reg : -1;
+        const operand from = reg >= 0 ? in(reg) : copy[i] >= 0 ? operand{slot(copy[i])} : memory_of(v);
+        if (state >= 0 && of(state).kept) {
+            if (reg != of(state).reg) move(of(state).reg, from);
             continue;
         }
-        int reg = from.number;
-        if (from.kind != is::vector) move(reg = take(now, {v}), from);
-        out_.vector(packed(0x11), reg, 0, slot(home_[i]));
+        if (reg < 0) move(reg = take(now, {v}), from);
+        move(slot(home_[i]), reg);
     }
 }
 
 RILL_COLD void x86_loop_maker::number_loop() {
     const auto& l = *code_.loop;
-    out_.use_whole_registers(false);
     state_.assign(l.state_bytes.size(), -1);
     home_.assign(l.state_bytes.size(), -1);
     for (int v = 0; v < static_cast<int>(place_.size()); ++v)
@@ -869,53 +937,42 @@ RILL_COLD void x86_loop_maker::number_loop() {
         }
     for (int& h : home_)
         if (h < 0) h = slots_++;
-    out_.load(assembler::rsi, assembler::rdi, 32);
-    for (std::size_t k = 0; k < pointers.size(); ++k) {
-        const bool stacked = k >= static_cast<std::size_t>(leaves_);
-        const int number = static_cast<int>(k) - (stacked ? leaves_ : 0);
-        if (stacked && static_cast<std::size_t>(number) >= l.stacked_bytes.size()) break;
-        out_.load(pointers[k], assembler::rdi, stacked ? 24 : 16);
-        out_.load(pointers[k], pointers[k], 8 * number);
+    mov(rsi, ptr[rdi + 32]);
+    for (int k = 0; k < static_cast<int>(pointers_.size()); ++k) {
+        const bool is_slice = k < leaves_;
+        if (!is_slice && k - leaves_ >= static_cast<int>(l.stacked_bytes.size())) break;
+        const auto& to = pointers_[static_cast<std::size_t>(k)];
+        mov(to, memory(rdi, is_slice ? slices : stacked));
+        mov(to, memory(to, 8 * (is_slice ? k : k - leaves_)));
     }
-    const auto address = [&](int list, std::size_t number) { // in r11
-        out_.load(assembler::r11, assembler::rdi, list);
-        out_.load(assembler::r11, assembler::r11, 8 * static_cast<int>(number));
-        return operand{is::element, assembler::r11};
-    };
-    // register 0 is free: kept values get registers from the top
-    const auto begin = [&](int list, std::size_t number, int bytes, int kept, int slot) {
-        const int reg = kept >= 0 ? kept : 0;
-        load_number(reg, bytes, address(list, number));
-        if (kept < 0) out_.vector(packed(0x11), reg, 0, {is::stack, slot_bytes(slot)});
-    };
     const auto kept = [&](int v) { return v >= 0 && of(v).kept ? of(v).reg : -1; };
+    const auto begin = [&](int list, int number, int bytes, int kept_in, int home) {
+        const int reg = kept_in >= 0 ? kept_in : 0; // register 0 is free: kept values get registers from the top
+        load_number(reg, bytes, element_of_list(list, number, bytes));
+        if (kept_in < 0) move(slot(home), reg);
+    };
     for (int v = 0; v < static_cast<int>(place_.size()); ++v)
-        if (is_broadcast(v))
-            begin(0, static_cast<std::size_t>(at(v).number), code_.bytes_of(at(v)), kept(v), of(v).slot);
-    for (std::size_t i = 0; i < state_.size(); ++i) begin(8, i, l.state_bytes[i], kept(state_[i]), home_[i]);
-    for (const int v : kept_)
-        if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
-    out_.bytes({0x48, 0x85, 0xf6, 0x0f, 0x84}); // test rsi, rsi; jz end
-    exits_.push_back(out_.here());
-    out_.number(0, 4);
-    while (out_.here() % 32 != 0) out_.bytes({0x90});
-    const std::size_t again = out_.here();
+        if (is_broadcast(v)) begin(operands, at(v).number, code_.bytes_of(at(v)), kept(v), of(v).slot);
+    for (std::size_t i = 0; i < state_.size(); ++i)
+        begin(states, static_cast<int>(i), l.state_bytes[i], kept(state_[i]), home_[i]);
+    keep_constants();
+    test(rsi, rsi);
+    jz(end_of_loop_, T_NEAR);
+    align(32);
+    const xbyak::Label again = L();
     body();
     go_on();
-    out_.bytes({0x48, 0xff, l.reverse ? 0xc8 : 0xc0}); // dec rax or inc rax
-    out_.bytes({0x48, 0xff, 0xce, 0x0f, 0x85});        // dec rsi; jnz again
-    out_.number(0, 4);
-    out_.lead(out_.here() - 4, again);
-    for (const auto at : exits_) out_.lead(at, out_.here());
-    out_.bytes({0x31, 0xc0}); // xor eax, eax
+    l.reverse ? dec(rax) : inc(rax);
+    dec(rsi);
+    jnz(again, T_NEAR);
+    L(end_of_loop_);
     for (std::size_t i = 0; i < state_.size(); ++i) {
-        const auto to = address(8, i);
         int reg = kept(state_[i]);
-        if (reg < 0) move(reg = 0, {is::stack, slot_bytes(home_[i])});
-        store_number(reg, l.state_bytes[i], to);
+        if (reg < 0) move(reg = 0, {slot(home_[i])});
+        store_number(reg, l.state_bytes[i], element_of_list(states, static_cast<int>(i), l.state_bytes[i]));
     }
-    out_.load(assembler::rax, assembler::rdi, 32);
-    out_.bytes({0x48, 0x29, 0xf0}); // sub rax, rsi
+    mov(rax, ptr[rdi + 32]);
+    sub(rax, rsi);
 }
 
 RILL_COLD void x86_loop_maker::once() {
@@ -924,73 +981,73 @@ RILL_COLD void x86_loop_maker::once() {
 }
 
 RILL_COLD void x86_loop_maker::loop() {
-    out_.load(assembler::rsi, assembler::rdi, 32);
-    out_.bytes({0x48, 0xc1, 0xfe, std::countr_zero(unsigned(code_.lanes()))}); // sar rsi: whole registers
-    out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5});                       // shl rsi: bytes
+    mov(rsi, ptr[rdi + 32]);
+    sar(rsi, std::countr_zero(static_cast<unsigned>(code_.lanes()))); // whole registers
+    shl(rsi, wide() ? 6 : 5);                                         // bytes
     prologue();
     const auto places = place_;
     const auto holds = holds_;
     const int slots = slots_;
-    out_.bytes({0x48, 0x85, 0xf6, 0x0f, 0x84}); // test rsi, rsi; jz rest
-    const std::size_t none = out_.here();
-    out_.number(0, 4);
-    while (out_.here() % 32 != 0) out_.bytes({0x90});
-    const std::size_t loop = out_.here();
-    const int last_sum = (partial_sums - 1) * slot_bytes(1);
-    if (sums()) {
-        out_.bytes({0x89, 0xc3, 0x81, 0xe3}); // mov ebx, eax; and ebx, last_sum
-        out_.number(last_sum, 4);
-    }
+    xbyak::Label rest, end;
+    test(rsi, rsi);
+    jz(rest, T_NEAR);
+    align(32);
+    const xbyak::Label begin = L();
+    const auto last_sum = static_cast<std::uint32_t>((partial_sums - 1) * register_bytes());
+    if (sums()) mov(ebx, eax), and_(ebx, last_sum);
     body();
-    out_.bytes({0x48, 0x05}); // add rax, bytes
-    out_.number(slot_bytes(1), 4);
-    out_.bytes({0x48, 0x39, 0xf0, 0x0f, 0x82}); // cmp rax, rsi; jb loop
-    out_.number(0, 4);
-    out_.lead(out_.here() - 4, loop);
-    out_.lead(none, out_.here());
+    add(rax, static_cast<std::uint32_t>(register_bytes()));
+    cmp(rax, rsi);
+    jb(begin);
+    L(rest);
 
     const int slots_of_loop = std::exchange(slots_, slots);
     place_ = places, holds_ = holds;
-    out_.load(assembler::r11, assembler::rdi, 32);
-    out_.bytes({0x49, 0xc1, 0xe3, bytes_shift(), 0x49, 0x29, 0xc3, 0x0f, 0x84}); // shl r11: bytes; sub r11, rax; jz end
-    const std::size_t end = out_.here();
-    out_.number(0, 4);
+    mov(r11, ptr[rdi + 32]);
+    shl(r11, bytes_shift()); // bytes
+    sub(r11, rax);
+    jz(end, T_NEAR);
     find_rest();
-    if (sums()) {
-        out_.bytes({0xbb}); // mov ebx, last_sum
-        out_.number(last_sum, 4);
-    }
+    if (sums()) mov(ebx, last_sum);
     masked_ = true;
     body();
-    out_.lead(end, out_.here());
+    L(end);
     end_sums();
     slots_ = std::max(slots_, slots_of_loop);
 }
 
 RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
-    out_.bytes({0x55, 0x48, 0x89, 0xe5, 0x53}); // push rbp; mov rbp, rsp; push rbx
-    out_.bytes({0x48, 0x81, 0xec});             // sub rsp, stack
-    const std::size_t stack = out_.here();
-    out_.number(0, 4);
-    out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
-    out_.bytes({0x31, 0xc0});             // xor eax, eax
+    push(rbp);
+    mov(rbp, rsp);
+    push(rbx);
+    sub(rsp, 0x7fffffff); // patched below, when the stack's size is known
+    const std::size_t stack = getSize() - 4;
+    and_(rsp, static_cast<std::uint32_t>(-64));
+    xor_(eax, eax);
     if (code_.loop)
         number_loop();
     else if (code_.one_element)
         once();
     else
         loop();
-    out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
+    vzeroupper();
+    mov(rbx, ptr[rbp - 8]);
+    leave();
+    ret();
     exact_call();
-    out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
-    auto rows = code_.rows();
-    auto& numbers = rows.emplace_back();
-    for (std::size_t k = 0; k < numbers.size(); ++k)
-        numbers[k] = static_cast<std::uint32_t>(4 * k) / static_cast<unsigned>(code_.element_bytes());
-    return out_.with_constants(rows);
+    rewrite(stack, static_cast<std::uint64_t>(stack_bytes()), 4);
+    align(64);
+    L(constants_);
+    const auto words = static_cast<std::size_t>(register_bytes() / 4);
+    for (const auto& row : code_.rows())
+        for (std::size_t k = 0; k < words; ++k) dd(row[k]);
+    for (std::size_t k = 0; k < words; ++k)
+        dd(static_cast<std::uint32_t>(4 * k) / static_cast<unsigned>(code_.element_bytes())); // numbers of lanes
+    ready();
+    return {getCode(), getCode() + getSize()};
 }
 
-RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
+RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) try {
     // keep as many constants in registers as possible without spilling other values
     const int most = code.wide() ? 24 : 9;
     std::vector<std::uint8_t> made;
@@ -1000,6 +1057,18 @@ RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
         if (maker.stack_bytes() > most_jit_stack) return {};
         if (kept == 0 || maker.spills() == 0) return made;
     }
+} catch (const std::bad_alloc&) {
+    throw;
+} catch (const std::exception&) { // of xbyak
+    return {};
 }
 
 }}} // namespace rill::RILL_ABI::detail
+
+#else
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir&) { return {}; }
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
