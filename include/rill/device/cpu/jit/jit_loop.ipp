@@ -176,7 +176,7 @@ RILL_COLD loop_code emit_loop(const scalar_loop& loop, int level) {
     loop_translator translator(loop, level);
     if (!translator.translate()) return made;
     made.operands = translator.operands();
-    constexpr int work_of_call = 1 << 17; // some 100 microseconds
+    constexpr int work_of_call = 1 << 16; // less than a millisecond
     made.most = std::clamp(work_of_call / std::max(translator.work(), 1), 16, 1 << 14);
     auto key = code_key(loop, level);
     const std::lock_guard lock(mutex);
