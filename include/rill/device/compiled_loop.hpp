@@ -83,7 +83,8 @@ template <class S, int... Part> struct loop_evaluator<loop_expression<S, Part...
     using leaf_types = typename element_lists<S>::leaves;
     using scalar_types = typename element_lists<S>::scalars;
     template <class Types>
-    using invariants = decltype(loop_invariants(static_cast<const void* const*>(nullptr), Types(), numbers_of(Types())));
+    using invariants =
+        decltype(loop_invariants(static_cast<const void* const*>(nullptr), Types(), numbers_of(Types())));
     invariants<leaf_types> leaves;
     invariants<scalar_types> scalars;
 

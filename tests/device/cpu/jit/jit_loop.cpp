@@ -43,9 +43,9 @@ template <class T> void sums_and_products() {
     const graph_scope here{graph()};
     placeholder<T> a("a"), b("b");
     placeholder<int> n("n");
-    const auto loop = while_loop([&](auto i, auto, auto) { return i < n; },
-                                 [&](auto i, auto x, auto y) { return std::tuple(i + 1, x * a + y, y - b); }, 0, T(1),
-                                 T(2));
+    const auto loop =
+        while_loop([&](auto i, auto, auto) { return i < n; },
+                   [&](auto i, auto x, auto y) { return std::tuple(i + 1, x * a + y, y - b); }, 0, T(1), T(2));
     const T by = T(3), less = T(5);
     for_levels([&](int level) {
         const machine m(std::get<1>(loop), level);
@@ -119,10 +119,10 @@ TEST_CASE("jit_loop: conversions between all types, also of special values") {
 template <class T> void comparisons() {
     const graph_scope here{graph()};
     placeholder<T> limit("limit");
-    const auto loop = while_loop(
-        [&](auto i, auto x, auto) { return logical_and(x < limit, i < std::int64_t(10)); },
-        [&](auto i, auto x, auto y) { return std::tuple(i + std::int64_t(1), select(x > y, x, y), x); },
-        constant(std::int64_t(0)), constant(T(0)), constant(T(0)));
+    const auto loop =
+        while_loop([&](auto i, auto x, auto) { return logical_and(x < limit, i < std::int64_t(10)); },
+                   [&](auto i, auto x, auto y) { return std::tuple(i + std::int64_t(1), select(x > y, x, y), x); },
+                   constant(std::int64_t(0)), constant(T(0)), constant(T(0)));
     for_levels([&](int level) {
         const machine m(std::get<1>(loop), level);
         for (const T first : special_values<T>())
@@ -135,8 +135,8 @@ template <class T> void comparisons() {
                         const T next = expected_x > expected_y ? expected_x : expected_y;
                         expected_y = expected_x, expected_x = next;
                     }
-                    const bool right = m.run({&i, &x, &y}, {&end}, 100) == k && i == k && same(x, expected_x) &&
-                                       same(y, expected_y);
+                    const bool right =
+                        m.run({&i, &x, &y}, {&end}, 100) == k && i == k && same(x, expected_x) && same(y, expected_y);
                     if (!right) CHECK(right);
                 }
     });
@@ -152,12 +152,11 @@ TEST_CASE("jit_loop: comparisons with NaN and extreme numbers, beside a counter 
 TEST_CASE("jit_loop: state that stays, changes places, has no reader, or is a truth value") {
     const graph_scope here{graph()};
     placeholder<double> d("d");
-    const auto loop = while_loop(
-        [](auto go, auto, auto, auto, auto, auto, auto) { return go; },
-        [&](auto, auto i, auto p, auto q, auto r, auto, auto flag) {
-            return std::tuple(i < 4, i + 1, q, r, p, cast<double>(i) * d, logical_not(flag));
-        },
-        constant(true), 0, 1.f, 2.f, 3.f, 0., constant(false));
+    const auto loop = while_loop([](auto go, auto, auto, auto, auto, auto, auto) { return go; },
+                                 [&](auto, auto i, auto p, auto q, auto r, auto, auto flag) {
+                                     return std::tuple(i < 4, i + 1, q, r, p, cast<double>(i) * d, logical_not(flag));
+                                 },
+                                 constant(true), 0, 1.f, 2.f, 3.f, 0., constant(false));
     const double by = 0.25;
     for_levels([&](int level) {
         const machine m(std::get<1>(loop), level);
@@ -234,7 +233,8 @@ TEST_CASE("jit_loop: slices and stacked outputs of all sizes, both ways") {
             [](auto s, const auto& e) {
                 const auto& [x, y, i, flag] = e;
                 const auto sum = s + y + cast<double>(x);
-                return std::tuple(tensor<double>(sum), std::tuple(x * 2.f, sum, i + std::int64_t(1), logical_not(flag)));
+                return std::tuple(tensor<double>(sum),
+                                  std::tuple(x * 2.f, sum, i + std::int64_t(1), logical_not(flag)));
             },
             constant(0.), std::tuple(fs, ds, is, bs), {.reverse = reverse});
         for_levels([&](int level) {
@@ -282,7 +282,8 @@ TEST_CASE("jit_loop: elementary functions of two sizes, exact for large angles")
         for (int k = 0; k < 6; ++k) {
             const double big = k * 1e30;
             const float next = std::sin(static_cast<float>(big)) + std::tanh(expected_x) * std::exp(-expected_x);
-            expected_y = std::sin(big) + std::sqrt(static_cast<double>(expected_x * expected_x) + expected_y * expected_y);
+            expected_y =
+                std::sin(big) + std::sqrt(static_cast<double>(expected_x * expected_x) + expected_y * expected_y);
             expected_x = next;
         }
         CHECK(x == Approx(expected_x).epsilon(1e-5));
@@ -293,8 +294,7 @@ TEST_CASE("jit_loop: elementary functions of two sizes, exact for large angles")
 TEST_CASE("jit_loop: equal loops share their code, and others have none") {
     const graph_scope here{graph()};
     const auto made = [](float by, auto first) {
-        return while_loop([](auto v) { return v < 10.f; },
-                          [&](auto v) { return v * by + 1.f; }, first);
+        return while_loop([](auto v) { return v < 10.f; }, [&](auto v) { return v * by + 1.f; }, first);
     };
     const any_tensor a(made(2.f, 1.f)), b(made(3.f, 1.f));
     for_levels([&](int level) {
@@ -304,8 +304,8 @@ TEST_CASE("jit_loop: equal loops share their code, and others have none") {
         CHECK(y.run({&v}, {}, 100) == 2);
         CHECK(v == 13.f);
     });
-    const auto small = while_loop([](auto v) { return v < std::int8_t(3); },
-                                  [](auto v) { return v + std::int8_t(1); }, constant(std::int8_t(0)));
+    const auto small = while_loop([](auto v) { return v < std::int8_t(3); }, [](auto v) { return v + std::int8_t(1); },
+                                  constant(std::int8_t(0)));
     CHECK_FALSE(detail::emit_loop(lowered(small).loop, best_level()).run);
     CHECK_FALSE(detail::emit_loop(lowered(a).loop, 2).run); // no vectors of this level
 }

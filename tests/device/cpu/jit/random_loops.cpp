@@ -73,13 +73,15 @@ struct drawn_loop {
         if (!all.empty() && draw(8) > 0) return all[draw(2) == 0 ? draw(all.size()) : all.size() - 1];
         if (wanted == truth) {
             const bool value = draw(2) == 0;
-            return append(truth, [=](const auto&) { return any_tensor(constant(value)); },
-                          [=](const auto&) { return number(value); });
+            return append(
+                truth, [=](const auto&) { return any_tensor(constant(value)); },
+                [=](const auto&) { return number(value); });
         }
         return with_type(wanted, [&]<class T>(T) {
             const T value = static_cast<T>(static_cast<int>(draw(9)) - 4) * (draw(4) == 0 ? T(1000003) : T(1));
-            return append(wanted, [=](const auto&) { return any_tensor(constant(value)); },
-                          [=](const auto&) { return number(value); });
+            return append(
+                wanted, [=](const auto&) { return any_tensor(constant(value)); },
+                [=](const auto&) { return number(value); });
         });
     }
 
@@ -94,8 +96,9 @@ struct drawn_loop {
         with_type(of, [&]<class T>(T) {
             const std::size_t a = value_of(of), b = value_of(of);
             const auto binary = [&](const auto& f) {
-                append(of, [=](const auto& v) { return sealed(f(tensor<T>(v[a]), tensor<T>(v[b]))); },
-                       [=](const auto& v) { return number(f(lane<T>(std::get<T>(v[a])), lane<T>(std::get<T>(v[b]))).v); });
+                append(
+                    of, [=](const auto& v) { return sealed(f(tensor<T>(v[a]), tensor<T>(v[b]))); },
+                    [=](const auto& v) { return number(f(lane<T>(std::get<T>(v[a])), lane<T>(std::get<T>(v[b]))).v); });
             };
             switch (draw(9)) {
             case 0: return binary([](const auto& x, const auto& y) { return x + y; });
@@ -103,30 +106,38 @@ struct drawn_loop {
             case 2: return binary([](const auto& x, const auto& y) { return x * y; });
             case 3: {
                 const std::size_t m = value_of(truth);
-                append(of, [=](const auto& v) { return sealed(select(tensor<bool>(v[m]), tensor<T>(v[a]), tensor<T>(v[b]))); },
-                       [=](const auto& v) { return std::get<bool>(v[m]) ? v[a] : v[b]; });
+                append(
+                    of,
+                    [=](const auto& v) { return sealed(select(tensor<bool>(v[m]), tensor<T>(v[a]), tensor<T>(v[b]))); },
+                    [=](const auto& v) { return std::get<bool>(v[m]) ? v[a] : v[b]; });
                 return;
             }
             case 4:
-                append(truth, [=](const auto& v) { return sealed(tensor<T>(v[a]) < tensor<T>(v[b])); },
-                       [=](const auto& v) { return number(std::get<T>(v[a]) < std::get<T>(v[b])); });
+                append(
+                    truth, [=](const auto& v) { return sealed(tensor<T>(v[a]) < tensor<T>(v[b])); },
+                    [=](const auto& v) { return number(std::get<T>(v[a]) < std::get<T>(v[b])); });
                 return;
             case 5:
-                append(truth, [=](const auto& v) { return sealed(equal(tensor<T>(v[a]), tensor<T>(v[b]))); },
-                       [=](const auto& v) { return number(std::get<T>(v[a]) == std::get<T>(v[b])); });
+                append(
+                    truth, [=](const auto& v) { return sealed(equal(tensor<T>(v[a]), tensor<T>(v[b]))); },
+                    [=](const auto& v) { return number(std::get<T>(v[a]) == std::get<T>(v[b])); });
                 return;
             case 6: {
                 const std::size_t m = value_of(truth), n = value_of(truth);
-                append(truth,
-                       [=](const auto& v) { return sealed(logical_and(tensor<bool>(v[m]), logical_not(tensor<bool>(v[n])))); },
-                       [=](const auto& v) { return number(std::get<bool>(v[m]) && !std::get<bool>(v[n])); });
+                append(
+                    truth,
+                    [=](const auto& v) {
+                        return sealed(logical_and(tensor<bool>(v[m]), logical_not(tensor<bool>(v[n]))));
+                    },
+                    [=](const auto& v) { return number(std::get<bool>(v[m]) && !std::get<bool>(v[n])); });
                 return;
             }
             default: {
                 const std::size_t to = draw(types);
                 with_type(to, [&]<class To>(To) {
-                    append(to, [=](const auto& v) { return sealed(cast<To>(tensor<T>(v[a]))); },
-                           [=](const auto& v) { return number(detail::convert<To>(std::get<T>(v[a]))); });
+                    append(
+                        to, [=](const auto& v) { return sealed(cast<To>(tensor<T>(v[a]))); },
+                        [=](const auto& v) { return number(detail::convert<To>(std::get<T>(v[a]))); });
                 });
                 return;
             }
@@ -136,14 +147,17 @@ struct drawn_loop {
 
     /// Adds the condition, and the next count.
     void count() {
-        goes_on = append(truth, [](const auto& v) { return sealed(tensor<int>(v[0]) < 40); },
-                         [](const auto& v) { return number(std::get<std::int32_t>(v[0]) < 40); });
-        next.push_back(append(2, [](const auto& v) { return sealed(tensor<int>(v[0]) + 1); },
-                              [](const auto& v) { return number(std::get<std::int32_t>(v[0]) + 1); }));
+        goes_on = append(
+            truth, [](const auto& v) { return sealed(tensor<int>(v[0]) < 40); },
+            [](const auto& v) { return number(std::get<std::int32_t>(v[0]) < 40); });
+        next.push_back(append(
+            2, [](const auto& v) { return sealed(tensor<int>(v[0]) + 1); },
+            [](const auto& v) { return number(std::get<std::int32_t>(v[0]) + 1); }));
         if (draw(3) > 0) return;
         const std::size_t other = value_of(truth), before = goes_on;
-        goes_on = append(truth, [=](const auto& v) { return sealed(logical_and(tensor<bool>(v[before]), tensor<bool>(v[other]))); },
-                         [=](const auto& v) { return number(std::get<bool>(v[before]) && std::get<bool>(v[other])); });
+        goes_on = append(
+            truth, [=](const auto& v) { return sealed(logical_and(tensor<bool>(v[before]), tensor<bool>(v[other]))); },
+            [=](const auto& v) { return number(std::get<bool>(v[before]) && std::get<bool>(v[other])); });
     }
 
     std::vector<any_tensor> nodes(const std::vector<any_tensor>& state) const {

@@ -120,10 +120,10 @@ TEST_CASE("lower_loop: state, slices and invariant scalars are the inputs of one
     double third = 0;
     std::vector<const void*> operands;
     for (const auto& o : code.operands)
-        operands.push_back(o.input == 3                            ? &by
-                           : o.input == 4                          ? made->invariants[1].constant.data()
+        operands.push_back(o.input == 3                        ? &by
+                           : o.input == 4                      ? made->invariants[1].constant.data()
                            : o.constant.type == dtype::invalid ? nullptr
-                                                                   : o.constant.bytes.data());
+                                                               : o.constant.bytes.data());
     void* const state[] = {&count, &value, &third};
     CHECK(code.run({operands.data(), state, nullptr, nullptr, 2}) == 2);
     CHECK(count == 2);

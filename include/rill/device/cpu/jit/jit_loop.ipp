@@ -123,11 +123,10 @@ private:
         return !detail::contains(own, none);
     }
     bool add_result(const scalar_loop::source& from, std::vector<int>* bytes) {
-        const auto type =
-            from.member < 0 ? loop_.inputs[index(from.index)] : [&] {
-                const auto& body = *loop_.group.members[index(from.member)].spec->body;
-                return body.type_of(body.results[index(from.index)]);
-            }();
+        const auto type = from.member < 0 ? loop_.inputs[index(from.index)] : [&] {
+            const auto& body = *loop_.group.members[index(from.member)].spec->body;
+            return body.type_of(body.results[index(from.index)]);
+        }();
         if (bytes) bytes->push_back(memory_bytes(type));
         code_.results.push_back(value_of(from));
         return code_.results.back() >= 0;

@@ -778,7 +778,8 @@ RILL_COLD void x86_loop_maker::cast(int v, int now) {
     const int reg = result_register(v, now, {});
     const Xmm to(reg);
     const auto spread = [&] { to_eight ? vpbroadcastq(to, to) : vpbroadcastd(to, to); };
-    if (from_kind < first_float && to_kind < first_float) return to_eight ? vpmovsxdq(to, from) : vpbroadcastd(to, from);
+    if (from_kind < first_float && to_kind < first_float)
+        return to_eight ? vpmovsxdq(to, from) : vpbroadcastd(to, from);
     if (from_kind >= first_float && to_kind >= first_float)
         from_eight ? vcvtpd2ps(to, from) : vcvtps2pd(to, from);
     else if (from_kind == int32)

@@ -147,7 +147,8 @@ class compiled_loop_runner {
 public:
     compiled_loop_runner(const scalar_loop& loop, loop_code code, kernel_request& request)
         : code_(std::move(code)), parts_(static_cast<std::size_t>(loop.parts())), reverse_(loop.reverse) {
-        for (int i = 0; i < loop.slices; ++i) slices_.push_back(element_of(loop.inputs[parts_ + static_cast<std::size_t>(i)]));
+        for (int i = 0; i < loop.slices; ++i)
+            slices_.push_back(element_of(loop.inputs[parts_ + static_cast<std::size_t>(i)]));
         for (const auto& from : loop.stacked) stacked_.push_back(element_of(type_of(loop, from)));
         request.scratch_bytes = (code_.operands.size() + parts_ + slices_.size() + stacked_.size()) * sizeof(void*);
     }
@@ -200,8 +201,7 @@ private:
 };
 
 RILL_COLD kernel scalar_loop_kernel(const scalar_loop& loop, kernel_request& request) {
-    if (auto code = find_loop_code(loop); code.run)
-        return kernel(compiled_loop_runner(loop, std::move(code), request));
+    if (auto code = find_loop_code(loop); code.run) return kernel(compiled_loop_runner(loop, std::move(code), request));
     return kernel(scalar_loop_runner(loop, make_scalar_code(loop), request));
 }
 
