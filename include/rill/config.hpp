@@ -32,7 +32,8 @@
 #endif
 #endif
 #ifndef RILL_WITH_ONEDNN
-#define RILL_WITH_ONEDNN 1 // loaded at the first large product, without header or linking; 0: never
+#define RILL_WITH_ONEDNN                                                                                               \
+    1 // loaded at the first large product, without header or linking; 0: never
 #endif
 #ifndef RILL_WITH_BLAS
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
