@@ -8,6 +8,7 @@
 #include <rill/passes/subgraph.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 
 /// The node of a loop as what binds it is given it; its inputs are of complete types.
 struct loop_node {
