@@ -58,6 +58,7 @@
 #include <rill/data/pipeline_sources.ipp>
 #include <rill/data/pipeline_tasks.ipp>
 #include <rill/data/progress.ipp>
+#include <rill/device/compiled_loop.ipp>
 #include <rill/device/cpu/fusion/fused_kernel.ipp>
 #include <rill/device/cpu/fusion/fused_kernel_layout.ipp>
 #include <rill/device/cpu/fusion/fused_stages.ipp>
@@ -67,6 +68,7 @@
 #include <rill/device/cpu/jit/executable_memory.ipp>
 #include <rill/device/cpu/jit/factor_common_terms.ipp>
 #include <rill/device/cpu/jit/jit_ir.ipp>
+#include <rill/device/cpu/jit/jit_loop.ipp>
 #include <rill/device/cpu/jit/jit_program.ipp>
 #include <rill/device/cpu/jit/vector_math.ipp>
 #include <rill/device/cpu/jit/x86_codegen.ipp>
@@ -81,6 +83,7 @@
 #include <rill/device/execution_context.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
+#include <rill/device/loop_code.ipp>
 #include <rill/device/memory_pool.ipp>
 #include <rill/device/numbers.ipp>
 #include <rill/device/strided_layout.ipp>
@@ -92,7 +95,6 @@
 #include <rill/eager/evaluate.ipp>
 #include <rill/expr/adjoint_of.ipp>
 #include <rill/expr/apply.ipp>
-#include <rill/expr/compiled_loop_of.ipp>
 #include <rill/expr/constant.ipp>
 #include <rill/expr/expression.ipp>
 #include <rill/expr/fused_gradient.ipp>
@@ -193,9 +195,8 @@
 #include <rill/runtime/absent_value.ipp>
 #include <rill/runtime/control_flow/bound_region.ipp>
 #include <rill/runtime/control_flow/dynamic_region_kernel.ipp>
-#include <rill/runtime/control_flow/loops/compiled_while_kernel.ipp>
 #include <rill/runtime/control_flow/loops/induction_variable.ipp>
-#include <rill/runtime/control_flow/loops/loop_expressions.ipp>
+#include <rill/runtime/control_flow/loops/lower_loop.ipp>
 #include <rill/runtime/control_flow/loops/region_scalars.ipp>
 #include <rill/runtime/control_flow/loops/scalar_while_kernel.ipp>
 #include <rill/runtime/control_flow/region_kernels.ipp>

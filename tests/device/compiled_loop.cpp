@@ -2,7 +2,6 @@
 #include <rill/device/compiled_loop.hpp>
 
 #include <array>
-#include <atomic>
 
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/less.hpp>
@@ -21,29 +20,27 @@ TEST_CASE("compiled_loop: parts change together, values from outside stay") {
     // while (a < 10) (a, b) = (a + b, b + c)
     int a = 1, b = 1;
     const int c = 2;
-    const std::array<const void*, 2> own{nullptr, nullptr}, other{nullptr, &c};
-    const std::array<scalar_value, 1> limit{scalar_value(10)};
-    const std::array<compiled_loop_args::expression, 3> all{
-        {{own.data(), limit.data()}, {own.data(), nullptr}, {other.data(), nullptr}}};
+    const scalar_value limit(10);
+    // the condition's leaf and scalar, then two leaves of each next value; null: the state
+    const std::array<const void*, 6> operands{nullptr, limit.bytes.data(), nullptr, nullptr, nullptr, &c};
     const std::array<void*, 2> state{&a, &b};
     using namespace detail;
     const compiled_loop loop =
         &run_compiled_loop<loop_expression<below, 0>, loop_expression<sum, 0, 1>, loop_expression<sum, 1, -1>>;
-    loop({all.data(), state.data(), -1, nullptr});
+    CHECK(loop({operands.data(), state.data(), nullptr, nullptr, 100}) == 3);
     CHECK(a == 10); // 1, 2, 5, 10
     CHECK(b == 7);
     a = b = 1;
-    loop({all.data(), state.data(), 2, nullptr});
+    CHECK(loop({operands.data(), state.data(), nullptr, nullptr, 2}) == 2);
     CHECK(a == 5);
-    a = b = 0; // for ever, if nobody ends it
-    const int none = 0;
-    const std::array<const void*, 2> still{nullptr, &none};
-    const std::array<compiled_loop_args::expression, 3> endless{
-        {{own.data(), limit.data()}, {own.data(), nullptr}, {still.data(), nullptr}}};
-    cancellation ended;
-    ended.cancel();
-    const step_context context{.session = &ended};
-    CHECK_THROWS_AS(loop({endless.data(), state.data(), -1, &context}), cancelled);
+    CHECK(loop({operands.data(), state.data(), nullptr, nullptr, 0}) == 0);
+    CHECK(a == 5);
+}
+
+TEST_CASE("compiled_loop: a key has the expressions and the state that they read") {
+    const std::array<int, 3> parts{1, -1, 0};
+    CHECK(detail::loop_key("e", parts) == "e[1..0.]");
+    CHECK(detail::joined_loop_key({"a", "b"}) == "a;b");
 }
 
 } // namespace test_device_compiled_loop

@@ -14,4 +14,8 @@ TEST_CASE("scalar_loop: the processor has a kernel of loops") {
     const scalar_loop empty;
     CHECK(empty.next.empty());
     CHECK_FALSE(empty.conditional);
+    const scalar_loop two{.group = {}, .inputs = {}, .slices = 1, .next = {{-1, 1}, {-1, 0}}, .stacked = {}};
+    CHECK(two.parts() == 2);
+    CHECK_FALSE(two.is_invariant(2)); // a slice
+    CHECK(two.is_invariant(3));
 }

@@ -21,7 +21,6 @@ TEST_CASE("compiled_loop_of: a loop is found by its expressions and by which par
     using E = detail::scalar_expression<mixed>::type;
     CHECK(detail::loop_key_of<E>::text() == key_of<E::structure_type>() + "[1..]");
     CHECK(detail::loop_key_of<detail::scalar_expression<part>::type>::text() == "$0:float32[1.]");
-    CHECK(detail::joined_loop_key({"a", "b"}) == "a;b");
     using condition = decltype(std::declval<part>() < 3.f);
     require_compiled_loop<condition, std::tuple<int, mixed>>();
     const auto key = detail::joined_loop_key({detail::loop_key_of<detail::scalar_expression<condition>::type>::text(),

@@ -20,7 +20,8 @@ COVERED_BY |= {"graph/op/op_def": "graph/op/op_model", "resources/step_threads":
                "graph/op/exchange_ops": "ops/exchange/exchange_ops", "ops/exchange/send_as": "session/partitioned_run",
                "runtime/executor/partitioned_step": "session/partitioned_run",
                "runtime/plan/partitioned_plan": "session/partitioned_run",
-               "session/local_session_state": "session/local_session_core", "session/plan_cache": "session/local_session_core", "session/callable": "session/session"}
+               "session/local_session_state": "session/local_session_core", "session/plan_cache": "session/local_session_core", "session/callable": "session/session",
+               "device/loop_code": "runtime/control_flow/loops/lower_loop", "device/cpu/jit/jit_limits": "device/cpu/jit/jit_program"}
 COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/joined_answers": "distributed/server",
                "distributed/wire_rendezvous": "distributed/worker", "distributed/cluster_step": "distributed/server",
                "distributed/client_links": "distributed/local_cluster", "distributed/run_by_names": "distributed/master",
@@ -29,6 +30,7 @@ COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resou
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
                         "device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
+                        "device/cpu/jit/random_loops": "random loops over numbers of all types, for all headers of the JIT",
                         "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",
                         "io/hostile_files": "files from strangers, for all headers that read any",
                         "data/exchange": "files of other programs, for all headers that read any",

@@ -10,8 +10,8 @@
 
 #include <rill/core/hash_map.hpp>
 #include <rill/device/block.hpp>
-#include <rill/device/compiled_loop.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/device/scalar_loop.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -108,6 +108,8 @@ struct code_emitter {
     bool (*knows)(const program& p, const program::instruction& i);
     /// Returns the block function of a program over one element, without scalars; null if the JIT cannot compile it.
     block_function (*numbers)(const program& p, const program_nodes& nodes, const operand_forms& forms);
+    /// Returns the machine code of a scalar loop; its `run` is null if the JIT cannot compile it.
+    loop_code (*loop)(const scalar_loop& loop);
 };
 
 /// The process-wide registry: kernels by device, op and dtype, the CPU's block functions, and pullbacks of programs.

@@ -7,6 +7,8 @@
 
 #include <rill/core/dtype.hpp>
 #include <rill/core/program.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/compiled_loop.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -26,6 +28,22 @@ struct scalar_loop {
     source condition{-1, 0};     // a bool result
     std::vector<source> next;    // per state value: its next value
     std::vector<source> stacked; // per stacked output: its slice
+
+    int parts() const { return static_cast<int>(next.size()); } // state values
+    /// Returns true if an input of the group is loop-invariant.
+    bool is_invariant(int input) const { return input >= parts() + slices; }
+};
+
+/// The compiled form of a scalar loop.
+struct loop_code {
+    /// A loop-invariant operand of the function.
+    struct operand {
+        int input = -1;        // an input of the group; -1: none
+        scalar_value constant; // otherwise a constant; an operand of type `invalid` has no address
+    };
+    compiled_loop run = nullptr; // null: there is none
+    detail::vector<operand> operands;
+    std::int64_t most = 1024; // iterations of one call, so that cancellation is noticed in time
 };
 
 }} // namespace rill::RILL_ABI

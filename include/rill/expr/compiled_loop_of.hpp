@@ -76,9 +76,6 @@ struct scalar_expression<expression<Op, Args...>> {
     using type = typename loop_expression_with<typename strip<of>::type, typename parts_of<of>::type>::type;
 };
 
-/// Returns the key of an expression, followed by the state parts that its leaves are.
-std::string loop_key(const std::string& expression, std::span<const int> parts);
-
 template <class E> struct loop_key_of;
 template <class S, int... Part> struct loop_key_of<loop_expression<S, Part...>> {
     static std::string text() {
@@ -86,9 +83,6 @@ template <class S, int... Part> struct loop_key_of<loop_expression<S, Part...>> 
         return loop_key(key_of<S>(), parts);
     }
 };
-
-/// Returns the joined key of all expressions of a loop.
-std::string joined_loop_key(const std::vector<std::string>& expressions);
 
 inline namespace RILL_ISA {
 
@@ -143,7 +137,3 @@ template <class Condition, class Given> void require_compiled_loop() {
 }
 
 }} // namespace rill::RILL_ABI
-
-#if !RILL_COMPILED
-#include <rill/expr/compiled_loop_of.ipp>
-#endif

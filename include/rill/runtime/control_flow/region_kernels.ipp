@@ -18,7 +18,6 @@
 #include <rill/runtime/control_flow/cond_kernel.hpp>
 #include <rill/runtime/control_flow/dynamic_region_kernel.hpp>
 #include <rill/runtime/control_flow/loop_kernel.hpp>
-#include <rill/runtime/control_flow/loops/compiled_while_kernel.hpp>
 #include <rill/runtime/control_flow/loops/induction_variable.hpp>
 #include <rill/runtime/control_flow/loops/scalar_while_kernel.hpp>
 #include <rill/runtime/plan/plan.hpp>
@@ -99,9 +98,6 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); })) return {};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->is_staged() || plans.at(b)->is_dataflow(); }))
         return {};
-    const bool on_host = !it.memory(); // scalar loops are host code
-    if (auto loop = on_host ? bind_compiled_loop(it, inputs) : nullptr)
-        return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<typed_region_kernel> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
     switch (use.how) {
@@ -134,6 +130,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     const auto results = made->results();
     if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results)) return {};
     auto outputs = it.op->outputs({inputs, {}, results});
+    const bool on_host = !it.memory(); // loops over numbers are host code
     if (auto loop = on_host ? bind_scalar_loop(use, made->bodies(), inputs, outputs, memory) : nullptr)
         return {std::move(outputs), std::move(loop)};
     made->set_outputs(outputs);

@@ -113,7 +113,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     static constexpr code_emitter emitter{[](const fusion_group&, std::size_t, index_t, const operand_forms& forms) {
                                               return forms.splat.empty() ? function : nullptr;
                                           },
-                                          nullptr, nullptr};
+                                          nullptr, nullptr, nullptr};
     detail::register_emitter(&emitter);
     detail::fused_stages stages(c, 1);
     CHECK(stages.emitted());

@@ -386,7 +386,8 @@ TEST_CASE("scalar_jit: where no code can be made, all stays") {
     if (!has_code()) return;
     static constexpr code_emitter none{
         nullptr, &detail::is_emitted,
-        [](const program&, const program_nodes&, const operand_forms&) -> block_function { return nullptr; }};
+        [](const program&, const program_nodes&, const operand_forms&) -> block_function { return nullptr; },
+        [](const scalar_loop&) { return loop_code(); }};
     const without_emitter as_it_was;
     detail::register_emitter(&none);
     nodes n;

@@ -27,20 +27,11 @@ namespace test_runtime_scalar_while_kernel {
 /// Whether a node of complete types is bound as one kernel.
 bool is_one_kernel(const any_tensor& loop) {
     const auto [it, inputs] = loop_node(loop);
-    const auto& use = *it.op->regions();
-    std::vector<tensor_type> arguments(inputs.begin(), inputs.begin() + use.operands);
-    if (use.how == region_attributes::form::scan)
-        for (auto i = static_cast<std::size_t>(use.carried); i < arguments.size(); ++i)
-            arguments[i].shape = rules::slice(arguments[i].shape);
-    detail::body_plans plans;
-    const auto resources = std::make_shared<detail::resource_store>(default_allocator());
-    detail::compile_bodies(plans, it, {}, resources, detail::make_placement({}));
-    detail::vector<detail::bound_region> bodies;
-    for (const auto& b : *it.origin->bodies)
-        bodies.push_back(*detail::bound_region::bind(b, plans.at(b), arguments, inputs));
     const auto outputs = loop.node()->outputs;
-    return detail::bind_scalar_loop(use, {bodies.data(), bodies.size()}, inputs, {outputs.begin(), outputs.end()},
-                                    default_allocator()) != nullptr;
+    return with_bound_bodies(loop, [&](const auto& bodies) {
+        return detail::bind_scalar_loop(*it.op->regions(), {bodies.data(), bodies.size()}, inputs,
+                                        {outputs.begin(), outputs.end()}, default_allocator()) != nullptr;
+    });
 }
 
 /// The same loop with a part that is an array, whose steps run one by one.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <rill/device/cpu/jit/ir_instruction.hpp>
@@ -39,7 +40,15 @@ public:
     bool wide() const { return lanes_ * element_bytes_ == 64; } // registers of AVX-512
     const std::vector<ir_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
+    /// A loop over numbers. Its leaves are slices, its splats are loop-invariant. Results are the condition (if any), the next value of each
+    /// state value, and the stacked outputs.
+    struct number_loop {
+        bool conditional = false, reverse = false;
+        std::vector<int> state_bytes, stacked_bytes; // of an element; 1: a truth value
+    };
+
     bool one_element = false; // each operand has one element: no loop is made
+    std::optional<number_loop> loop;
     std::vector<int> results;
     std::vector<char> summed;   // per result: 1 if only its sum is needed; empty: no sums
     std::vector<char> integers; // per result: 1 for an integer; empty: none

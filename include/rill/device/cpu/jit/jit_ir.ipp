@@ -111,7 +111,7 @@ RILL_COLD void jit_ir::join_choices() {
         if (i.op != vector_op::choose) continue;
         const auto& condition = code_[static_cast<std::size_t>(i.args[0])];
         const bool of_ints = condition.op == vector_op::int_compare;
-        if (condition.op == vector_op::compare || of_ints)
+        if (condition.bytes == i.bytes && (condition.op == vector_op::compare || of_ints))
             i = {vector_op::compare_choose,
                  condition.number + (of_ints ? of_integers : 0),
                  {condition.args[0], condition.args[1], i.args[1], i.args[2]},

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <rill/device/block.hpp>
+#include <rill/device/cpu/jit/jit_limits.hpp>
+#include <rill/device/cpu/jit/jit_loop.hpp>
 #include <rill/device/kernel_registry.hpp>
 
 // The JIT compiler: it translates programs to machine code when a node is bound. The code makes one pass over memory, with values in
@@ -13,9 +15,6 @@
 // rill::kernels or include <rill/all_kernels.hpp> have the JIT. In others, kernel_registry::emit is null.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// True if this build has the JIT: with xbyak, for Unix on x86-64.
-inline constexpr bool emits_programs = RILL_WITH_JIT;
 
 /// Returns the block function of a program over float32, float64, int32 and int64. `level` is the processor's: 3 (AVX2) or 4 (AVX-512).
 /// Returns null if an op has no vector code, or if the numbers have several sizes. Also returns null if a limit is exceeded or the system
@@ -38,7 +37,7 @@ bool is_emitted(const program& p, const program::instruction& i);
 /// Returns the block function of a program over single numbers, for this processor. It has no loop. Results must not alias operands.
 block_function emit_numbers(const program& p, const program_nodes& nodes, const operand_forms& forms);
 
-inline constexpr code_emitter the_emitter{&emit_fusion_group, &is_emitted, &emit_numbers};
+inline constexpr code_emitter the_emitter{&emit_fusion_group, &is_emitted, &emit_numbers, &emit_number_loop};
 
 }}} // namespace rill::RILL_ABI::detail
 

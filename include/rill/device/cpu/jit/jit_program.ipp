@@ -4,7 +4,6 @@
 #include <rill/device/cpu/jit/jit_program.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <mutex>
@@ -16,21 +15,11 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
 #include <rill/device/cpu/jit/executable_memory.hpp>
+#include <rill/device/cpu/jit/jit_limits.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 #include <rill/device/cpu/jit/x86_codegen.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-inline constexpr std::size_t most_jit_operands = 64;
-inline constexpr std::size_t most_jit_ops = 256, most_jit_programs = 4096; // per process: code is never freed
-inline constexpr index_t least_emitted_elements = 64;                      // fewer do not repay the time to compile
-
-inline constexpr int lanes_at(int level, int element_bytes) { return (level >= 4 ? 64 : 32) / element_bytes; }
-
-/// Returns the size of a number that vector code computes with, else 0.
-inline int number_bytes(dtype d) {
-    return d == dtype::float32 || d == dtype::int32 ? 4 : d == dtype::float64 || d == dtype::int64 ? 8 : 0;
-}
 
 /// Returns the size of the numbers of a program: all leaves, scalars and results are numbers of one size. Returns 0 for other programs.
 inline int element_bytes_of(const program& p) {
@@ -172,12 +161,6 @@ RILL_COLD block_function emit_fusion_group(const fusion_group& group, std::size_
     program_nodes nodes;
     const program joined = join_members(group, results, &nodes);
     return emit_program(joined, level, nodes, forms);
-}
-
-/// Returns true if this process can run generated code.
-inline bool runs_made_code() {
-    static const bool runs = emits_programs && best_level() >= 3 && make_executable(std::array<std::uint8_t, 1>{0xc3});
-    return runs;
 }
 
 RILL_COLD bool is_emitted(const program& p, const program::instruction& i) {

@@ -165,21 +165,23 @@ template <class T> struct value {
 };
 
 inline truth select(truth m, truth a, truth b) { return (m && a) || (!m && b); }
-/// Converts between numbers of one size. Floats that are out of range become the largest or smallest integer, and NaN becomes 0.
+/// Converts between numbers: of one size, or in a loop over numbers of any. Floats that are out of range become the largest or smallest integer, and NaN becomes 0.
 template <class T, class From> value<T> converted(value<From> x) {
     using to = value<T>;
-    if constexpr (sizeof(T) != sizeof(From) || to::floating == value<From>::floating) {
+    constexpr bool same_size = sizeof(T) == sizeof(From);
+    constexpr bool from_floats = value<From>::floating;
+    if (!code_now()->loop && (!same_size || from_floats == to::floating || (sizeof(T) == 8 && !code_now()->wide())))
         return to::none();
+    const bool casts = !same_size || (sizeof(T) == 8 && !code_now()->wide());
+    const vector_op how = casts ? vector_op::cast : to::floating ? vector_op::to_float : vector_op::to_int;
+    const to result =
+        typename to::numbered{appended(how, casts ? cast_number<From, T> : 0, static_cast<int>(sizeof(T)), x)};
+    if constexpr (from_floats && !to::floating) {
+        constexpr From end = static_cast<From>(T(1) << (std::numeric_limits<T>::digits - 1)) * 2;
+        const to in_range = select(x >= value<From>(end), to(std::numeric_limits<T>::max()), result);
+        return select(x == x, in_range, to(0));
     } else {
-        if (sizeof(T) == 8 && !code_now()->wide()) return to::none();
-        const auto by = [&](vector_op op) { return to(typename to::numbered{appended(op, 0, sizeof(T), x)}); };
-        if constexpr (to::floating) {
-            return by(vector_op::to_float);
-        } else {
-            constexpr From end = static_cast<From>(T(1) << (std::numeric_limits<T>::digits - 1)) * 2;
-            const to in_range = select(x >= value<From>(end), to(std::numeric_limits<T>::max()), by(vector_op::to_int));
-            return select(x == x, in_range, to(0));
-        }
+        return result;
     }
 }
 template <class T, class V> auto cast_to(V x) {
@@ -331,11 +333,12 @@ template <> struct type_of<bool> {
 
 template <class T> inline constexpr bool is_number = type_set<float, double, std::int32_t, std::int64_t>::has<T>;
 
-/// True if there is vector code for an op over these element types: numbers of one size, and truth values.
+/// True if there is vector code for an op over these element types, the result's first: numbers and truth values. Only conversions have
+/// numbers of two sizes.
 template <class... T>
 inline constexpr bool are_known =
     ((is_number<T> || std::is_same_v<T, bool>) && ...) &&
-    !((... || (is_number<T> && sizeof(T) == 4)) && (... || (is_number<T> && sizeof(T) == 8)));
+    (sizeof...(T) == 2 || !((... || (is_number<T> && sizeof(T) == 4)) && (... || (is_number<T> && sizeof(T) == 8))));
 
 template <class Op, class... T, std::size_t... I>
 int append_op(jit_ir& to, const int* args, std::index_sequence<I...>) {

@@ -15,7 +15,7 @@ inline constexpr int most_jit_stack = 16 * 1024;
 /// `code` must be finished. The loop uses registers of 32 bytes (AVX2 and FMA) or 64 (AVX-512), of floats or doubles; a masked pass follows
 /// for the remaining lanes. Leaves are read before results of the same elements are written, so results may alias leaves (except with
 /// `one_element`). A summed result is written as one number. Its four partial sums take the registers in turn; the remaining lanes go to
-/// the fourth.
+/// the fourth. Code with a `loop` becomes a compiled_loop instead, with its state in registers.
 std::vector<std::uint8_t> x86_loop(const jit_ir& code);
 
 }}} // namespace rill::RILL_ABI::detail

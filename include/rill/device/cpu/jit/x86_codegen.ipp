@@ -18,6 +18,7 @@
 #include <variant>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/device/compiled_loop.hpp>
 #include <rill/device/cpu/simd/register_math.hpp>
 
 // A program may contain another version of xbyak. In rill::kernels, xbyak therefore has a namespace of its own.
@@ -59,7 +60,7 @@ struct code_memory : xbyak::Allocator {
 class x86_loop_maker : code_memory, xbyak::CodeGenerator {
     using Address = xbyak::Address;
     using Xmm = xbyak::Xmm;
-    using Ymm = xbyak::Ymm; // also of 64 bytes: see vec
+    using Ymm = xbyak::Ymm; // also of 64 or 16 bytes: see vec
     using Zmm = xbyak::Zmm;
 
     /// The last operand of a vector instruction: a register or memory.
@@ -86,6 +87,9 @@ public:
 
 private:
     static constexpr int never = std::numeric_limits<int>::max();
+    // lists in the compiled_loop_args of a loop over numbers, by their offset in bytes
+    static constexpr int operands = offsetof(compiled_loop_args, operand), states = offsetof(compiled_loop_args, state),
+                         slices = offsetof(compiled_loop_args, slice), stacked = offsetof(compiled_loop_args, stacked);
 
     struct place {
         int reg = -1;
@@ -97,6 +101,7 @@ private:
     const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
     bool is_broadcast(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
+    bool is_state(int v) const { return at(v).op == vector_op::state; }
     bool wide() const { return code_.wide(); }
     int registers() const { return wide() ? 32 : 16; }
     int register_bytes() const { return wide() ? 64 : 32; }
@@ -105,14 +110,17 @@ private:
     int bytes_shift() const { return eight() ? 3 : 2; }
 
     // registers and memory, as operands of instructions
-    Ymm vec(int reg) const { return wide() ? Ymm(reg, xbyak::Operand::ZMM, 512) : Ymm(reg); }
-    Xmm half(int reg) const { return wide() ? Ymm(reg) : Xmm(reg); }
+    Ymm whole(int reg) const { return wide() ? Ymm(reg, xbyak::Operand::ZMM, 512) : Ymm(reg); }
+    /// Returns the register as instructions use it: the lowest 16 bytes in a loop over numbers.
+    Ymm vec(int reg) const { return code_.loop ? Ymm(reg, xbyak::Operand::XMM, 128) : whole(reg); }
+    Xmm half(int reg) const { return wide() && !code_.loop ? Ymm(reg) : Xmm(reg); }
     Address memory(const xbyak::RegExp& base, int offset) const { return ptr[base + static_cast<std::size_t>(offset)]; }
     Address slot(int number) const { return memory(rsp, slot_bytes(number)); }
     Address constant(int row) { return ptr[rip + constants_ + slot_bytes(row)]; }
     Address element(const xbyak::Reg64& base) const { return ptr[base + rax]; }
     operand in(int reg) const { return {vec(reg)}; }
     operand memory_of(int v) { return {at(v).op == vector_op::constant ? constant(at(v).number) : slot(of(v).slot)}; }
+    operand row_anywhere(int v) { return of(v).reg >= 0 ? operand{whole(of(v).reg)} : memory_of(v); }
     operand anywhere(int v) { return of(v).reg >= 0 ? in(of(v).reg) : memory_of(v); }
 
     // instructions whose form depends on the elements
@@ -122,6 +130,8 @@ private:
         else
             eight() ? vmovapd(vec(to), from) : vmovaps(vec(to), from);
     }
+    /// Loads a constant. In a loop over numbers too it may have different elements.
+    void move_row(int to, int row) { vmovups(whole(to), constant(row)); }
     void move(const Address& to, int from) { eight() ? vmovupd(to, vec(from)) : vmovups(to, vec(from)); }
     void move_one(int to, const Address& from) { eight() ? vmovsd(Xmm(to), from) : vmovss(Xmm(to), from); }
     void move_one(const Address& to, int from) { eight() ? vmovsd(to, Xmm(from)) : vmovss(to, Xmm(from)); }
@@ -148,6 +158,11 @@ private:
     void release(int v, int now);
     void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
     bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
+    /// Returns true if instruction v, at `now`, may overwrite its operand a.
+    bool may_overwrite(int a, int v, int now) {
+        const int state = replaced_by(v, now);
+        return state >= 0 ? state == a : dies(a, now);
+    }
     int result_register(int v, int now, std::initializer_list<int> alive);
     template <class Emit> void plain(int v, int now, bool commutes, Emit emit);
     template <class Emit> void unary(int v, int now, Emit emit);
@@ -162,8 +177,23 @@ private:
     void exact_call();
     void widen(int v, int now);
     void narrow(int v, int now);
+    void cast(int v, int now);
+    void keep_constants();
     void once();
     void loop();
+
+    // loops over numbers
+    void number_loop();
+    xbyak::Reg64 address_of_list(int list, int number);
+    Address element_of_list(int list, int number, int bytes);
+    void load_number(int to, int bytes, const Address& from);
+    void store_number(int reg, int bytes, const Address& to);
+    void splat_rbx(int to, int bytes);
+    void leave_unless(int condition, int now);
+    void store_stacked(int now);
+    void go_on();
+    bool is_test(int v) const; // a comparison that only decides whether the loop goes on
+    int replaced_by(int v, int now);
     xbyak::Reg64 pointer(bool result, int number);
 
     const jit_ir& code_;
@@ -173,12 +203,14 @@ private:
     std::vector<int> kept_;
     std::vector<int> sum_slot_; // per result: the slot of its first partial sum
     const std::array<xbyak::Reg64, 5> pointers_{rcx, rdx, r8, r9, r10};
-    xbyak::Label constants_, exact_call_;
+    xbyak::Label constants_, exact_call_, end_of_loop_;
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
     bool masked_ = false; // emitting the pass over the remaining lanes
     int mask_slot_ = -1;
     int exact_slot_ = -1; // two slots: arguments and results of exact calls
     std::vector<char> stored_;
+    std::vector<int> state_; // per state value of a loop: the instruction that reads it, or -1
+    std::vector<int> home_;  // per state value: its slot, also while it has a register
 };
 
 RILL_COLD void x86_loop_maker::choose_kept(int kept) {
@@ -187,19 +219,21 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     holds_.fill(-1);
     std::vector<int> count(all.size()), order;
     for (int v = static_cast<int>(all.size()); v-- > 0;) {
-        if (at(v).op == vector_op::leaf || at(v).op == vector_op::splat) leaves_ = std::max(leaves_, at(v).number + 1);
+        if (at(v).op == vector_op::leaf || (at(v).op == vector_op::splat && !code_.loop))
+            leaves_ = std::max(leaves_, at(v).number + 1);
         if (at(v).op == vector_op::leaf) last_leaf_ = std::max(last_leaf_, v);
         for (int k = operands_of(at(v).op); k-- > 0;) {
             const int a = at(v).args[static_cast<std::size_t>(k)];
             if (of(a).uses.empty() || of(a).uses.back() != v) of(a).uses.push_back(v);
             ++count[static_cast<std::size_t>(a)];
         }
-        if (is_broadcast(v)) of(v).slot = slots_++;
-        if (is_broadcast(v) || at(v).op == vector_op::constant) order.push_back(v);
+        if (is_broadcast(v) || is_state(v)) of(v).slot = slots_++;
+        if (is_broadcast(v) || is_state(v) || at(v).op == vector_op::constant) order.push_back(v);
     }
     for (const int r : code_.results) // results are used after all instructions
         of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
     detail::sort(order, [&](int a, int b) {
+        if (is_state(a) != is_state(b)) return is_state(a); // memory would delay the next iteration
         const int more = count[static_cast<std::size_t>(a)] - count[static_cast<std::size_t>(b)];
         return more != 0 ? more > 0 : a < b;
     });
@@ -240,9 +274,8 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
 
 RILL_COLD int x86_loop_maker::in_register(int v, int now, std::initializer_list<int> pinned) {
     if (of(v).reg < 0) {
-        const operand from = memory_of(v);
         const int reg = take(now - 1, pinned); // now - 1: operands of this instruction must stay
-        move(reg, from);
+        at(v).op == vector_op::constant ? move_row(reg, at(v).number) : move(reg, memory_of(v));
         define(v, reg);
     }
     return of(v).reg;
@@ -256,7 +289,9 @@ RILL_COLD void x86_loop_maker::release(int v, int now) {
 }
 
 RILL_COLD int x86_loop_maker::result_register(int v, int now, std::initializer_list<int> alive) {
-    const int reg = take(now, alive);
+    const int state = replaced_by(v, now);
+    const int reg = state >= 0 ? of(state).reg : take(now, alive);
+    if (state >= 0) of(v).kept = true;
     define(v, reg);
     return reg;
 }
@@ -318,6 +353,7 @@ RILL_COLD void x86_loop_maker::product(int v, int now) {
     if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
     const auto into = [&](int dying) { // the instruction's first operand is also its result
         const int reg = of(dying).reg;
+        if (replaced_by(v, now) == dying) of(v).kept = true;
         release(a, now), release(b, now), release(c, now);
         define(v, reg);
         return reg;
@@ -325,21 +361,20 @@ RILL_COLD void x86_loop_maker::product(int v, int now) {
     if (of(c).reg < 0 && of(b).reg >= 0) {
         const operand last = memory_of(c);
         const int rb = of(b).reg;
-        if (dies(a, now)) return multiply_add(op, 213, into(a), rb, last);
-        if (dies(b, now)) return multiply_add(op, 213, into(b), ra, last);
+        if (may_overwrite(a, v, now)) return multiply_add(op, 213, into(a), rb, last);
+        if (may_overwrite(b, v, now)) return multiply_add(op, 213, into(b), ra, last);
         const int reg = result_register(v, now, {a, b, c});
         move(reg, last);
         return multiply_add(op, 231, reg, of(a).reg, in(of(b).reg));
     }
     const int rc = in_register(c, now, {a, b, c});
     const operand last = anywhere(b);
-    if (dies(c, now)) return multiply_add(op, 231, into(c), ra, last);
-    if (dies(a, now)) return multiply_add(op, 132, into(a), rc, last);
-    if (!last.in_memory() && dies(b, now)) return multiply_add(op, 213, into(b), ra, in(rc));
-    release(a, now), release(b, now);
-    const int reg = take(now, {a, b, c});
-    // released values are still read below, so `reg` must not be one of their registers
-    define(v, reg);
+    if (may_overwrite(c, v, now)) return multiply_add(op, 231, into(c), ra, last);
+    if (may_overwrite(a, v, now)) return multiply_add(op, 132, into(a), rc, last);
+    if (!last.in_memory() && may_overwrite(b, v, now)) return multiply_add(op, 213, into(b), ra, in(rc));
+    // operands are still read below: `reg` is not one of their registers
+    const int reg = result_register(v, now, {a, b, c});
+    release(a, now), release(b, now), release(c, now);
     move(reg, in(rc));
     multiply_add(op, 231, reg, ra, last);
 }
@@ -392,6 +427,7 @@ RILL_COLD void x86_loop_maker::compare(int v, int now) {
     const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
     compare_into_mask(of_ints, first, anywhere(b), i.number);
     release(a, now), release(b, now);
+    if (is_test(v)) return;
     const Ymm to = vec(result_register(v, now, {}));
     eight() ? vpmovm2q(to, k1) : vpmovm2d(to, k1); // all bits of the lanes in k1
 }
@@ -411,23 +447,30 @@ RILL_COLD void x86_loop_maker::lookup(int v, int now) {
     const auto [entry, low, high, none] = at(v).args;
     const int from = in_register(entry, now, {entry, low, high});
     if (!wide()) {
-        const operand row = anywhere(low);
+        const operand row = row_anywhere(low);
         release(entry, now);
-        return vpermps(vec(result_register(v, now, {low})), vec(from), row);
+        return vpermps(whole(result_register(v, now, {low})), whole(from), row);
     }
-    const operand first = anywhere(low), second = anywhere(high);
+    const operand second = row_anywhere(high);
     const int reg = take(now - 1, {entry, low, high});
-    move(reg, first);
-    vpermt2ps(vec(reg), vec(from), second);
+    of(low).reg >= 0 ? vmovaps(whole(reg), whole(of(low).reg)) : move_row(reg, at(low).number);
+    vpermt2ps(whole(reg), whole(from), second);
     define(v, reg);
     release(entry, now);
 }
 
 /// Replaces y[k] by the exact function of x[k] where |x[k]| is beyond its `most`.
-template <class T> void exact_lanes(const T* x, T* y, int lanes, int function) noexcept {
+template <class T> void exact_lanes(const T* x, T* y, int lanes, int function) {
     const auto& f = exact_functions<T>[static_cast<std::size_t>(function)];
     for (int k = 0; k < lanes; ++k)
         if (std::abs(x[k]) > f.most) y[k] = f.run(x[k]);
+}
+inline constexpr int exact_of_doubles = 0x100; // in the function's number
+inline void exact_numbers(const void* x, void* y, int lanes, int function) noexcept {
+    if (function >= exact_of_doubles)
+        exact_lanes(static_cast<const double*>(x), static_cast<double*>(y), lanes, function - exact_of_doubles);
+    else
+        exact_lanes(static_cast<const float*>(x), static_cast<float*>(y), lanes, function);
 }
 
 RILL_COLD void x86_loop_maker::exact(int v, int now) {
@@ -448,9 +491,12 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     jz(none, T_NEAR);
     move(slot(exact_slot_), rx);
     move(slot(exact_slot_ + 1), ry);
-    mov(r11d, static_cast<std::uint32_t>(at(v).number));
+    mov(r11d, static_cast<std::uint32_t>(at(v).number + (eight() ? exact_of_doubles : 0)));
     call(exact_call_);
-    move(ry, {slot(exact_slot_ + 1)});
+    if (code_.loop)
+        load_number(ry, bytes_, slot(exact_slot_ + 1));
+    else
+        move(ry, {slot(exact_slot_ + 1)});
     L(none);
     const bool last = dies(y, now);
     release(size, now), release(x, now), release(most, now), release(y, now);
@@ -469,16 +515,15 @@ RILL_COLD void x86_loop_maker::exact_call() {
     const int pushed = 8 * static_cast<int>(saved.size() + (wide() ? 2 : 1));
     const int frame = slot_bytes(registers()) + 128 - pushed;
     sub(rsp, static_cast<std::uint32_t>(frame));
-    for (int r = 0; r < registers(); ++r) move(slot(r), r);
+    for (int r = 0; r < registers(); ++r) vmovups(slot(r), whole(r));
     lea(rdi, memory(rsp, frame + pushed + slot_bytes(exact_slot_)));
     lea(rsi, memory(rsp, frame + pushed + slot_bytes(exact_slot_ + 1)));
-    mov(edx, static_cast<std::uint32_t>(code_.lanes()));
+    mov(edx, static_cast<std::uint32_t>(code_.loop ? 1 : code_.lanes()));
     mov(ecx, r11d);
-    mov(rax, eight() ? reinterpret_cast<std::uintptr_t>(&exact_lanes<double>)
-                     : reinterpret_cast<std::uintptr_t>(&exact_lanes<float>));
+    mov(rax, reinterpret_cast<std::uintptr_t>(&exact_numbers));
     vzeroupper();
     call(rax);
-    for (int r = 0; r < registers(); ++r) move(r, {slot(r)});
+    for (int r = 0; r < registers(); ++r) vmovups(whole(r), slot(r));
     add(rsp, static_cast<std::uint32_t>(frame));
     if (wide()) pop(rax), kmovw(k2, eax);
     for (std::size_t k = saved.size(); k-- > 0;) pop(saved[k]);
@@ -489,7 +534,7 @@ RILL_COLD void x86_loop_maker::widen(int v, int now) {
     const int a = at(v).args[0], from = in_register(a, now, {a});
     release(a, now);
     const int reg = result_register(v, now, {});
-    const bool upper = at(v).number == 1;
+    const bool upper = at(v).number == 1 && !code_.loop; // in a loop over numbers both halves are equal
     if (upper) wide() ? vextractf64x4(half(reg), Zmm(from), 1) : vextractf128(half(reg), vec(from), 1);
     vcvtps2pd(vec(reg), half(upper ? reg : from));
 }
@@ -499,8 +544,12 @@ RILL_COLD void x86_loop_maker::narrow(int v, int now) {
     const int lower = in_register(a, now, {a, b}), upper = in_register(b, now, {a, b});
     const int reg = take(now - 1, {a, b});
     define(v, reg);
-    const int other = take(now - 1, {a, b, v});
     vcvtpd2ps(half(reg), vec(lower));
+    if (code_.loop) {
+        release(a, now), release(b, now);
+        return vbroadcastss(vec(reg), Xmm(reg));
+    }
+    const int other = take(now - 1, {a, b, v});
     vcvtpd2ps(half(other), vec(upper));
     if (wide())
         vinsertf64x4(Zmm(reg), Zmm(reg), half(other), 1);
@@ -517,6 +566,7 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     switch (i.op) {
     case vector_op::constant:
     case vector_op::splat:
+    case vector_op::state:
     case vector_op::scalar: return;
     case vector_op::leaf: return load_leaf(v, now);
     case vector_op::add: return binary(true, [&](auto&... o) { d ? vaddpd(o...) : vaddps(o...); });
@@ -554,6 +604,7 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::exact: return exact(v, now);
     case vector_op::widen: return widen(v, now);
     case vector_op::narrow: return narrow(v, now);
+    case vector_op::cast: return cast(v, now);
     case vector_op::compare:
     case vector_op::int_compare: return compare(v, now);
     }
@@ -583,9 +634,13 @@ RILL_COLD void x86_loop_maker::prologue() {
         eight() ? vbroadcastsd(vec(reg), ptr[r11]) : vbroadcastss(vec(reg), ptr[r11]);
         if (!of(v).kept) move(slot(of(v).slot), reg);
     }
-    for (const int v : kept_)
-        if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
+    keep_constants();
     begin_sums();
+}
+
+RILL_COLD void x86_loop_maker::keep_constants() {
+    for (const int v : kept_)
+        if (at(v).op == vector_op::constant) move_row(of(v).reg, at(v).number);
 }
 
 RILL_COLD void x86_loop_maker::begin_sums() {
@@ -644,6 +699,10 @@ RILL_COLD void x86_loop_maker::find_rest() {
 }
 
 RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
+    if (code_.loop) {
+        const int bytes = code_.bytes_of(at(v)), to = result_register(v, now, {});
+        return load_number(to, bytes, element_of_list(slices, at(v).number, bytes));
+    }
     const Address from = element(pointer(false, at(v).number));
     const int reg = result_register(v, now, {});
     const Ymm to = vec(reg);
@@ -704,8 +763,217 @@ RILL_COLD void x86_loop_maker::body() {
         bytes_ = code_.bytes_of(at(v));
         compute(v, v);
         bytes_ = code_.element_bytes();
-        store_results(v);
+        code_.loop ? store_stacked(v) : store_results(v);
     }
+}
+
+/// Converts a number, which all lanes hold.
+RILL_COLD void x86_loop_maker::cast(int v, int now) {
+    const int from_kind = at(v).number / 4, to_kind = at(v).number % 4;
+    const bool from_eight = from_kind % 2 != 0, to_eight = to_kind % 2 != 0;
+    constexpr int int32 = 0, int64 = 1, first_float = 2;
+    const int a = at(v).args[0];
+    const Xmm from(in_register(a, now, {a}));
+    release(a, now);
+    const int reg = result_register(v, now, {});
+    const Xmm to(reg);
+    const auto spread = [&] { to_eight ? vpbroadcastq(to, to) : vpbroadcastd(to, to); };
+    if (from_kind < first_float && to_kind < first_float)
+        return to_eight ? vpmovsxdq(to, from) : vpbroadcastd(to, from);
+    if (from_kind >= first_float && to_kind >= first_float)
+        from_eight ? vcvtpd2ps(to, from) : vcvtps2pd(to, from);
+    else if (from_kind == int32)
+        vcvtdq2pd(to, from);
+    else if (to_kind == int32)
+        vcvttpd2dq(to, from);
+    else if (wide() && from_kind == int64)
+        to_eight ? vcvtqq2pd(to, from) : vcvtqq2ps(to, from);
+    else if (wide())
+        from_eight ? vcvttpd2qq(to, from) : vcvttps2qq(to, from);
+    else if (from_kind == int64) {
+        vmovq(rbx, from);
+        to_eight ? vcvtsi2sd(to, from, rbx) : vcvtsi2ss(to, from, rbx);
+        return spread();
+    } else {
+        from_eight ? vcvttsd2si(rbx, from) : vcvttss2si(rbx, from);
+        return splat_rbx(reg, 8);
+    }
+    if (from_eight && !to_eight) spread();
+}
+
+// ---- loops over numbers -------------------------------------------------------------------------------------------------------
+
+// rdi points to the compiled_loop_args. rsi counts the iterations that are left; rax counts those that ran, down in a reverse loop. Every
+// state value has a home: a kept register, or a slot. The body reads the homes. A next value takes its home at once if the old value has
+// no readers left; the others move there after the body. All lanes of a register are equal, so that truth values fit numbers of each size.
+
+RILL_COLD bool x86_loop_maker::is_test(int v) const {
+    return code_.loop && code_.loop->conditional && wide() && code_.results[0] == v &&
+           (at(v).op == vector_op::compare || at(v).op == vector_op::int_compare) &&
+           place_[static_cast<std::size_t>(v)].uses == std::vector{static_cast<int>(place_.size())};
+}
+
+/// Returns a register with an address of a list in the arguments: a pointer register, or r11.
+RILL_COLD xbyak::Reg64 x86_loop_maker::address_of_list(int list, int number) {
+    const auto n = static_cast<std::size_t>(list == stacked ? leaves_ + number : number);
+    if ((list == slices || list == stacked) && n < pointers_.size()) return pointers_[n];
+    mov(r11, memory(rdi, list));
+    mov(r11, memory(r11, 8 * number));
+    return r11;
+}
+
+/// Returns the element of the current iteration; before and after the loop, the first.
+RILL_COLD auto x86_loop_maker::element_of_list(int list, int number, int bytes) -> Address {
+    const xbyak::Reg64 base = address_of_list(list, number);
+    return list == slices || list == stacked ? ptr[base + rax * bytes] : ptr[base];
+}
+
+RILL_COLD void x86_loop_maker::splat_rbx(int to, int bytes) {
+    const Xmm x(to);
+    if (wide()) return bytes == 8 ? vpbroadcastq(x, rbx) : vpbroadcastd(x, ebx);
+    bytes == 8 ? vmovq(x, rbx) : vmovd(x, ebx);
+    bytes == 8 ? vpbroadcastq(x, x) : vpbroadcastd(x, x);
+}
+
+/// Loads a number into all lanes. A truth value, which has 1 byte in memory, sets all bits or none.
+RILL_COLD void x86_loop_maker::load_number(int to, int bytes, const Address& from) {
+    if (bytes > 1) return bytes == 8 ? vpbroadcastq(Xmm(to), from) : vpbroadcastd(Xmm(to), from);
+    movzx(ebx, xbyak::Address(8, false, from.getRegExp()));
+    neg(ebx);
+    splat_rbx(to, 4);
+}
+
+RILL_COLD void x86_loop_maker::store_number(int reg, int bytes, const Address& to) {
+    if (bytes > 1) return bytes == 8 ? vmovsd(to, Xmm(reg)) : vmovss(to, Xmm(reg));
+    if (wide()) {
+        vpmovd2m(k1, Xmm(reg));
+        kmovw(ebx, k1);
+    } else {
+        vmovmskps(ebx, Xmm(reg));
+    }
+    and_(ebx, 1);
+    mov(xbyak::Address(8, false, to.getRegExp()), bl);
+}
+
+/// Leaves the loop unless the condition is true.
+RILL_COLD void x86_loop_maker::leave_unless(int condition, int now) {
+    if (!is_test(condition)) {
+        const Xmm x(in_register(condition, now, {condition}));
+        wide() ? vpmovd2m(k1, x) : vmovmskps(ebx, x);
+    }
+    wide() ? kortestw(k1, k1) : test(ebx, ebx);
+    jz(end_of_loop_, T_NEAR);
+}
+
+/// Tests the condition if instruction `now` computes it. Stores the stacked outputs that are computed, after the test.
+RILL_COLD void x86_loop_maker::store_stacked(int now) {
+    const auto& l = *code_.loop;
+    const auto drop = [&](int v) { // a use after all instructions (see choose_kept)
+        auto& uses = of(v).uses;
+        uses.erase(uses.begin());
+        release(v, now);
+    };
+    if (l.conditional && code_.results[0] == now) {
+        leave_unless(now, now);
+        drop(now);
+    }
+    if (l.conditional && now < code_.results[0]) return;
+    const std::size_t first = code_.results.size() - l.stacked_bytes.size();
+    for (std::size_t r = first; r < code_.results.size(); ++r) {
+        const int v = code_.results[r];
+        if (stored_[r] || v > now) continue;
+        stored_[r] = true;
+        const int reg = in_register(v, now, {v}), bytes = l.stacked_bytes[r - first];
+        store_number(reg, bytes, element_of_list(stacked, static_cast<int>(r - first), bytes));
+        drop(v);
+    }
+}
+
+/// Returns the state value whose register may hold its next value v from instruction `now` on: nothing reads the old value any more. Returns
+/// -1 if there is none.
+RILL_COLD int x86_loop_maker::replaced_by(int v, int now) {
+    if (!code_.loop || (code_.loop->conditional && now <= code_.results[0])) return -1;
+    const std::size_t first = code_.loop->conditional ? 1 : 0;
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        const int state = state_[i];
+        if (code_.results[first + i] != v || state < 0 || !of(state).kept) continue;
+        if (holds_[static_cast<std::size_t>(of(state).reg)] == state && next_use(state, now) == never) return state;
+    }
+    return -1;
+}
+
+/// Moves the next values to the homes of the state.
+RILL_COLD void x86_loop_maker::go_on() {
+    const std::size_t parts = state_.size(), first = code_.loop->conditional ? 1 : 0;
+    const int now = static_cast<int>(place_.size()) - 1;
+    std::vector<int> copy(parts, -1);
+    for (std::size_t i = 0; i < parts; ++i) { // a state value that becomes another: its own home may change first
+        const int v = code_.results[first + i];
+        if (v == state_[i] || !is_state(v)) continue;
+        const int reg = in_register(v, now, {v});
+        move(slot(copy[i] = slots_++), reg);
+    }
+    for (std::size_t i = 0; i < parts; ++i) {
+        const int v = code_.results[first + i], state = state_[i];
+        if (v == state) continue;
+        int reg = copy[i] < 0 ? of(v).reg : -1;
+        const operand from = reg >= 0 ? in(reg) : copy[i] >= 0 ? operand{slot(copy[i])} : memory_of(v);
+        if (state >= 0 && of(state).kept) {
+            if (reg != of(state).reg) move(of(state).reg, from);
+            continue;
+        }
+        if (reg < 0) move(reg = take(now, {v}), from);
+        move(slot(home_[i]), reg);
+    }
+}
+
+RILL_COLD void x86_loop_maker::number_loop() {
+    const auto& l = *code_.loop;
+    state_.assign(l.state_bytes.size(), -1);
+    home_.assign(l.state_bytes.size(), -1);
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v)
+        if (is_state(v)) {
+            state_[static_cast<std::size_t>(at(v).number)] = v;
+            home_[static_cast<std::size_t>(at(v).number)] = of(v).slot;
+        }
+    for (int& h : home_)
+        if (h < 0) h = slots_++;
+    mov(rsi, ptr[rdi + 32]);
+    for (int k = 0; k < static_cast<int>(pointers_.size()); ++k) {
+        const bool is_slice = k < leaves_;
+        if (!is_slice && k - leaves_ >= static_cast<int>(l.stacked_bytes.size())) break;
+        const auto& to = pointers_[static_cast<std::size_t>(k)];
+        mov(to, memory(rdi, is_slice ? slices : stacked));
+        mov(to, memory(to, 8 * (is_slice ? k : k - leaves_)));
+    }
+    const auto kept = [&](int v) { return v >= 0 && of(v).kept ? of(v).reg : -1; };
+    const auto begin = [&](int list, int number, int bytes, int kept_in, int home) {
+        const int reg = kept_in >= 0 ? kept_in : 0; // register 0 is free: kept values get registers from the top
+        load_number(reg, bytes, element_of_list(list, number, bytes));
+        if (kept_in < 0) move(slot(home), reg);
+    };
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v)
+        if (is_broadcast(v)) begin(operands, at(v).number, code_.bytes_of(at(v)), kept(v), of(v).slot);
+    for (std::size_t i = 0; i < state_.size(); ++i)
+        begin(states, static_cast<int>(i), l.state_bytes[i], kept(state_[i]), home_[i]);
+    keep_constants();
+    test(rsi, rsi);
+    jz(end_of_loop_, T_NEAR);
+    align(32);
+    const xbyak::Label again = L();
+    body();
+    go_on();
+    l.reverse ? dec(rax) : inc(rax);
+    dec(rsi);
+    jnz(again, T_NEAR);
+    L(end_of_loop_);
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        int reg = kept(state_[i]);
+        if (reg < 0) move(reg = 0, {slot(home_[i])});
+        store_number(reg, l.state_bytes[i], element_of_list(states, static_cast<int>(i), l.state_bytes[i]));
+    }
+    mov(rax, ptr[rdi + 32]);
+    sub(rax, rsi);
 }
 
 RILL_COLD void x86_loop_maker::once() {
@@ -757,7 +1025,9 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     const std::size_t stack = getSize() - 4;
     and_(rsp, static_cast<std::uint32_t>(-64));
     xor_(eax, eax);
-    if (code_.one_element)
+    if (code_.loop)
+        number_loop();
+    else if (code_.one_element)
         once();
     else
         loop();

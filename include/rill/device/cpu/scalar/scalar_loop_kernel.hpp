@@ -6,8 +6,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Returns the kernel of a loop over numbers, similar to scalar_kernel. Addresses of operands are computed once per run. Next values are
-/// written where the next iteration reads them. The loop must contain no integer division: the kernel does not report errors.
+/// Returns the kernel of a loop over numbers. It runs the loop's compiled form if there is one. Otherwise it calls the functions of single
+/// nodes, as scalar_kernel does. Addresses of operands are then computed once per run. Next values are written where the next iteration
+/// reads them. The loop must contain no integer division: the kernel does not report errors.
 kernel scalar_loop_kernel(const scalar_loop& loop, kernel_request& request);
 
 }}} // namespace rill::RILL_ABI::detail

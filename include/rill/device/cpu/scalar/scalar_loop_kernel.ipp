@@ -3,15 +3,18 @@
 
 #include <rill/device/cpu/scalar/scalar_loop_kernel.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/scalar/scalar_frame_layout.hpp>
+#include <rill/device/loop_code.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -139,7 +142,66 @@ RILL_INLINE void scalar_loop_runner::operator()(const kernel_args& a) const {
     for (const auto& p : parts_) copy_number(a.out<void>(p.operand), at(last, p.where), p.element);
 }
 
+/// The kernel of a loop that has a compiled form.
+class compiled_loop_runner {
+public:
+    compiled_loop_runner(const scalar_loop& loop, loop_code code, kernel_request& request)
+        : code_(std::move(code)), parts_(static_cast<std::size_t>(loop.parts())), reverse_(loop.reverse) {
+        for (int i = 0; i < loop.slices; ++i)
+            slices_.push_back(element_of(loop.inputs[parts_ + static_cast<std::size_t>(i)]));
+        for (const auto& from : loop.stacked) stacked_.push_back(element_of(type_of(loop, from)));
+        request.scratch_bytes = (code_.operands.size() + parts_ + slices_.size() + stacked_.size()) * sizeof(void*);
+    }
+
+    void operator()(const kernel_args& a) const {
+        void** const operands = a.scratch<void*>();
+        void** const state = operands + code_.operands.size();
+        void** const slices = state + parts_;
+        void** const stacked = slices + slices_.size();
+        const int first = static_cast<int>(parts_) - 1; // the group's input that is input 0 of the node: the limit
+        for (std::size_t i = 0; i < code_.operands.size(); ++i) {
+            const auto& o = code_.operands[i];
+            const void* const constant = o.constant.type == dtype::invalid ? nullptr : o.constant.bytes.data();
+            operands[i] = const_cast<void*>(o.input < 0 ? constant : a.in<void>(o.input - first));
+        }
+        for (std::size_t i = 0; i < parts_; ++i) state[i] = a.out<void>(static_cast<int>(i));
+        for (std::size_t i = 0; i < slices_.size(); ++i)
+            slices[i] = const_cast<void*>(a.in<void>(static_cast<int>(i) + 1));
+        for (std::size_t i = 0; i < stacked_.size(); ++i) stacked[i] = a.out<void>(static_cast<int>(parts_ + i));
+
+        const std::int64_t most = *a.in<std::int64_t>(0);
+        auto& count = *a.out<std::int64_t>(static_cast<int>(parts_ + stacked_.size()));
+        for (count = 0; count < most;) {
+            if (a.step) a.step->check();
+            const std::int64_t asked = std::min(most - count, code_.most);
+            const std::int64_t ran = code_.run({operands, state, slices, stacked, asked});
+            count += ran;
+            if (ran < asked) break;
+            advance(slices, slices_, ran);
+            advance(stacked, stacked_, ran);
+        }
+    }
+
+private:
+    static std::int64_t element_of(dtype type) { return static_cast<std::int64_t>(size_of(type)); }
+    static dtype type_of(const scalar_loop& loop, const scalar_loop::source& from) {
+        if (from.member < 0) return loop.inputs[static_cast<std::size_t>(from.index)];
+        const auto& body = *loop.group.members[static_cast<std::size_t>(from.member)].spec->body;
+        return body.type_of(body.results[static_cast<std::size_t>(from.index)]);
+    }
+    void advance(void** at, const std::vector<std::int64_t>& elements, std::int64_t iterations) const {
+        for (std::size_t i = 0; i < elements.size(); ++i)
+            at[i] = static_cast<std::byte*>(at[i]) + (reverse_ ? -iterations : iterations) * elements[i];
+    }
+
+    loop_code code_;
+    std::size_t parts_;
+    std::vector<std::int64_t> slices_, stacked_; // bytes of an element
+    bool reverse_;
+};
+
 RILL_COLD kernel scalar_loop_kernel(const scalar_loop& loop, kernel_request& request) {
+    if (auto code = find_loop_code(loop); code.run) return kernel(compiled_loop_runner(loop, std::move(code), request));
     return kernel(scalar_loop_runner(loop, make_scalar_code(loop), request));
 }
 

@@ -22,17 +22,11 @@
 #include <rill/device/kernel_registry.hpp>
 #include <rill/device/scalar_loop.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
-#include <rill/runtime/control_flow/loops/region_scalars.hpp>
+#include <rill/runtime/control_flow/loops/lower_loop.hpp>
 #include <rill/runtime/control_flow/stacked_outputs.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// A loop-invariant scalar: an input of the node, or a constant.
-struct invariant_scalar {
-    int input = -1;
-    any_array constant;
-};
 
 class scalar_while_kernel final : public static_region_kernel {
 public:
@@ -152,85 +146,14 @@ private:
     allocator& allocator_;
 };
 
-/// A builder of the loop that bound bodies compute.
-class scalar_loop_maker {
-public:
-    scalar_loop_maker(int operands, std::span<const tensor_type> inputs) : operands_(operands), inputs_(inputs) {
-        for (int i = 0; i < operands; ++i) made_.inputs.push_back(inputs[static_cast<std::size_t>(i)].type);
-    }
-
-    /// Adds a body; returns the sources of its results, or nothing if it does more than compute scalars from scalars.
-    std::optional<std::vector<scalar_loop::source>> add(const bound_region& b) {
-        const auto numbers = numbers_of(b.steps().bound());
-        if (!numbers) return {};
-        const int first = static_cast<int>(made_.group.members.size());
-        const auto source_of = [&](const scalar_loop::source& s) {
-            if (s.member >= 0) return scalar_loop::source{first + s.member, s.index};
-            return input(numbers->inputs[static_cast<std::size_t>(s.index)], b.of());
-        };
-        for (auto member : numbers->group.members) {
-            for (auto& from : member.inputs) from = source_of(from);
-            made_.group.members.push_back(std::move(member));
-        }
-        std::vector<scalar_loop::source> results;
-        for (std::size_t r = 0; r < b.types().size(); ++r)
-            results.push_back(source_of(numbers->fetches[static_cast<std::size_t>(b.fetch(r))]));
-        return results;
-    }
-
-    scalar_loop& made() { return made_; }
-    vector<invariant_scalar> invariant() && { return std::move(invariants_); }
-
-private:
-    scalar_loop::source input(const region_scalars::input& from, const body& b) {
-        const auto arguments = static_cast<int>(b.arguments.size());
-        if (from.feed >= 0 && from.feed < arguments) return {-1, from.feed};
-        const int number = from.feed < 0 ? -1 : b.captured[static_cast<std::size_t>(from.feed - arguments)];
-        const auto same = [&](const invariant_scalar& s) {
-            return s.input == number && s.constant.data() == from.invariant.data();
-        };
-        auto at = detail::find_if(invariants_, same);
-        if (at == invariants_.end()) {
-            made_.inputs.push_back(number < 0 ? from.invariant.dtype()
-                                              : inputs_[static_cast<std::size_t>(number)].type);
-            invariants_.push_back({number, from.invariant});
-            at = invariants_.end() - 1;
-        }
-        return {-1, operands_ + static_cast<int>(at - invariants_.begin())};
-    }
-
-    int operands_;
-    std::span<const tensor_type> inputs_;
-    scalar_loop made_;
-    vector<invariant_scalar> invariants_;
-};
-
 RILL_COLD std::shared_ptr<const static_region_kernel>
 bind_scalar_loop(const region_attributes& use, std::span<const bound_region> bodies,
                  std::span<const tensor_type> inputs, std::span<const tensor_type> outputs, allocator& memory) {
-    const bool repeats = use.how == region_attributes::form::repeat;
     const auto make = find_kernel(cpu_device().name, scalar_loop::name, dtype::invalid);
-    if (!make || use.written > 0 || use.effects || (!repeats && use.how != region_attributes::form::scan)) return {};
-    const auto parts = static_cast<std::size_t>(use.state());
-    const auto& results = bodies.back().types();
-    if (!detail::all_of(inputs.first(parts), is_number) || !detail::all_of(results, is_number)) return {};
-
-    scalar_loop_maker maker(use.operands, inputs);
-    auto& loop = maker.made();
-    if (repeats) {
-        const auto condition = maker.add(bodies[0]);
-        if (!condition) return {};
-        loop.conditional = true;
-        loop.condition = condition->front();
-    }
-    const auto given = maker.add(bodies.back());
-    if (!given) return {};
-    loop.slices = use.operands - static_cast<int>(parts);
-    loop.reverse = use.reverse;
-    loop.next.assign(given->begin(), given->begin() + static_cast<std::ptrdiff_t>(parts));
-    loop.stacked.assign(given->begin() + static_cast<std::ptrdiff_t>(parts), given->end());
-    return detail::make_shared<scalar_while_kernel>(use, loop, std::move(maker).invariant(), inputs, outputs, *make,
-                                                    memory);
+    auto lowered = make ? lower_loop(use, bodies, inputs) : std::nullopt;
+    if (!lowered) return {};
+    return detail::make_shared<scalar_while_kernel>(use, lowered->loop, std::move(lowered->invariants), inputs, outputs,
+                                                    *make, memory);
 }
 
 }}} // namespace rill::RILL_ABI::detail

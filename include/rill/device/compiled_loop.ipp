@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/compiled_loop_of.hpp>
+#include <rill/device/compiled_loop.hpp>
 
 #include <span>
 #include <string>
