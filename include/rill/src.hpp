@@ -219,6 +219,7 @@
 #include <rill/runtime/segment/fused_views.ipp>
 #include <rill/runtime/segment/lifetimes.ipp>
 #include <rill/runtime/segment/memory_plan.ipp>
+#include <rill/runtime/segment/swap_plan.ipp>
 #include <rill/runtime/segment/parallel_regions.ipp>
 #include <rill/runtime/segment/segment.ipp>
 #include <rill/runtime/segment/segment_reports.ipp>

@@ -396,3 +396,24 @@ TEST_CASE("hoist_copies: a copy stays behind much work of its own, little work o
     const matrix locked = lock.critical([&] { return matrix(c.x * 3.f); });
     CHECK(!moves(c.placed({locked, a, to_b(v)}))); // variables are read at their turn
 }
+
+TEST_CASE("insert_swaps: a value leaves its device after an item, and later readers read what comes back") {
+    using namespace test_passes_insert_copies;
+    builder b;
+    const int x = b.feed("x", &far), a = b.add("a", plain_op{}, &far, {x, x}), c = b.add("c", plain_op{}, &far, {a, a}),
+              d = b.add("d", plain_op{}, &far, {c, c}), e = b.add("e", plain_op{}, &far, {d, a});
+    b.g.items[static_cast<std::size_t>(d)].after.push_back(c);
+    b.fetch(b.add("f", plain_op{}, &far, {e, a}));
+    b.g.targets.push_back(e);
+    const std::vector<swapped_value> swaps{{{a, 0}, d, e, {{e, 1}, {e + 1, 1}}}};
+    const auto g = insert_swaps(b.g, swaps);
+    check(g, true);
+    CHECK(copies(g) == 2);
+    CHECK(fetched(g) == "f(e(d(c(a(x@far,x@far)@far,a(x@far,x@far)@far)@far,c(a(x@far,x@far)@far,a(x@far,x@far)@far)@far)@far,"
+                        "copy(copy(a(x@far,x@far)@far))@far)@far,copy(copy(a(x@far,x@far)@far))@far)@far");
+    CHECK(g.items[3].is_copy()); // behind c
+    CHECK(g.items[4].after[0] == c);
+    CHECK(g.items[5].is_copy()); // in front of e
+    CHECK(g.targets[0] == 6);
+    CHECK(insert_swaps(b.g, {}).items.size() == b.g.items.size());
+}
