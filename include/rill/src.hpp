@@ -219,11 +219,11 @@
 #include <rill/runtime/segment/fused_views.ipp>
 #include <rill/runtime/segment/lifetimes.ipp>
 #include <rill/runtime/segment/memory_plan.ipp>
-#include <rill/runtime/segment/swap_plan.ipp>
 #include <rill/runtime/segment/parallel_regions.ipp>
 #include <rill/runtime/segment/segment.ipp>
 #include <rill/runtime/segment/segment_reports.ipp>
 #include <rill/runtime/segment/step_order.ipp>
+#include <rill/runtime/segment/swap_plan.ipp>
 #include <rill/runtime/segment/variable_reads.ipp>
 #include <rill/runtime/step_gate.ipp>
 #include <rill/runtime/tensor_list.ipp>

@@ -67,7 +67,8 @@ TEST_CASE("memory_pool: it grows as needed, and a steady state takes nothing fro
     CHECK(from.taken() == 0);
 }
 
-TEST_CASE("memory_pool: the largest block that it can give is one of its own, or what the driver would give for a new region") {
+TEST_CASE("memory_pool: the largest block that it can give is one of its own, or what the driver would give for a new "
+          "region") {
     source from(16 * mega);
     memory_pool pool("gpu:0", from);
     const auto largest = [&] { return pool.largest_block(from.total() - from.taken()); };

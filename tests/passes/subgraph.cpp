@@ -77,14 +77,15 @@ TEST_CASE("subgraph: what an item is called") {
     CHECK(g.role(2) == op_role::ordinary);
 }
 
-TEST_CASE("subgraph: what a loop with swap_memory keeps for its gradient lies in host memory, and its slices are read there") {
+TEST_CASE("subgraph: what a loop with swap_memory keeps for its gradient lies in host memory, and its slices are read "
+          "there") {
     const graph g;
     const graph_scope here(g);
     placeholder<float, 3> x("x");
     const auto kept_on = [&](bool swap) {
-        const auto [k, v] =
-            while_loop([](auto i, auto) { return i < 3; }, [](auto i, auto t) { return std::tuple(i + 1, tensor(tanh(t))); },
-                       std::tuple(0, x), {.swap_memory = swap});
+        const auto [k, v] = while_loop([](auto i, auto) { return i < 3; },
+                                       [](auto i, auto t) { return std::tuple(i + 1, tensor(tanh(t))); },
+                                       std::tuple(0, x), {.swap_memory = swap});
         const auto [dx] = gradients(reduce_sum(v), x);
         subgraph::item forward, backward;
         for (const node* n = dx.node(); !forward.origin; n = n->inputs[0].from) {

@@ -34,7 +34,8 @@ RILL_INLINE const std::string& requested_device(const node& n) { return placed_w
 
 RILL_COLD bool is_swapped(const endpoint& e) {
     const auto* use = e.from->bodies ? e.from->op->regions() : nullptr;
-    const bool is_loop = use && (use->how == region_attributes::form::repeat || use->how == region_attributes::form::scan);
+    const bool is_loop =
+        use && (use->how == region_attributes::form::repeat || use->how == region_attributes::form::scan);
     return is_loop && use->swap_memory && static_cast<std::size_t>(e.port) >= first_variant(*e.from)->outputs.size();
 }
 

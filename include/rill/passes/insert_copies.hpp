@@ -19,7 +19,8 @@ subgraph insert_copies(subgraph g, const device* fetches = nullptr);
 /// A value of a device that lies in host memory between two uses.
 struct swapped_value {
     subgraph::value value;
-    int leaves = 0, returns = 0; // items: before the first, the value is copied to the host; before the second, copied back
+    int leaves = 0,
+        returns = 0; // items: before the first, the value is copied to the host; before the second, copied back
     std::vector<std::pair<int, std::size_t>> readers; // the item and the input of each use after it has come back
 };
 

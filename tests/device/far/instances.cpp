@@ -318,15 +318,15 @@ TEST_CASE("far instances: loops, with state that changes in place, values that a
                                               std::tuple(0, x, tensor_array<float>(4)), {.swap_memory = swap});
         const auto total = reduce_sum(v);
         const auto [dx, dw] = gradients(total, x, w);
-        const auto [carried, kept] = scan(
-            [&](auto state, auto slice) { return std::tuple(state * 0.5f + slice, state * slice); }, constant(1.f), x,
-            {.swap_memory = swap});
+        const auto [carried, kept] =
+            scan([&](auto state, auto slice) { return std::tuple(state * 0.5f + slice, state * slice); }, constant(1.f),
+                 x, {.swap_memory = swap});
         const auto [by_slices] = gradients(carried, x);
         const session s(both);
         s.run(global_variables_initializer());
         std::vector<std::vector<float>> got;
-        for (const any_tensor& each :
-             {any_tensor(v), any_tensor(dx), any_tensor(dw), any_tensor(kept), any_tensor(cells.stack()), any_tensor(by_slices)})
+        for (const any_tensor& each : {any_tensor(v), any_tensor(dx), any_tensor(dw), any_tensor(kept),
+                                       any_tensor(cells.stack()), any_tensor(by_slices)})
             got.push_back(floats(s.run(each, feed(x, three))));
         got.push_back({static_cast<float>(s.run(i, feed(x, three)))});
         got.push_back({s.run(carried, feed(x, three))});
@@ -339,12 +339,13 @@ TEST_CASE("far instances: a loop whose state grows, and one whose body waits") {
     on_all_pairs([&](const std::string& first, const std::string& second) {
         placeholder<float, dyn> x("x");
         const device_scope regions(regions_on(second));
-        const auto [n, grown] = while_loop(
-            [](auto k, auto) { return k < 3; },
-            [&](auto k, auto t) {
-                return std::tuple(k + 1, on(first, [&] { return tensor<float, dyn>(concat<0>(tanh(t), cumsum<0>(t))); }));
-            },
-            std::tuple(0, tensor<float, dyn>(x)), {.swap_memory = swap});
+        const auto [n, grown] =
+            while_loop([](auto k, auto) { return k < 3; },
+                       [&](auto k, auto t) {
+                           return std::tuple(
+                               k + 1, on(first, [&] { return tensor<float, dyn>(concat<0>(tanh(t), cumsum<0>(t))); }));
+                       },
+                       std::tuple(0, tensor<float, dyn>(x)), {.swap_memory = swap});
         const auto [slopes] = gradients(reduce_sum(square(grown)), x);
         const auto [m, picked] = while_loop([](auto k, auto) { return k < 2; },
                                             [&](auto k, auto t) {

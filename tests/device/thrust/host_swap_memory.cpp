@@ -103,11 +103,12 @@ TEST_CASE("swap memory: so has a scan") { fits_only_with_swap(scan_gradients); }
 auto growing_gradients(bool swap) {
     return [=] {
         const tensor<float, dyn> x = identity(constant(xt::xtensor<float, 1>(xt::arange<float>(600.f) * 0.001f)));
-        const auto [i, h] = while_loop([](const auto& i, const auto&) { return i < 7; },
-                                       [](const auto& i, const auto& h) {
-                                           return std::tuple(i + 1, tensor<float, dyn>(concat<0>(tanh(h), cumsum<0>(h))));
-                                       },
-                                       std::tuple(0, x), {.swap_memory = swap});
+        const auto [i, h] =
+            while_loop([](const auto& i, const auto&) { return i < 7; },
+                       [](const auto& i, const auto& h) {
+                           return std::tuple(i + 1, tensor<float, dyn>(concat<0>(tanh(h), cumsum<0>(h))));
+                       },
+                       std::tuple(0, x), {.swap_memory = swap});
         const auto [dx] = gradients(reduce_sum(square(h) * 0.001f), x);
         return tensor<float, dyn>(dx);
     };
@@ -118,6 +119,23 @@ TEST_CASE("swap memory: so has a loop whose state grows") {
     CHECK(wanted.refused == "");
     CHECK(wanted.values.size() == 1200);
     CHECK(same(run_under(64 * mega + 1024, growing_gradients(true)), wanted));
+}
+
+TEST_CASE("swap memory: so has a recurrent network, over sequences of several lengths") {
+    const auto make = [](bool swap) {
+        return [=] {
+            const lstm_cell<4, 16> cell("lstm", {.kernel_initializer = constant_initializer(0.05f)});
+            const tensor x = identity(constant(xt::xtensor<float, 3>(0.1f * xt::ones<float>({8, 300, 4}))));
+            const auto [outputs, state] =
+                dynamic_rnn(cell, x, {.lengths = constant({300, 7, 300, 1, 200, 300, 0, 299}), .swap_memory = swap});
+            const auto loss = reduce_sum(square(outputs));
+            const auto [dx] = gradients(loss, x);
+            return tensor<float, dyn>(concat<0>(reshape<1>(loss), reshape<8 * 300 * 4>(dx)));
+        };
+    };
+    const auto wanted = run_under(64 * mega, make(false));
+    CHECK(wanted.refused == "");
+    CHECK(same(run_under(64 * mega + 1024, make(true)), wanted));
 }
 
 /// Returns the losses of some training steps of a deep network, whose hidden layers have 64 KB each.

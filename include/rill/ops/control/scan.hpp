@@ -255,9 +255,8 @@ RILL_INLINE void detail::check_list_sizes(const char* name, std::span<const std:
 
 RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::string& name,
                                                    const std::vector<endpoint>& initial, std::vector<tensor_type> types,
-                                                   const std::vector<endpoint>& slices,
-                                                   const scan_options& options, const body_function& body,
-                                                   const std::source_location& where) {
+                                                   const std::vector<endpoint>& slices, const scan_options& options,
+                                                   const body_function& body, const std::source_location& where) {
     if (slices.empty()) throw invalid_argument(name + ": there is nothing to go through");
     const graph_scope here(g);
     region_node_scope scope(g, name);

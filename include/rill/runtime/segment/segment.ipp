@@ -26,8 +26,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<const tensor_type> feeds,
-                                                 resource_store& resources, allocator& memory,
-                                                 const body_plans& bodies, bool swaps) {
+                                                 resource_store& resources, allocator& memory, const body_plans& bodies,
+                                                 bool swaps) {
     auto bound = binder::bind(g, feeds, resources, bodies);
     if (bound && swaps)
         bound = fit_memory(*std::move(bound),

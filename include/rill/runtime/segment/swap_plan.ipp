@@ -43,7 +43,8 @@ public:
             add(*best, all);
             for (int k = best->from + 1; k < best->to; ++k) alive_[k] -= best->bytes;
             const int slot = best->slot;
-            erase_if(gaps_, [&](const gap& g) { return g.slot == slot; }); // its other gaps have their turn in another round
+            erase_if(gaps_,
+                     [&](const gap& g) { return g.slot == slot; }); // its other gaps have their turn in another round
         }
         return all;
     }
@@ -75,7 +76,8 @@ private:
                 const auto& s = b_.slots[slot];
                 const int now = static_cast<int>(k), before = std::exchange(last_use[slot], now);
                 const bool counts = s.where == home::arena && s.space == &space_ && s.bytes > 0 && !is_fetched[slot];
-                if (counts && before >= 0 && now > before + 1) gaps_.push_back({slot, before, now, aligned_size(s.bytes)});
+                if (counts && before >= 0 && now > before + 1)
+                    gaps_.push_back({slot, before, now, aligned_size(s.bytes)});
             }
     }
     /// Adds the swaps of a slot: one for each value in it that is read later, since a slot may hold a value and a reshaped one.
@@ -103,8 +105,8 @@ private:
 
     const bound_graph& b_;
     const memory_space& space_;
-    std::vector<int> step_of_;     // per item; -1: none
-    std::vector<int> first_items_; // per step
+    std::vector<int> step_of_;       // per item; -1: none
+    std::vector<int> first_items_;   // per step
     std::vector<std::size_t> alive_; // per step: bytes
     vector<gap> gaps_;
 };
