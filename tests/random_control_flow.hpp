@@ -330,7 +330,7 @@ struct builder {
             const auto [k, state] =
                 while_loop([&](auto i, auto s) { return logical_and(i < p.place, s < 5.); },
                            [&](auto i, auto s) { return std::tuple(i + 1, build(p.parts[1], with(known, {s}))); },
-                           constant(0), build(p.parts[0], known));
+                           std::tuple(constant(0), build(p.parts[0], known)), {.swap_memory = p.place % 2 == 0});
             return state;
         }
         case program::fold_over:
@@ -380,7 +380,7 @@ private:
         if (!unrolled) {
             const auto next = [&](auto s, auto in) { return build(p.parts[1], with(known, {s, in})); };
             if (p.what == program::fold_over) return fold(next, state, over);
-            return weighted(scan(next, state, over));
+            return weighted(scan(next, state, over, {.swap_memory = p.other}));
         }
         scalar_tensor all(constant(0.));
         for (std::size_t k = 0; k < slices.size(); ++k) {

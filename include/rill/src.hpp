@@ -224,6 +224,7 @@
 #include <rill/runtime/segment/segment.ipp>
 #include <rill/runtime/segment/segment_reports.ipp>
 #include <rill/runtime/segment/step_order.ipp>
+#include <rill/runtime/segment/swap_plan.ipp>
 #include <rill/runtime/segment/variable_reads.ipp>
 #include <rill/runtime/step_gate.ipp>
 #include <rill/runtime/tensor_list.ipp>

@@ -67,6 +67,27 @@ TEST_CASE("memory_pool: it grows as needed, and a steady state takes nothing fro
     CHECK(from.taken() == 0);
 }
 
+TEST_CASE("memory_pool: the largest block that it can give is one of its own, or what the driver would give for a new "
+          "region") {
+    source from(16 * mega);
+    memory_pool pool("gpu:0", from);
+    const auto largest = [&] { return pool.largest_block(from.total() - from.taken()); };
+    CHECK(largest() == 16 * mega);
+    void* const a = pool.allocate(100);
+    CHECK(largest() == 15 * mega);
+    void* const b = pool.allocate(9 * mega);
+    CHECK(pool.bytes_held() == 10 * mega);
+    CHECK(largest() == 6 * mega);
+    pool.deallocate(b, 9 * mega);
+    CHECK(largest() == 15 * mega); // the region can be given back
+    void* const c = pool.allocate(mega);
+    CHECK(largest() == 8 * mega); // beside c, in its region
+    CHECK_NOTHROW(pool.deallocate(pool.allocate(largest()), 8 * mega));
+    CHECK_THROWS_AS(pool.allocate(8 * mega + 1), resource_exhausted);
+    pool.deallocate(c, mega);
+    pool.deallocate(a, 100);
+}
+
 TEST_CASE("memory_pool: a fraction is taken at once, or is the limit of growth") {
     source from(64 * mega);
     memory_pool whole("gpu:0", from);

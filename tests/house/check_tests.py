@@ -29,6 +29,8 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
+                        "device/thrust/host_prefetch": "datasets that deliver to a virtual device",
+                        "device/thrust/host_swap_memory": "steps that do not fit into the memory of a virtual device",
                         "device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
                         "device/cpu/jit/random_loops": "random loops over numbers of all types, for all headers of the JIT",
                         "distributed/hostile_bytes": "bytes from strangers, for all headers that read any",

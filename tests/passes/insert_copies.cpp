@@ -339,9 +339,8 @@ struct chains {
 TEST_CASE("hoist_copies: a device waits for no work of another one that it does not need") {
     using namespace test_passes_insert_copies;
     const chains c;
-    const auto w = chains::on("/far:0", [] {
-        return variable<float, 300, 300>("w", xt::xtensor<float, 2>(xt::ones<float>({300, 300})));
-    });
+    const auto w = chains::on(
+        "/far:0", [] { return variable<float, 300, 300>("w", xt::xtensor<float, 2>(xt::ones<float>({300, 300}))); });
     const matrix a = chains::chain("/far:0", matrix(c.x * 1.f), 12, "a");
     const matrix between = chains::on("/far:0", [&] { return matrix(c.x * 2.f, "between"); });
     const matrix b =
@@ -381,9 +380,8 @@ TEST_CASE("hoist_copies: a copy stays behind much work of its own, little work o
     const matrix a = chains::chain("/far:0", matrix(c.x * 1.f), 12, "a");
     CHECK(!moves(c.placed({a, to_b(a)}))); // which it needs
     CHECK(!moves(c.placed({a, to_b(chains::chain("/far:0", twice(c.x), 5, "long"))})));
-    const auto v = chains::on("/far:0", [] {
-        return variable<float, 300, 300>("v", xt::xtensor<float, 2>(xt::ones<float>({300, 300})));
-    });
+    const auto v = chains::on(
+        "/far:0", [] { return variable<float, 300, 300>("v", xt::xtensor<float, 2>(xt::ones<float>({300, 300}))); });
     CHECK(moves(c.placed({a, to_b(v)})));
     const matrix written = chains::on("/far:0", [&] { return matrix(v.assign(twice(c.x))); });
     CHECK(!moves(c.placed({a, to_b(written)})));
@@ -395,4 +393,26 @@ TEST_CASE("hoist_copies: a copy stays behind much work of its own, little work o
     const mutex lock("lock");
     const matrix locked = lock.critical([&] { return matrix(c.x * 3.f); });
     CHECK(!moves(c.placed({locked, a, to_b(v)}))); // variables are read at their turn
+}
+
+TEST_CASE("insert_swaps: a value leaves its device after an item, and later readers read what comes back") {
+    using namespace test_passes_insert_copies;
+    builder b;
+    const int x = b.feed("x", &far), a = b.add("a", plain_op{}, &far, {x, x}), c = b.add("c", plain_op{}, &far, {a, a}),
+              d = b.add("d", plain_op{}, &far, {c, c}), e = b.add("e", plain_op{}, &far, {d, a});
+    b.g.items[static_cast<std::size_t>(d)].after.push_back(c);
+    b.fetch(b.add("f", plain_op{}, &far, {e, a}));
+    b.g.targets.push_back(e);
+    const std::vector<swapped_value> swaps{{{a, 0}, d, e, {{e, 1}, {e + 1, 1}}}};
+    const auto g = insert_swaps(b.g, swaps);
+    check(g, true);
+    CHECK(copies(g) == 2);
+    CHECK(fetched(g) ==
+          "f(e(d(c(a(x@far,x@far)@far,a(x@far,x@far)@far)@far,c(a(x@far,x@far)@far,a(x@far,x@far)@far)@far)@far,"
+          "copy(copy(a(x@far,x@far)@far))@far)@far,copy(copy(a(x@far,x@far)@far))@far)@far");
+    CHECK(g.items[3].is_copy()); // behind c
+    CHECK(g.items[4].after[0] == c);
+    CHECK(g.items[5].is_copy()); // in front of e
+    CHECK(g.targets[0] == 6);
+    CHECK(insert_swaps(b.g, {}).items.size() == b.g.items.size());
 }

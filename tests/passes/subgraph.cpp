@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/passes/subgraph.hpp>
 
+#include <cstddef>
+#include <tuple>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/while_loop.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/gradients.hpp>
+#include <rill/ops/math/less.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/tanh.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -64,4 +75,41 @@ TEST_CASE("subgraph: what an item is called") {
     CHECK(g.items[2].is_copy());
     CHECK_FALSE(g.items[1].is_copy());
     CHECK(g.role(2) == op_role::ordinary);
+}
+
+TEST_CASE("subgraph: what a loop with swap_memory keeps for its gradient lies in host memory, and its slices are read "
+          "there") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 3> x("x");
+    const auto kept_on = [&](bool swap) {
+        const auto [k, v] = while_loop([](auto i, auto) { return i < 3; },
+                                       [](auto i, auto t) { return std::tuple(i + 1, tensor(tanh(t))); },
+                                       std::tuple(0, x), {.swap_memory = swap});
+        const auto [dx] = gradients(reduce_sum(v), x);
+        subgraph::item forward, backward;
+        for (const node* n = dx.node(); !forward.origin; n = n->inputs[0].from) {
+            if (!n->bodies) continue;
+            backward.origin = n;
+            for (const auto& e : n->inputs)
+                if (e.from->bodies) forward.origin = e.from;
+        }
+        static const memory_space memory{"kept"};
+        static const device_type type{"test_passes_subgraph"};
+        static const device there{&type, 0, &memory};
+        for (auto* it : {&forward, &backward}) {
+            it->op = it->origin->op;
+            it->device = &there;
+        }
+        const auto kept = static_cast<int>(first_variant(*forward.origin)->outputs.size());
+        REQUIRE(forward.origin->outputs.size() > static_cast<std::size_t>(kept));
+        CHECK(forward.output_memory(0) == &memory);
+        const auto last = static_cast<std::size_t>(backward.op->regions()->operands) - 1;
+        CHECK(backward.input_memory(0) == &memory);
+        CHECK((backward.input_memory(last) == nullptr) == (forward.output_memory(kept) == nullptr));
+        CHECK(is_swapped({forward.origin, kept}) == swap);
+        return forward.output_memory(kept) != nullptr;
+    };
+    CHECK(kept_on(false));
+    CHECK_FALSE(kept_on(true));
 }

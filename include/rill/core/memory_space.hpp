@@ -29,6 +29,8 @@ struct memory_space {
     std::size_t bytes = 0; // total size; 0: unknown
     /// Returns the bytes that can still be allocated. If null, placers assume that all `bytes` are free.
     std::size_t (*free_bytes)(const memory_space& space) = nullptr;
+    /// Returns the bytes of the largest block that can be allocated. If null, that is as much as is free.
+    std::size_t (*largest_block)(const memory_space& space) = nullptr;
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,14 +27,18 @@ template <class... T> class dataset_iterator {
 public:
     using components = detail::components<detail::component<T>...>;
 
-    dataset_iterator(any_tensor handle, std::vector<tensor_type> types)
-        : handle_(std::move(handle)), types_(std::move(types)) {}
+    /// `device`: where elements are delivered; empty: in host memory.
+    dataset_iterator(any_tensor handle, std::vector<tensor_type> types, std::string device = {})
+        : handle_(std::move(handle)), types_(std::move(types)), device_(std::move(device)) {}
 
     /// Adds a node that takes the next element: a tensor, or a tuple of several. At the end of the input, running it throws out_of_range.
     typename detail::one_or_tuple<detail::component<T>...>::type
     get_next(const std::source_location& where = std::source_location::current()) const {
         iterator_get_next_op op;
         op.components = types_;
+        op.to_device = !device_.empty();
+        std::optional<device_scope> there;
+        if (op.to_device) there.emplace(device_, where);
         return detail::tensors_of_outputs(components(), apply_node(op, where, handle_).node());
     }
     /// Adds an operation that starts an iteration over a dataset of the same types.
@@ -52,6 +57,8 @@ public:
     template <graph_operand H> static dataset_iterator from_handle(const H& handle) {
         return {sealed(handle), detail::component_types(components())};
     }
+    /// Returns the same iterator; get_next gives elements in the memory of a device: "/gpu:0".
+    dataset_iterator on_device(std::string device) const { return {handle_, types_, std::move(device)}; }
     /// Returns the name of the iterator's node.
     const std::string& name() const { return handle_.node()->name; }
 
@@ -62,6 +69,7 @@ private:
 
     any_tensor handle_;
     std::vector<tensor_type> types_;
+    std::string device_;
 };
 
 namespace detail {

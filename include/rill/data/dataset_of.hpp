@@ -28,6 +28,29 @@ struct map_options {
     int parallel = 1; // concurrent calls, from several threads; the order stays
 };
 
+/// A dataset whose elements are copied to the memory of a device ahead of the steps that read them. It is the end of a pipeline.
+template <class... T> class prefetched_dataset {
+public:
+    prefetched_dataset(dataset_of<T...> data, std::string device)
+        : data_(std::move(data)), device_(std::move(device)) {}
+
+    dataset_iterator<T...>
+    make_one_shot_iterator(const iterator_options& o = {},
+                           const std::source_location& where = std::source_location::current()) const {
+        return data_.make_one_shot_iterator(o, where).on_device(device_);
+    }
+    initializable_iterator<T...>
+    make_initializable_iterator(const iterator_options& o = {},
+                                const std::source_location& where = std::source_location::current()) const {
+        const auto it = data_.make_initializable_iterator(o, where);
+        return {it.on_device(device_), it.initializer()};
+    }
+
+private:
+    dataset_of<T...> data_;
+    std::string device_;
+};
+
 /// A dataset: the description of an input pipeline. Components T are tensors, or element types for rank 0. Copies are cheap, and calls
 /// return new datasets. Reading starts with an iterator of a graph, or with a range-based for:
 ///
@@ -112,6 +135,11 @@ public:
     dataset_of memory_limit(std::size_t bytes) const { return with(detail::memory_limit_source(source_, bytes)); }
     /// Reads up to `buffer` elements ahead, in the background.
     dataset_of prefetch(index_t buffer) const { return with(detail::prefetch_source(source_, buffer)); }
+    /// Reads up to `buffer` elements ahead and copies them to the memory of a device, "/gpu:0", in the background. A step then finds its
+    /// element there. The last transformation of a pipeline.
+    prefetched_dataset<T...> prefetch_to_device(std::string device, index_t buffer = 1) const {
+        return {with(detail::prefetch_source(source_, buffer, true)), std::move(device)};
+    }
     /// Appends the elements of another dataset.
     dataset_of concatenate(const dataset_of& other) const {
         refuse_inputs(other, "concatenate");

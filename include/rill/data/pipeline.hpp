@@ -63,7 +63,8 @@ element_source_ptr batch_source(element_source_ptr from, index_t n, bool drop_re
 element_source_ptr bucket_source(element_source_ptr from, std::function<std::int64_t(const element_arrays&)> length,
                                  std::vector<std::int64_t> boundaries, std::vector<index_t> batch_sizes);
 element_source_ptr cache_source(element_source_ptr from);
-element_source_ptr prefetch_source(element_source_ptr from, index_t buffer);
+/// Pulls elements ahead. `to_device`: also copies them to the memory in which the steps want them (pull_context::space).
+element_source_ptr prefetch_source(element_source_ptr from, index_t buffer, bool to_device = false);
 element_source_ptr zip_source(std::vector<element_source_ptr> all);
 element_source_ptr concatenate_source(element_source_ptr first, element_source_ptr second);
 /// Reads `cycle` sources that f makes of elements in turn, `block` elements each.

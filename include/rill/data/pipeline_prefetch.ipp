@@ -22,6 +22,8 @@ struct prefetch_state : task_state {
     std::unique_ptr<element_iterator> from;
     pull_lock lock; // of `from`; taken before the mutex
     std::size_t limit = 0;
+    bool to_device = false;              // elements are copied to the memory in which the last step wanted one
+    const memory_space* space = nullptr; // that memory; null: the host's
     std::deque<pulled_element> buffer;
     bool is_pulling = false, has_task = false, is_over = false;
 
@@ -35,10 +37,21 @@ struct prefetch_state : task_state {
         if (!s->has_room() || std::exchange(s->has_task, true)) return;
         env.post([s, &env] { fill(*s, env); });
     }
+    /// Pulls an element, and copies it to a device.
+    static pulled_element pull_to(const memory_space* space, prefetch_state& s, const pull_context& context) {
+        auto got = pull(*s.from, context);
+        try {
+            if (s.to_device && !got.problem && !got.is_end) bring_to(space, got.arrays);
+        } catch (...) {
+            got = {.problem = std::current_exception()};
+        }
+        return got;
+    }
     static void fill(prefetch_state& s, environment& env) {
         std::unique_lock lock(s.mutex);
         while (s.has_room()) {
             s.is_pulling = true;
+            const auto* const space = s.space;
             lock.unlock();
             const std::unique_lock pulling(s.lock);
             const held_locks locks{s.lock};
@@ -46,7 +59,7 @@ struct prefetch_state : task_state {
             bool is_wanted = true;
             try {
                 const executor::blocked_thread here; // the pipeline may wait
-                got = pull(*s.from, {env, nullptr, &s.stop, &locks});
+                got = pull_to(space, s, {env, nullptr, &s.stop, &locks});
             } catch (...) {
                 is_wanted = false; // the iterator was stopped
             }
@@ -66,13 +79,18 @@ struct prefetch_state : task_state {
     }
 };
 
+inline std::string described_prefetch(std::size_t limit, bool to_device) {
+    return (to_device ? "prefetch_to_device(" : "prefetch(") + std::to_string(limit) + ")";
+}
+
 class prefetch_iterator final : public element_iterator {
 public:
-    prefetch_iterator(const element_source& from, std::size_t limit, const iterate_request& r)
+    prefetch_iterator(const element_source& from, std::size_t limit, bool to_device, const iterate_request& r)
         : state_(std::make_shared<prefetch_state>(
-              std::make_unique<held_bytes>(r.memory, "prefetch(" + std::to_string(limit) + ")"))) {
+              std::make_unique<held_bytes>(r.memory, described_prefetch(limit, to_device)))) {
         state_->from = from.iterate(r);
         state_->limit = limit;
+        state_->to_device = to_device;
     }
     ~prefetch_iterator() override {
         std::unique_lock lock(state_->mutex);
@@ -88,6 +106,7 @@ public:
         auto& s = *state_;
         std::unique_lock lock(s.mutex);
         if (!s.changed) s.changed = context.environment.make_signal();
+        s.space = context.space;
         while (s.buffer.empty() && !s.is_over) {
             if (s.is_pulling) {
                 s.wait(lock, context);
@@ -101,7 +120,7 @@ public:
             if (context.locks) inner.locks = &locks;
             pulled_element got;
             try {
-                got = pull(*s.from, inner);
+                got = prefetch_state::pull_to(context.space, s, inner);
             } catch (...) {
                 lock.lock();
                 s.finish_pull();
@@ -143,13 +162,12 @@ private:
     const std::shared_ptr<prefetch_state> state_;
 };
 
-RILL_COLD element_source_ptr prefetch_source(element_source_ptr from, index_t buffer) {
-    check_at_least("the buffer of prefetch", buffer, 1);
+RILL_COLD element_source_ptr prefetch_source(element_source_ptr from, index_t buffer, bool to_device) {
+    check_at_least(to_device ? "the buffer of prefetch_to_device" : "the buffer of prefetch", buffer, 1);
+    const auto limit = static_cast<std::size_t>(buffer);
     return make_source(
-        from->components(), from->described() + ".prefetch(" + std::to_string(buffer) + ")", true,
-        [=](const iterate_request& r) {
-            return std::make_unique<prefetch_iterator>(*from, static_cast<std::size_t>(buffer), r);
-        },
+        from->components(), from->described() + "." + described_prefetch(limit, to_device), true,
+        [=](const iterate_request& r) { return std::make_unique<prefetch_iterator>(*from, limit, to_device, r); },
         names_of(from), from->seeds());
 }
 

@@ -16,7 +16,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// The memory of devices, and which of them a session sees. The first two fields are limits of the process: the last session that sets one
-/// decides. The lists are the session's. Devices that compute in the host's memory ignore the limits.
+/// decides. The others are the session's. Devices that compute in the host's memory ignore the limits.
 struct gpu_options {
     double memory_fraction = 0; // fraction of the device's memory; 0: as much as needed
     bool allow_growth = false;  // with a fraction: allocate on demand instead of all at once
@@ -25,6 +25,9 @@ struct gpu_options {
     /// For each visible device, the bytes of the virtual devices on it: {{1 << 30, 1 << 30}} makes two of the first one. A device with an
     /// empty list, or behind the end of the list, stays whole. Sessions with equal limits share the memories.
     std::vector<std::vector<std::size_t>> virtual_devices = {};
+    /// Lets steps that would not fit into the memory of a device copy values to host memory and back, while they do not need them. Results
+    /// are the same; copies take time.
+    bool swap_memory = false;
 
     /// Returns true if the session chooses its devices.
     bool choose_devices() const { return !visible_devices.empty() || !virtual_devices.empty(); }

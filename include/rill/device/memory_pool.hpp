@@ -48,6 +48,8 @@ public:
     std::size_t bytes_in_use() const;
     /// Returns the bytes of all regions that the pool holds.
     std::size_t bytes_held() const;
+    /// Returns the bytes of the largest block that can be allocated, if the source has `left` bytes beside those of the pool.
+    std::size_t largest_block(std::size_t left) const;
     std::size_t peak_bytes() const;
     /// Returns the bytes that can still be allocated, if the source has `left` bytes beside those of the pool.
     std::size_t free_bytes(std::size_t left) const;

@@ -162,6 +162,18 @@ RILL_COLD std::size_t memory_pool::free_bytes(std::size_t left) const {
     return all > in_use_ ? all - in_use_ : 0;
 }
 
+RILL_COLD std::size_t memory_pool::largest_block(std::size_t left) const {
+    const std::lock_guard lock(mutex_);
+    std::size_t largest = 0, unused = 0; // unused: the bytes of regions that can be given back
+    for (const auto& [at, bytes] : free_) {
+        largest = std::max(largest, bytes);
+        const auto region = regions_.find(at);
+        if (region != regions_.end() && region->second == bytes) unused += bytes;
+    }
+    const std::size_t used = held_ - unused, all = std::min(left + held_, most());
+    return std::max(largest, all > used ? (all - used) / alignment * alignment : 0);
+}
+
 RILL_COLD std::size_t memory_pool::peak_bytes() const {
     const std::lock_guard lock(mutex_);
     return peak_;

@@ -35,6 +35,9 @@ inline const node* first_variant(const node& n) {
     return n.bodies && n.bodies->first_variant ? n.bodies->first_variant : &n;
 }
 
+/// Returns true if `e` is a value that a loop with swap_memory keeps for its gradient. It then lies in host memory.
+bool is_swapped(const endpoint& e);
+
 inline endpoint gradient_request::input(int i) const { return at.inputs[i]; }
 inline endpoint gradient_request::output(int i) const { return {&at, i}; }
 

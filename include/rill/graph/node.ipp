@@ -32,6 +32,13 @@ RILL_INLINE const node& placed_with(const node& n) {
 
 RILL_INLINE const std::string& requested_device(const node& n) { return placed_with(n).device; }
 
+RILL_COLD bool is_swapped(const endpoint& e) {
+    const auto* use = e.from->bodies ? e.from->op->regions() : nullptr;
+    const bool is_loop =
+        use && (use->how == region_attributes::form::repeat || use->how == region_attributes::form::scan);
+    return is_loop && use->swap_memory && static_cast<std::size_t>(e.port) >= first_variant(*e.from)->outputs.size();
+}
+
 RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
 
 RILL_INLINE std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }

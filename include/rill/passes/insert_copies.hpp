@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <rill/passes/cost_model.hpp>
 #include <rill/passes/subgraph.hpp>
@@ -11,6 +15,18 @@ namespace rill { inline namespace RILL_ABI {
 /// Inserts a copy wherever a value is needed in another memory: that of its reader's device, or the host's (subgraph::item::input_device).
 /// Leaves fetches in the memory of `fetches`; null is the host's. The subgraph must be placed and sorted, and remains so.
 subgraph insert_copies(subgraph g, const device* fetches = nullptr);
+
+/// A value of a device that lies in host memory between two uses.
+struct swapped_value {
+    subgraph::value value;
+    int leaves = 0,
+        returns = 0; // items: before the first, the value is copied to the host; before the second, copied back
+    std::vector<std::pair<int, std::size_t>> readers; // the item and the input of each use after it has come back
+};
+
+/// Inserts the copies of values to host memory and back; the readers read what has come back. The subgraph must be sorted, and remains
+/// so. A value must be computed before the item that it leaves before.
+subgraph insert_swaps(subgraph g, std::span<const swapped_value> swaps);
 
 /// Moves copies between the memories of two devices to the front, with the work on devices that leads to them. A device does its work in
 /// order: behind work that it does not need, a copy would keep the other device waiting. A copy moves if it overtakes at least four times

@@ -90,7 +90,7 @@ private:
         const auto old = static_cast<std::size_t>(v.item);
         const subgraph::value here{now_[old], v.port};
         const auto* space = space_of(to);
-        if (items_[here.item].memory() == space) return here;
+        if (items_[here.item].output_memory(here.port) == space) return here;
         const bool varies = v.port == 0 && variable_[old] >= 0;
         const subgraph::value source = varies ? subgraph::value{now_[variable_[old]], 0} : here;
         const auto [known, fresh] = copies_.try_emplace(std::tuple(source.item, source.port, space));
@@ -116,7 +116,7 @@ private:
 
 /// Returns true if the item copies a value from the memory of one device to that of another one.
 inline bool joins_devices(const subgraph& g, const subgraph::item& it) {
-    const auto* from = it.is_copy() ? g.items[it.inputs[0].item].memory() : nullptr;
+    const auto* from = it.is_copy() ? g.items[it.inputs[0].item].output_memory(it.inputs[0].port) : nullptr;
     return from && it.memory() && from != it.memory();
 }
 
@@ -218,6 +218,48 @@ RILL_COLD subgraph insert_copies(subgraph g, const device* fetches) {
         detail::none_of(g.items, [](const subgraph::item& it) { return it.device && it.device->space; });
     if (one_memory && !(fetches && fetches->space)) return g;
     return detail::copy_inserter(std::move(g), fetches).run();
+}
+
+RILL_COLD subgraph insert_swaps(subgraph g, std::span<const swapped_value> swaps) {
+    const std::size_t count = g.items.size();
+    std::vector<std::vector<std::size_t>> leaving(count), returning(count);
+    std::map<std::pair<int, std::size_t>, std::size_t> swap_of; // per reader
+    for (std::size_t s = 0; s < swaps.size(); ++s) {
+        leaving[static_cast<std::size_t>(swaps[s].leaves)].push_back(s);
+        returning[static_cast<std::size_t>(swaps[s].returns)].push_back(s);
+        for (const auto& r : swaps[s].readers) swap_of[r] = s;
+    }
+    std::vector<int> now(count), here(swaps.size(), -1); // per swap: the item that holds the value
+    detail::vector<subgraph::item> items;
+    const auto copy = [&](const subgraph::value& from, const device* to) {
+        subgraph::item made;
+        made.device = to;
+        made.inputs = {from};
+        items.push_back(std::move(made));
+        return static_cast<int>(items.size()) - 1;
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        for (const auto s : leaving[i]) here[s] = copy({now[swaps[s].value.item], swaps[s].value.port}, nullptr);
+        for (const auto s : returning[i]) {
+            const auto& value = swaps[s].value;
+            here[s] = copy({here[s], 0}, items[now[value.item]].output_device(value.port));
+        }
+        auto it = std::move(g.items[i]);
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            const auto swapped = swap_of.find({static_cast<int>(i), k});
+            if (swapped != swap_of.end())
+                it.inputs[k] = {here[swapped->second], 0};
+            else
+                it.inputs[k].item = now[it.inputs[k].item];
+        }
+        for (auto& a : it.after) a = now[a];
+        now[i] = static_cast<int>(items.size());
+        items.push_back(std::move(it));
+    }
+    for (auto& f : g.fetches) f.item = now[f.item];
+    for (auto& t : g.targets) t = now[t];
+    g.items = std::move(items);
+    return g;
 }
 
 RILL_COLD subgraph hoist_copies(subgraph g, const cost_model& costs,

@@ -33,6 +33,7 @@ inline bool has_text(const node& n) {
 
 /// Returns true if only host code can run the node.
 inline bool runs_on_host(const node& n) {
+    if (n.op->delivers_to_device() && !has_text(n)) return false; // the node's device says where its outputs lie
     if (n.op->has_dynamic_outputs() || n.op->is_async() || n.op->role() == op_role::resource || has_text(n))
         return true;
     // the dataflow executor passes values through host memory
@@ -53,9 +54,7 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
 }
 
 /// Returns true if a variable determines where the node runs.
-inline bool follows_variable(const node& n) {
-    return !n.op->writes().empty() || !n.op->may_be_uninitialized().empty();
-}
+inline bool follows_variable(const node& n) { return !n.op->writes().empty() || !n.op->may_be_uninitialized().empty(); }
 
 /// Returns true if the node must have a kernel for the device of the node that it is colocated with. A look-up in a variable need not run
 /// beside it, and host code runs on the CPU of the task.

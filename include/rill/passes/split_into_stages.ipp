@@ -240,7 +240,7 @@ private:
         } else if (fresh) {
             subgraph::item fed;
             fed.feed = take(p, value_of(v, p));
-            if (graph_.items[v.item].memory()) fed.device = graph_.items[v.item].device;
+            if (graph_.items[v.item].output_memory(v.port)) fed.device = graph_.items[v.item].device;
             stage.part.feeds.push_back(graph_.items[v.item].feed >= 0 ? graph_.feeds[graph_.items[v.item].feed]
                                                                       : endpoint{graph_.items[v.item].origin, v.port});
             stage.part.items.push_back(std::move(fed));

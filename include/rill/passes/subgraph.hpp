@@ -45,10 +45,18 @@ struct subgraph {
         input_list shape_only_inputs() const { return op ? op->shape_only_inputs(inputs.size()) : input_list{}; }
         /// Returns true if the output is the variable after the item's write.
         bool gives_written(int port) const;
-        /// Returns the memory of the results; null for the host's.
+        /// Returns the memory in which the item computes; null for the host's.
         const memory_space* memory() const;
+        /// Returns the device in whose memory a result lies: the item's. Null: host memory, for constants and for what a loop with
+        /// swap_memory keeps for its gradient.
+        const rill::device* output_device(int port) const;
+        /// Returns the memory of a result; null for the host's.
+        const memory_space* output_memory(int port) const {
+            const auto* there = output_device(port);
+            return there ? there->space : nullptr;
+        }
         /// Returns the device in whose memory the item reads an input. Null: host memory, for values that host code reads, such as
-        /// shapes and branch indices.
+        /// shapes and branch indices, and for slices that a loop with swap_memory has kept.
         const rill::device* input_device(std::size_t input) const;
         /// Returns the memory in which the item reads an input; null for the host's.
         const memory_space* input_memory(std::size_t input) const {

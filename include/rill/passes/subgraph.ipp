@@ -33,9 +33,18 @@ RILL_COLD const memory_space* subgraph::item::memory() const {
     return on_host || !device ? nullptr : device->space;
 }
 
+RILL_COLD const device* subgraph::item::output_device(int port) const {
+    const bool on_host = op && op->role() == op_role::constant;
+    return on_host || (origin && !share && rill::is_swapped({origin, port})) ? nullptr : device;
+}
+
 RILL_COLD const device* subgraph::item::input_device(std::size_t input) const {
     if (!op) return device;
     const auto* use = op->regions();
+    if (use && use->swap_memory && use->how == region_attributes::form::scan && origin && !share &&
+        input >= static_cast<std::size_t>(use->carried) && input < static_cast<std::size_t>(use->operands) &&
+        rill::is_swapped(origin->inputs[input]))
+        return nullptr;
     if (use && use->how == region_attributes::form::choose && input == 0) return nullptr;
     const auto number = static_cast<std::int32_t>(input);
     return detail::contains(op->host_inputs(), number) || detail::contains(op->shape_inputs(), number) ? nullptr

@@ -63,6 +63,7 @@ struct pull_context {
     const step_context* step = nullptr;           // the step that waits, if it is on this thread
     const std::atomic<bool>* abandoned = nullptr; // set once the element is no longer wanted
     const held_locks* locks = nullptr;            // null: no other thread saves the state meanwhile
+    const memory_space* space = nullptr;          // where the element is wanted; null: host memory
 
     void throw_if_over() const;
     /// Returns true if `throw_if_over` would throw.
@@ -154,6 +155,9 @@ struct pulled_element {
 
 /// Pulls an element. Throws only if the context is over; other errors are part of the result.
 pulled_element pull(element_iterator& from, const pull_context& context);
+
+/// Copies the arrays of an element that lie elsewhere to a memory; null is the host's. Text stays in host memory.
+void bring_to(const memory_space* space, element_arrays& element);
 
 void save_pulled(iterator_archive& to, const pulled_element& p);
 pulled_element restore_pulled(iterator_archive& from);
@@ -266,6 +270,11 @@ RILL_INLINE pulled_element pull(element_iterator& from, const pull_context& cont
         got.problem = std::current_exception();
     }
     return got;
+}
+
+RILL_INLINE void bring_to(const memory_space* space, element_arrays& element) {
+    for (auto& a : element)
+        if (a.space() != space && a.dtype() != dtype::string) a = copied_to(a, space);
 }
 
 RILL_COLD void save_pulled(iterator_archive& to, const pulled_element& p) {

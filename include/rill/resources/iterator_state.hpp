@@ -31,9 +31,9 @@ public:
     /// Begins an iteration. The first one continues from a restored state if there is one. Throws invalid_argument if the components or the
     /// restored state do not fit, and then changes nothing.
     void initialize(element_source_ptr source, std::vector<any_array> inputs);
-    /// Returns the next element in `out`, or completes `wait` later. Throws out_of_range at the end, failed_precondition before
-    /// `initialize`.
-    void get_next(async_context& wait, const step_context* step, any_array* out);
+    /// Returns the next element in `out`, in a memory (null: the host's), or completes `wait` later. Throws out_of_range at the end,
+    /// failed_precondition before `initialize`.
+    void get_next(async_context& wait, const step_context* step, any_array* out, const memory_space* space = nullptr);
     /// Returns the pipeline's text and the state of its iterators. An element that is being pulled counts as not delivered yet. Throws
     /// deadline_exceeded if the pipeline stays in one call for 30 s, such as a file read.
     RILL_INLINE std::vector<named_array> saved_parts() const override;
@@ -44,6 +44,7 @@ public:
 private:
     struct waiter {
         completion tell;
+        const memory_space* space; // where it wants the element
     };
     using waiter_ptr = std::shared_ptr<waiter>;
     /// An iteration; a new one replaces it as a whole.
@@ -162,7 +163,8 @@ RILL_COLD std::exception_ptr iterator_state::end_of_input() const {
     return std::make_exception_ptr(out_of_range(named() + ": end of the input"));
 }
 
-RILL_INLINE void iterator_state::get_next(async_context& wait, const step_context* step, any_array* out) {
+RILL_INLINE void iterator_state::get_next(async_context& wait, const step_context* step, any_array* out,
+                                          const memory_space* space) {
     environment& env = step ? step->env() : environment::real();
     std::shared_ptr<iteration> of; // destroyed after the lock is released
     std::unique_lock lock(mutex_);
@@ -178,7 +180,7 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
         lock.unlock();
         std::unique_lock pulling(of->lock);
         try {
-            got = pull(*of->iterator, {env, step, nullptr, &of->locks});
+            got = pull(*of->iterator, {env, step, nullptr, &of->locks, space});
         } catch (...) {
             lock.lock();
             is_pulling_ = false;
@@ -190,6 +192,7 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
         if (!waiting_.empty()) start_task(env);
     } else {
         const auto mine = std::make_shared<waiter>();
+        mine->space = space;
         mine->tell =
             wait.defer([self = std::weak_ptr(std::static_pointer_cast<iterator_state>(shared_from_this())), mine] {
                 const auto state = self.lock();
@@ -204,6 +207,7 @@ RILL_INLINE void iterator_state::get_next(async_context& wait, const step_contex
     element_arrays element;
     if (!got.give(element)) std::rethrow_exception(end_of_input());
     element = checked(std::move(element));
+    bring_to(space, element);
     std::move(element.begin(), element.end(), out);
 }
 
@@ -233,11 +237,12 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
             got = std::move(kept_.front());
             kept_.pop_front();
         } else {
+            const auto* const space = waiting_.front()->space;
             lock.unlock();
             pulling.lock();
             try {
                 const executor::blocked_thread here; // the pipeline may wait
-                got = pull(*of->iterator, {env, nullptr, &of->abandoned, &of->locks});
+                got = pull(*of->iterator, {env, nullptr, &of->abandoned, &of->locks, space});
                 if (!got.problem && !got.is_end) got.arrays = checked(std::move(got.arrays));
             } catch (const cancelled&) {
                 has_element = false; // no step wanted it
@@ -263,6 +268,11 @@ RILL_INLINE void iterator_state::serve_waiters(environment& env) {
         lock.unlock();
         if (pulling) pulling.unlock();
         of = nullptr;
+        try {
+            bring_to(w->space, got.arrays);
+        } catch (...) {
+            got = {.problem = std::current_exception()};
+        }
         w->tell(got.is_end ? end_of_input() : got.problem, std::move(got.arrays));
         lock.lock();
     }
@@ -309,7 +319,9 @@ RILL_COLD void iterator_state::check_parts(std::span<const named_array> parts) c
         const std::lock_guard lock(mutex_);
         of = iteration_;
     }
-    if (of) restore_into(*make_iteration(of->source, of->inputs), parts); // else `initialize` compares them with its dataset
+    if (of)
+        restore_into(*make_iteration(of->source, of->inputs),
+                     parts); // else `initialize` compares them with its dataset
 }
 
 RILL_COLD void iterator_state::restore_parts(std::span<const named_array> parts) {

@@ -47,7 +47,8 @@ private:
 
 struct rnn_options {
     sequence_lengths lengths = {};
-    bool time_major = false; // sequences and outputs are [time, batch, ..] instead of [batch, time, ..]
+    bool time_major = false;  // sequences and outputs are [time, batch, ..] instead of [batch, time, ..]
+    bool swap_memory = false; // keeps what the gradient needs in host memory, as while_options::swap_memory does
 };
 
 /// True if X holds sequences for a cell: [batch, time, inputs], or time before batch.
@@ -79,8 +80,10 @@ auto masked_step(const C& cell, const X& x, const M& present, const S& state, co
 
 /// Runs a cell over sequences [time, batch, inputs], in either direction. Returns the stacked outputs and the last state.
 template <class C, class X, class S>
-auto scan_cell(const C& cell, const X& x, const S& initial, const sequence_lengths& lengths, bool reverse,
+auto scan_cell(const C& cell, const X& x, const S& initial, const rnn_options& options, bool reverse,
                const std::source_location& where) {
+    const auto& lengths = options.lengths;
+    const scan_options along{reverse, options.swap_memory};
     const auto result = [](const auto& scanned) { return std::tuple(std::get<1>(scanned), std::get<0>(scanned)); };
     const auto plain = [&] {
         return result(scan(
@@ -88,7 +91,7 @@ auto scan_cell(const C& cell, const X& x, const S& initial, const sequence_lengt
                 const auto [output, next] = cell(step, state, where);
                 return std::tuple(next, output);
             },
-            initial, x, {reverse}, where));
+            initial, x, along, where));
     };
     using outputs = decltype(plain());
     if (!lengths) return plain();
@@ -99,7 +102,7 @@ auto scan_cell(const C& cell, const X& x, const S& initial, const sequence_lengt
             const auto& [input, is_active] = step;
             return masked_step(cell, input, is_active, state, where);
         },
-        initial, std::tuple(x, expand_dims<2>(present, where)), {reverse}, where)));
+        initial, std::tuple(x, expand_dims<2>(present, where)), along, where)));
 }
 
 /// Returns sequences in either layout as [time, batch, inputs].
@@ -137,8 +140,8 @@ template <class C, graph_operand X, class S>
     requires(!std::is_same_v<S, rnn_options>)
 auto dynamic_rnn(const C& cell, const X& x, const S& initial, const rnn_options& options = {},
                  const std::source_location& where = std::source_location::current()) {
-    const auto [outputs, state] = detail::scan_cell(cell, detail::time_first<C>(x, options.time_major, where), initial,
-                                                    options.lengths, false, where);
+    const auto [outputs, state] =
+        detail::scan_cell(cell, detail::time_first<C>(x, options.time_major, where), initial, options, false, where);
     return std::tuple(detail::ordered_as<C, X>(outputs, options.time_major, where), state);
 }
 template <class C, graph_operand X>
@@ -146,7 +149,7 @@ auto dynamic_rnn(const C& cell, const X& x, const rnn_options& options = {},
                  const std::source_location& where = std::source_location::current()) {
     const auto steps = detail::time_first<C>(x, options.time_major, where);
     const auto [outputs, state] =
-        detail::scan_cell(cell, steps, detail::zeros_beside(cell, steps, where), options.lengths, false, where);
+        detail::scan_cell(cell, steps, detail::zeros_beside(cell, steps, where), options, false, where);
     return std::tuple(detail::ordered_as<C, X>(outputs, options.time_major, where), state);
 }
 
@@ -158,8 +161,7 @@ auto bidirectional_rnn(const F& forward, const B& backward, const X& x, const rn
                        const std::source_location& where = std::source_location::current()) {
     const auto steps = detail::time_first<F>(x, options.time_major, where);
     const auto run = [&](const auto& cell, bool reverse) {
-        return detail::scan_cell(cell, steps, detail::zeros_beside(cell, steps, where), options.lengths, reverse,
-                                 where);
+        return detail::scan_cell(cell, steps, detail::zeros_beside(cell, steps, where), options, reverse, where);
     };
     const auto [f, f_state] = run(forward, false);
     const auto [b, b_state] = run(backward, true);

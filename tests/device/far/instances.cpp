@@ -305,7 +305,8 @@ TEST_CASE("far instances: branches") {
 }
 
 TEST_CASE("far instances: loops, with state that changes in place, values that are kept, and gradients") {
-    on_all_pairs([](const std::string& first, const std::string& second) {
+    const bool swap = GENERATE(false, true); // keeps values for the gradients in host memory
+    on_all_pairs([&](const std::string& first, const std::string& second) {
         placeholder<float, 3> x("x");
         const auto w = on(first, [] { return variable<float, 3>("w", {0.5f, 0.25f, -1.f}); });
         const device_scope regions(regions_on(second));
@@ -314,16 +315,18 @@ TEST_CASE("far instances: loops, with state that changes in place, values that a
                                                   const auto next = on(first, [&] { return tensor(tanh(t * w) + x); });
                                                   return std::tuple(k + 1, next, all.write(k, reduce_sum(next)));
                                               },
-                                              0, x, tensor_array<float>(4));
+                                              std::tuple(0, x, tensor_array<float>(4)), {.swap_memory = swap});
         const auto total = reduce_sum(v);
         const auto [dx, dw] = gradients(total, x, w);
-        const auto [carried, kept] = scan(
-            [&](auto state, auto slice) { return std::tuple(state * 0.5f + slice, state * slice); }, constant(1.f), x);
+        const auto [carried, kept] =
+            scan([&](auto state, auto slice) { return std::tuple(state * 0.5f + slice, state * slice); }, constant(1.f),
+                 x, {.swap_memory = swap});
+        const auto [by_slices] = gradients(carried, x);
         const session s(both);
         s.run(global_variables_initializer());
         std::vector<std::vector<float>> got;
-        for (const any_tensor& each :
-             {any_tensor(v), any_tensor(dx), any_tensor(dw), any_tensor(kept), any_tensor(cells.stack())})
+        for (const any_tensor& each : {any_tensor(v), any_tensor(dx), any_tensor(dw), any_tensor(kept),
+                                       any_tensor(cells.stack()), any_tensor(by_slices)})
             got.push_back(floats(s.run(each, feed(x, three))));
         got.push_back({static_cast<float>(s.run(i, feed(x, three)))});
         got.push_back({s.run(carried, feed(x, three))});
@@ -332,13 +335,18 @@ TEST_CASE("far instances: loops, with state that changes in place, values that a
 }
 
 TEST_CASE("far instances: a loop whose state grows, and one whose body waits") {
-    on_all_pairs([](const std::string& first, const std::string& second) {
+    const bool swap = GENERATE(false, true);
+    on_all_pairs([&](const std::string& first, const std::string& second) {
         placeholder<float, dyn> x("x");
         const device_scope regions(regions_on(second));
-        const auto [n, grown] = while_loop(
-            [](auto k, auto) { return k < 3; },
-            [&](auto k, auto t) { return std::tuple(k + 1, on(first, [&] { return tensor(concat<0>(t, x)); })); }, 0,
-            x);
+        const auto [n, grown] =
+            while_loop([](auto k, auto) { return k < 3; },
+                       [&](auto k, auto t) {
+                           return std::tuple(
+                               k + 1, on(first, [&] { return tensor<float, dyn>(concat<0>(tanh(t), cumsum<0>(t))); }));
+                       },
+                       std::tuple(0, tensor<float, dyn>(x)), {.swap_memory = swap});
+        const auto [slopes] = gradients(reduce_sum(square(grown)), x);
         const auto [m, picked] = while_loop([](auto k, auto) { return k < 2; },
                                             [&](auto k, auto t) {
                                                 const auto rest = on(first, [&] { return boolean_mask(t, t > -1.5f); });
@@ -347,7 +355,7 @@ TEST_CASE("far instances: a loop whose state grows, and one whose body waits") {
                                             0, x);
         const session s(both);
         std::vector<std::vector<float>> got;
-        for (const any_tensor& each : {any_tensor(grown), any_tensor(picked)})
+        for (const any_tensor& each : {any_tensor(grown), any_tensor(picked), any_tensor(slopes)})
             got.push_back(floats(s.run(each, feed(x, three))));
         return got;
     });

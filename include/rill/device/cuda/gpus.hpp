@@ -169,6 +169,7 @@ public:
             of(s).card_.copy(from, to, n, cudaMemcpyDeviceToDevice);
         };
         free_bytes = [](const memory_space& s) { return of(s).pool_.free_bytes(of(s).card_.free_bytes()); };
+        largest_block = [](const memory_space& s) { return of(s).pool_.largest_block(of(s).card_.free_bytes()); };
         memory_space::wait = [](const memory_space& s, std::uint64_t) { of(s).card_.wait(); };
     }
     gpu_instance(const gpu_instance&) = delete;

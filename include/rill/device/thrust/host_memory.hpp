@@ -40,6 +40,10 @@ public:
             const auto& own = static_cast<const virtual_host_memory&>(s);
             return own.pool_.free_bytes(own.limit_ - own.pool_.bytes_held());
         };
+        largest_block = [](const memory_space& s) {
+            const auto& own = static_cast<const virtual_host_memory&>(s);
+            return own.pool_.largest_block(own.limit_ - own.pool_.bytes_held());
+        };
     }
     virtual_host_memory(const virtual_host_memory&) = delete;
 

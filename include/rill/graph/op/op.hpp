@@ -43,6 +43,8 @@ public:
     }
     /// Returns the inputs that the host reads (sizes, axes, handles). They arrive in host memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
+    /// Returns true for host code that gives its outputs in the memory of the node's device.
+    bool delivers_to_device() const { return row_.delivers_to_device && row_.delivers_to_device(self_); }
     /// Returns the inputs whose values the shape rule reads, such as a shape or a limit. If only a run computes one of them, the node
     /// is dynamic.
     input_list shape_inputs() const { return row_.shape_inputs ? row_.shape_inputs(self_) : input_list{}; }

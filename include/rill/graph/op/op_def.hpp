@@ -154,6 +154,7 @@ struct op_def {
     input_list (*writes)(const void* self) = nullptr;
     input_list (*may_be_uninitialized)(const void* self) = nullptr;
     input_list (*host_inputs)(const void* self) = nullptr;
+    bool (*delivers_to_device)(const void* self) = nullptr;
     input_list (*shape_inputs)(const void* self) = nullptr;
     input_list (*shape_only_inputs)(const void* self, int count) = nullptr;
     op_cost (*cost)(const void* self, std::span<const tensor_type> inputs,

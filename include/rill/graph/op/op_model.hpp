@@ -94,6 +94,8 @@ template <class Op> constexpr op_def row_of() {
         r.may_be_uninitialized = [](const void* self) -> input_list { return as<Op>(self).may_be_uninitialized(); };
     if constexpr (requires(const Op& o) { o.host_inputs(); })
         r.host_inputs = [](const void* self) -> input_list { return as<Op>(self).host_inputs(); };
+    if constexpr (requires(const Op& o) { o.delivers_to_device(); })
+        r.delivers_to_device = [](const void* self) -> bool { return as<Op>(self).delivers_to_device(); };
     if constexpr (requires(const Op& o) { o.shape_inputs(); })
         r.shape_inputs = [](const void* self) -> input_list { return as<Op>(self).shape_inputs(); };
     if constexpr (requires(const Op& o) { o.shape_only_inputs(0); })

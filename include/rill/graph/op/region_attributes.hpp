@@ -27,6 +27,8 @@ struct region_attributes {
     std::int64_t most = -1; // maximum iterations of a loop; -1: no limit
     bool recompute = false; // gradients recompute the values of the bodies instead of storing them
     bool effects = false;   // a body draws random numbers or has side effects
+    /// The values that a loop keeps for its gradient lie in host memory until the gradient reads them.
+    bool swap_memory = false;
 
     /// Returns true if the counts add up to `inputs` and none is negative: a loaded file may hold anything.
     bool counts(std::size_t inputs) const;
@@ -43,6 +45,7 @@ struct region_attributes {
         visit("most", use.most);
         visit("recompute", use.recompute);
         visit("effects", use.effects);
+        visit("swap_memory", use.swap_memory);
     }
 };
 

@@ -20,7 +20,8 @@ struct scan_slices_op {
 };
 
 struct scan_options {
-    bool reverse = false; // from the last slice to the first; results keep the order of the slices
+    bool reverse = false;     // from the last slice to the first; results keep the order of the slices
+    bool swap_memory = false; // keeps what the gradient needs in host memory, as while_options::swap_memory does
 };
 
 namespace detail {
@@ -81,8 +82,9 @@ using given_of = given_state<handle_type<S>,
 /// Adds a node that scans, and returns its outputs: the last state, then the stacked values. The body takes the state, of these types, and
 /// the slices.
 std::vector<endpoint> add_scan(const graph& g, const std::string& name, const std::vector<endpoint>& initial,
-                               std::vector<tensor_type> types, const std::vector<endpoint>& slices, bool reverse,
-                               const body_function& body, const std::source_location& where);
+                               std::vector<tensor_type> types, const std::vector<endpoint>& slices,
+                               const scan_options& options, const body_function& body,
+                               const std::source_location& where);
 
 /// The outputs of a fold or scan: edges of the last state and of the stacked values, and the sizes of their vectors.
 struct folded {
@@ -99,7 +101,7 @@ void check_list_sizes(const char* name, std::span<const std::size_t> state, std:
 /// Adds a scan of f(state, slice), where state and slice are structures. It stacks the outputs that f returns beside the next state.
 /// Without outputs it stacks all states if `all`.
 template <class F, class S, class X>
-folded add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse, bool all,
+folded add_fold(const char* name, const F& f, const S& initial, const X& inputs, const scan_options& options, bool all,
                 const std::source_location& where) {
     register_region_ops<scan_slices_op>();
     using state = handle_type<S>;
@@ -117,7 +119,7 @@ folded add_fold(const char* name, const F& f, const S& initial, const X& inputs,
     auto lists = result.lists;
     add_list_sizes(inputs, lists);
     result.ends = add_scan(
-        g, name, first, state_types<state>(first, lists), endpoints_of(inputs, g), reverse,
+        g, name, first, state_types<state>(first, lists), endpoints_of(inputs, g), options,
         [&](const std::vector<endpoint>& arguments) {
             handle_reader reader(arguments, lists);
             const auto before = reader.read<state>();
@@ -149,7 +151,7 @@ handle_type<S> last_state(const char* name, const F& f, const S& initial, const 
                           const std::source_location& where) {
     static_assert(!given_of<F, S, X>::with_outputs,
                   "fold: the body gives the next state alone; scan takes outputs, too");
-    return add_fold(name, f, initial, inputs, reverse, false, where).read().template read<handle_type<S>>();
+    return add_fold(name, f, initial, inputs, {reverse}, false, where).read().template read<handle_type<S>>();
 }
 
 } // namespace detail
@@ -163,7 +165,7 @@ auto scan(const F& f, const S& initial, const X& inputs, const scan_options& opt
           const std::source_location& where = std::source_location::current()) {
     using given = detail::given_of<F, S, X>;
     using state = detail::handle_type<S>;
-    const auto ends = detail::add_fold("scan", f, initial, inputs, options.reverse, true, where);
+    const auto ends = detail::add_fold("scan", f, initial, inputs, options, true, where);
     auto reader = ends.read();
     auto last = reader.template read<state>();
     if constexpr (given::with_outputs) {
@@ -197,7 +199,7 @@ auto map(const F& f, const X& inputs, const std::source_location& where = std::s
     std::vector<std::size_t> lists, given_lists;
     detail::add_list_sizes(inputs, lists);
     const auto ends = detail::add_scan(
-        g, "map", {}, {}, detail::endpoints_of(inputs, g), false,
+        g, "map", {}, {}, detail::endpoints_of(inputs, g), scan_options{},
         [&](const std::vector<endpoint>& arguments) {
             const auto given = f(detail::handle_reader(arguments, lists).read<slice>());
             detail::add_list_sizes(given, given_lists);
@@ -253,7 +255,7 @@ RILL_INLINE void detail::check_list_sizes(const char* name, std::span<const std:
 
 RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::string& name,
                                                    const std::vector<endpoint>& initial, std::vector<tensor_type> types,
-                                                   const std::vector<endpoint>& slices, bool reverse,
+                                                   const std::vector<endpoint>& slices, const scan_options& options,
                                                    const body_function& body, const std::source_location& where) {
     if (slices.empty()) throw invalid_argument(name + ": there is nothing to go through");
     const graph_scope here(g);
@@ -267,7 +269,8 @@ RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::st
     }
     region_attributes use{region_attributes::form::scan};
     use.carried = static_cast<int>(initial.size());
-    use.reverse = reverse;
+    use.reverse = options.reverse;
+    use.swap_memory = options.swap_memory;
     const node* made = scope.add(*make_op(scan_slices_op{}), use, std::move(operands),
                                  {trace_body(g, "body", types, where, body)}, where);
     std::vector<endpoint> ends;

@@ -23,6 +23,9 @@ struct while_options {
     /// The extents of each part of a std::vector<any_tensor> state, with dyn for extents that may change. If empty, the extents of the
     /// first values apply.
     std::vector<dims> shape_invariants = {};
+    /// Keeps the values that the loop's gradient needs in host memory. Each iteration copies its values there, and the gradient copies
+    /// them back, iteration by iteration. On a device in the host's memory nothing is copied.
+    bool swap_memory = false;
 };
 
 namespace detail {
@@ -166,6 +169,7 @@ RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint
     bodies.push_back(trace_body(g, "body", types, place, body));
     region_attributes use{region_attributes::form::repeat};
     use.most = options.maximum_iterations;
+    use.swap_memory = options.swap_memory;
     endpoint_list operands;
     for (const auto& e : initial) operands.push_back(e);
     const node* made = scope.add(*make_op(while_op{}), use, std::move(operands), bodies, place);

@@ -13,13 +13,18 @@ struct iterator_get_next_op : detail::resource_user {
     static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
     static constexpr auto no_gradient = "gradients end at a dataset";
     std::vector<tensor_type> components;
+    bool to_device = false; // the element comes in the memory of the node's device
 
-    static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
+    static void fields(auto& op, auto& visit) {
+        detail::visit_components(op.components, visit);
+        visit("to_device", op.to_device);
+    }
+    bool delivers_to_device() const { return to_device; }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return components; }
-    template <class D, class T> kernel bind(kernel_request&) const { return bound(); }
+    template <class D, class T> kernel bind(kernel_request& r) const { return bound(r.space); }
 
 private:
-    kernel bound() const;
+    kernel bound(const memory_space* space) const;
 };
 
 }} // namespace rill::RILL_ABI
@@ -27,11 +32,11 @@ private:
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE kernel iterator_get_next_op::bound() const {
-    return kernel([all = components](const kernel_args& a) {
+RILL_INLINE kernel iterator_get_next_op::bound(const memory_space* space) const {
+    return kernel([all = components, space](const kernel_args& a) {
         const auto from = detail::resource_of<detail::iterator_state>(a);
         detail::require_components(from->named(), from->components(), all);
-        from->get_next(*a.wait, a.step, a.sized);
+        from->get_next(*a.wait, a.step, a.sized, space);
     });
 }
 

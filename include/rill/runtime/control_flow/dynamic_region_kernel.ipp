@@ -30,6 +30,8 @@ public:
         : use_(*it.op->regions()), space_(it.memory()), memory_(memory),
           seen_(first_variant(*it.origin)->outputs.size()) {
         for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.whole_at(b)});
+        for (int r = 0; r < static_cast<int>(it.origin->outputs.size()); ++r)
+            output_spaces_.push_back(it.output_memory(r));
     }
 
     RILL_INLINE std::unique_ptr<region_driver> begin(std::span<const any_array> inputs) const override;
@@ -74,11 +76,12 @@ private:
         }
         dims shape{static_cast<index_t>(all.size())};
         for (int i = 0; i < each.shape.rank; ++i) shape.push(each.shape[i] == dyn ? 0 : each.shape[i]);
-        auto made = array_in(space_, {known.type, shape}, memory_);
+        const auto* space = output_spaces_[r];
+        auto made = array_in(space, {known.type, shape}, memory_);
         const auto bytes = static_cast<std::size_t>(each.shape.size()) * size_of(known.type);
         for (std::size_t k = 0; k < all.size(); ++k)
             if (!all[k].empty())
-                copy_between(all[k].space(), all[k].data(), space_,
+                copy_between(all[k].space(), all[k].data(), space,
                              static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
                              known.type, each.shape.size());
         return made;
@@ -88,6 +91,7 @@ private:
     const memory_space* space_; // memory of operands, captures and results; null: the host's
     allocator& memory_;
     vector<planned> bodies_;
+    std::vector<const memory_space*> output_spaces_; // per output: its memory; null: the host's
     std::size_t seen_; // results that more than gradients read; the others may become tensor lists
 };
 
@@ -140,7 +144,11 @@ private:
     /// Takes the next state from a body's results; keeps the others for stacked outputs.
     void take_state(std::vector<any_array> given, const body& b) {
         const std::size_t parts = state_.size();
-        for (std::size_t h = 0; h < kept_.size(); ++h) kept_[h].push_back(std::move(given[parts + h]));
+        for (std::size_t h = 0; h < kept_.size(); ++h) {
+            auto& value = given[parts + h];
+            const bool is_swapped = value.space() && !of_.output_spaces_[parts + h];
+            kept_[h].push_back(is_swapped ? copied_to(value, nullptr) : std::move(value));
+        }
         for (std::size_t i = 0; i < parts; ++i) {
             const auto& known = type_of(b.arguments[i]);
             if (state_[i].dtype() != given[i].dtype() || !rules::compatible(known.shape, given[i].shape()))
@@ -184,7 +192,11 @@ private:
         }
         if (k_ == length_) return finish(given, use_.reverse);
         auto arguments = state_;
-        for (const auto& s : sliced_) arguments.push_back(slice(s, use_.reverse ? length_ - 1 - k_ : k_));
+        for (const auto& s : sliced_) {
+            auto part = slice(s, use_.reverse ? length_ - 1 - k_ : k_);
+            const bool is_swapped = of_.space_ && !part.space();
+            arguments.push_back(is_swapped ? copied_to(part, of_.space_) : std::move(part));
+        }
         return run(0, arguments, feeds);
     }
 

@@ -16,6 +16,8 @@ public:
     stacked_outputs(const tensor_type& each, allocator& memory, const memory_space* space = nullptr)
         : each_(each), space_(space), memory_(&blocks_of(space, memory)) {}
 
+    /// Returns true if the values move when the next one comes.
+    bool is_full() const { return all_ && kept_ >= room_; }
     /// Returns the address for the next n values.
     void* next(index_t n = 1) {
         if (!all_ || kept_ + n > room_) grow(n);

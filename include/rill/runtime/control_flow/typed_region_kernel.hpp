@@ -20,7 +20,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class typed_region_kernel : public static_region_kernel {
 public:
     typed_region_kernel(const subgraph::item& it, std::span<const tensor_type> inputs)
-        : use_(*it.op->regions()), space_(it.memory()), inputs_(inputs.begin(), inputs.end()) {}
+        : use_(*it.op->regions()), space_(it.memory()), inputs_(inputs.begin(), inputs.end()) {
+        for (int i = 0; space_ && i < use_.operands; ++i)
+            swapped_inputs_.push_back(!it.input_memory(static_cast<std::size_t>(i)));
+        for (int i = 0; space_ && i < static_cast<int>(it.origin->outputs.size()); ++i)
+            swapped_outputs_.push_back(!it.output_memory(i));
+    }
 
     /// Binds the next body. Returns false if it binds dynamically.
     bool bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
@@ -40,7 +45,8 @@ public:
     }
 
     std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
-        auto outputs = arrays_of(outputs_, space_);
+        std::vector<any_array> outputs;
+        for (std::size_t r = 0; r < outputs_.size(); ++r) outputs.push_back(array_in(output_space(r), outputs_[r]));
         array_slots slots(inputs, outputs);
         const auto own = make_memory();
         note_iterations(context, run(*own, slots.args(context)));
@@ -49,12 +55,19 @@ public:
     void set_outputs(std::vector<tensor_type> outputs) { outputs_ = std::move(outputs); }
 
 protected:
+    /// Returns true if the operand lies in host memory, though the node computes in another one.
+    bool is_swapped_input(std::size_t i) const { return i < swapped_inputs_.size() && swapped_inputs_[i] != 0; }
+    /// Returns true if the output lies in host memory, though the node computes in another one.
+    bool is_swapped_output(std::size_t r) const { return r < swapped_outputs_.size() && swapped_outputs_[r] != 0; }
+    const memory_space* output_space(std::size_t r) const { return is_swapped_output(r) ? nullptr : space_; }
+
     static void check_cancellation(const kernel_args& args) {
         if (args.step) args.step->check();
     }
 
     region_attributes use_;
-    const memory_space* space_; // memory of inputs and outputs; null: the host's
+    const memory_space* space_; // memory of inputs and outputs, but for swapped ones; null: the host's
+    std::vector<char> swapped_inputs_, swapped_outputs_;
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_region> bodies_;
     std::shared_ptr<const induction_variable> counter_; // a loop's induction variable; null if there is none

@@ -128,7 +128,7 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
     const auto stream = b->next_stream ? b->next_stream() : random_stream{};
     execution_context on{.pool = resources_->threads().for_ops(), .scratch = scratch.data(), .random = &stream};
     std::optional<device_block> there; // set if the kernel's memory is not the host's
-    if (space) {
+    if (space && !item_.op->delivers_to_device()) {
         there.emplace(*space, 1);
         there->begin({&stream, 1});
         on.random = there->streams();

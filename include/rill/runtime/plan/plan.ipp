@@ -23,7 +23,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                      std::shared_ptr<placement> where, const edge_devices& edges)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
-      where_(std::move(where)) {
+      where_(std::move(where)), swaps_(options.gpu.swap_memory) {
     const auto* in = graph_of(key);
     const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr;
     if (key.functionalized && key.functionalized->is_dataflow) {
@@ -48,7 +48,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
                      std::shared_ptr<placement> where, const dynamic_runtime& control)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
-      where_(std::move(where)), graph_(checked_pass(std::move(part), true)) {
+      where_(std::move(where)), swaps_(options.gpu.swap_memory), graph_(checked_pass(std::move(part), true)) {
     bodies_.control = &control;
     compile_bodies(options);
 }
@@ -185,7 +185,7 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             return segments_.front();
         }
     if (is_staged()) return nullptr;
-    auto made = segment::bind(graph_, feeds, *resources_, memory_, bodies_);
+    auto made = segment::bind(graph_, feeds, *resources_, memory_, bodies_, swaps_);
     if (!made) {
         split_late();
         return nullptr;

@@ -187,7 +187,7 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
             slot_value s;
             s.type = types[i][port];
             s.bytes = s.type.bytes();
-            s.space = it.memory();
+            s.space = it.output_memory(static_cast<int>(port));
             using home = slot_value::home;
             if (it.feed >= 0)
                 s.where = home::feed;

@@ -79,9 +79,11 @@ struct frame {
 /// concurrent runs; each run has its own frame.
 class segment {
 public:
-    /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically.
+    /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically. `swaps`: values leave the memory of a device
+    /// for a while where the step would not fit (swap_plan.hpp).
     static std::shared_ptr<segment> bind(const subgraph& g, std::span<const tensor_type> feeds,
-                                         resource_store& resources, allocator& memory, const body_plans& bodies = {});
+                                         resource_store& resources, allocator& memory, const body_plans& bodies = {},
+                                         bool swaps = false);
 
     segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources, allocator& memory);
 

@@ -20,14 +20,18 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/array_slots.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
+#include <rill/runtime/segment/swap_plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<const tensor_type> feeds,
-                                                 resource_store& resources, allocator& memory,
-                                                 const body_plans& bodies) {
+                                                 resource_store& resources, allocator& memory, const body_plans& bodies,
+                                                 bool swaps) {
     auto bound = binder::bind(g, feeds, resources, bodies);
+    if (bound && swaps)
+        bound = fit_memory(*std::move(bound),
+                           [&](const subgraph& again) { return *binder::bind(again, feeds, resources, bodies); });
     return bound ? detail::make_shared<segment>(std::move(*bound), feeds, resources, memory) : nullptr;
 }
 

@@ -370,6 +370,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     use.carried = static_cast<int>(summed);
     use.reverse = repeats || !forward.reverse;
     use.recompute = forward.recompute;
+    use.swap_memory = forward.swap_memory;
     const node* scanned = scope.add(scan, use, std::move(initial), {made}, n.where);
     std::vector<endpoint> d(n.inputs.size());
     int port = 0;
