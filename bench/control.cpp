@@ -54,6 +54,24 @@ void while_scalar(benchmark::State& state) {
 }
 BENCHMARK(while_scalar)->Arg(1)->Arg(1'000);
 
+void while_named(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] { return models::while_named(n); });
+}
+BENCHMARK(while_named)->Arg(1'000);
+
+void while_double(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] { return models::while_double(n); });
+}
+BENCHMARK(while_double)->Arg(1'000);
+
+void scan_scalar(benchmark::State& state) {
+    const auto n = static_cast<std::size_t>(state.range(0));
+    time(state, state.range(0), [n] { return models::scan_scalar(n); });
+}
+BENCHMARK(scan_scalar)->Arg(1'000);
+
 void while_scalar_grad(benchmark::State& state) {
     const auto n = static_cast<int>(state.range(0));
     time(state, n, [n] {

@@ -104,6 +104,30 @@ inline auto while_scalar(int n) {
     return prepared(total, x, 1.f);
 }
 
+/// The same with a body of named values: no loop that the compiler makes of expressions.
+inline auto while_named(int n) {
+    placeholder<float> x("x");
+    const auto [count, y] = while_loop([n](auto i, auto) { return i < n; },
+                                       [&](auto i, auto t) {
+                                           const tensor scaled(t * x, "scaled");
+                                           return std::tuple(i + 1, scaled + 0.5f);
+                                       },
+                                       0, 1.f);
+    return prepared(y, x, 0.9f);
+}
+
+/// The same over doubles, beside a counter of 4 bytes.
+inline auto while_double(int n) {
+    placeholder<float> x("x");
+    const auto [count, y] = while_loop([n](auto i, auto) { return i < n; },
+                                       [&](auto i, auto t) {
+                                           const tensor scaled(t * cast<double>(x), "scaled");
+                                           return std::tuple(i + 1, scaled + cast<double>(i));
+                                       },
+                                       0, 1.);
+    return prepared(cast<float>(y), x, 0.9f);
+}
+
 /// A scan of n slices of one number each, with two numbers as state. It stacks the sum so far.
 inline auto scan_scalar(std::size_t n) {
     placeholder<float, dyn> xs("xs");
