@@ -47,7 +47,7 @@ template <class T> void sums_and_products() {
         while_loop([&](auto i, auto, auto) { return i < n; },
                    [&](auto i, auto x, auto y) { return std::tuple(i + 1, x * a + y, y - b); }, 0, T(1), T(2));
     const T by = T(3), less = T(5);
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine m(std::get<1>(loop), level);
         for (const int steps : {0, 1, 2, 3, 40}) {
             CAPTURE(steps);
@@ -88,7 +88,7 @@ template <class From, class To> void conversions() {
     const auto loop = while_loop([](auto i, auto, auto) { return i < 1; },
                                  [](auto i, auto x, auto) { return std::tuple(i + 1, x, cast<To>(x)); }, 0,
                                  constant(From(0)), constant(To(0)));
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine m(std::get<2>(loop), level);
         for (const From x : special_values<From>()) {
             CAPTURE(x);
@@ -123,7 +123,7 @@ template <class T> void comparisons() {
         while_loop([&](auto i, auto x, auto) { return logical_and(x < limit, i < std::int64_t(10)); },
                    [&](auto i, auto x, auto y) { return std::tuple(i + std::int64_t(1), select(x > y, x, y), x); },
                    constant(std::int64_t(0)), constant(T(0)), constant(T(0)));
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine m(std::get<1>(loop), level);
         for (const T first : special_values<T>())
             for (const T second : special_values<T>())
@@ -158,7 +158,7 @@ TEST_CASE("jit_loop: state that stays, changes places, has no reader, or is a tr
                                  },
                                  constant(true), 0, 1.f, 2.f, 3.f, 0., constant(false));
     const double by = 0.25;
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine m(std::get<1>(loop), level);
         for (const bool start : {true, false}) {
             std::array<std::uint8_t, 2> flags{start, 1};
@@ -192,7 +192,7 @@ template <class T> void many() {
                                      return next;
                                  },
                                  first);
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine m(loop[0], level);
         std::vector<T> x, expected;
         for (std::size_t k = 0; k < count; ++k) x.push_back(static_cast<T>(k * k));
@@ -237,7 +237,7 @@ TEST_CASE("jit_loop: slices and stacked outputs of all sizes, both ways") {
                                   std::tuple(x * 2.f, sum, i + std::int64_t(1), logical_not(flag)));
             },
             constant(0.), std::tuple(fs, ds, is, bs), {.reverse = reverse});
-        for_levels([&](int level) {
+        at_each_level([&](int level) {
             CAPTURE(reverse);
             const machine m(last, level);
             const std::size_t begin = reverse ? n - 1 : 0;
@@ -271,7 +271,7 @@ TEST_CASE("jit_loop: elementary functions of two sizes, exact for large angles")
                                                        sin(big) + sqrt(cast<double>(x * x) + y * y));
                                  },
                                  0, 0.5f, 0.25);
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine m(std::get<1>(loop), level);
         int i = 0;
         float x = 0.5f;
@@ -297,7 +297,7 @@ TEST_CASE("jit_loop: equal loops share their code, and others have none") {
         return while_loop([](auto v) { return v < 10.f; }, [&](auto v) { return v * by + 1.f; }, first);
     };
     const any_tensor a(made(2.f, 1.f)), b(made(3.f, 1.f));
-    for_levels([&](int level) {
+    at_each_level([&](int level) {
         const machine x(a, level), y(b, level);
         CHECK(x.code.run == y.code.run); // constants are operands
         float v = 1.f;

@@ -43,7 +43,7 @@ inline void require_all() {
     known<cast_op<double>, bool>(), known<cast_op<std::int32_t>, bool>(), known<cast_op<std::int64_t>, bool>();
 }
 
-template <class F> void for_levels(const F& f) {
+template <class F> void at_each_level(const F& f) {
     for (const int level : {3, 4})
         if (detail::emits_programs && supports_level(level)) {
             CAPTURE(level);

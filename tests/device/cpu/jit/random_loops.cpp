@@ -210,7 +210,7 @@ TEST_CASE("random loops: machine code of every level has the bits of plain C++",
         const graph_scope here{graph()};
         drawn_loop loop(seed);
         const any_tensor node = loop.in_graph();
-        for_levels([&](int level) {
+        at_each_level([&](int level) {
             const machine m(node, level);
             for (int trial = 0; trial < 3; ++trial) {
                 numbers first{std::int32_t(loop.draw(50))};
