@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <rill/data/element_types.hpp>
-#include <rill/graph/scope.hpp>
 #include <rill/ops/input/iterator.hpp>
 #include <rill/ops/input/iterator_get_next.hpp>
 #include <rill/ops/input/make_iterator.hpp>

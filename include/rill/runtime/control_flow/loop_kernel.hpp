@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <rill/core/allocator.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/control_flow/loop_state_buffers.hpp>
 #include <rill/runtime/control_flow/loops/induction_variable.hpp>
