@@ -62,9 +62,9 @@ struct long_step {
         for (int i = layers - 1; i >= 0; --i) back = tensor(back * reduce_sum(back) + h[static_cast<std::size_t>(i)]);
         items = items_for(back, x);
     }
-    detail::bound_graph bind(const subgraph& g) {
+    detail::bound_graph bind(const subgraph& of) {
         const std::vector<tensor_type> types{{dtype::float32, dims{n}}};
-        return *detail::binder::bind(g, types, resources);
+        return *detail::binder::bind(of, types, resources);
     }
 
     graph g;
