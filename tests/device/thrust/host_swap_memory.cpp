@@ -57,9 +57,9 @@ auto while_gradients(bool swap, std::int64_t most) {
         const auto next = [&](const auto& i, const auto& h) {
             return std::tuple(i + 1, tensor(tanh(h * w) + cumsum<0>(h) * 0.01f));
         };
-        const auto [i, h] = while_loop([](const auto& i, const auto&) { return i < int(steps); }, next,
-                                       std::tuple(0, x), {.maximum_iterations = most, .swap_memory = swap});
-        const auto loss = reduce_sum(h);
+        const auto [count, last] = while_loop([](const auto& i, const auto&) { return i < int(steps); }, next,
+                                              std::tuple(0, x), {.maximum_iterations = most, .swap_memory = swap});
+        const auto loss = reduce_sum(last);
         const auto [dx, dw] = gradients(loss, x, w);
         return tensor(concat<0>(reshape<1>(loss), reshape<rows * columns>(dx), dw));
     };
@@ -69,13 +69,13 @@ auto scan_gradients(bool swap) {
         variable<float, columns> w("w", constant_initializer(0.9f));
         const tensor x = identity(start());
         const auto at = constant(xt::xtensor<float, 1>(xt::arange<float>(float(steps)) * 0.1f));
-        const auto [h, out] = scan(
+        const auto [last, out] = scan(
             [&](const auto& h, const auto& a) {
                 const tensor next = tanh(h * w) + cumsum<0>(h) * 0.01f;
                 return std::tuple(next, reduce_sum(next) * a);
             },
             x, at, {.swap_memory = swap});
-        const auto loss = reduce_sum(h) + reduce_sum(out);
+        const auto loss = reduce_sum(last) + reduce_sum(out);
         const auto [dx, dw] = gradients(loss, x, w);
         return tensor(concat<0>(reshape<1>(loss), reshape<rows * columns>(dx), dw));
     };
@@ -103,13 +103,13 @@ TEST_CASE("swap memory: so has a scan") { fits_only_with_swap(scan_gradients); }
 auto growing_gradients(bool swap) {
     return [=] {
         const tensor<float, dyn> x = identity(constant(xt::xtensor<float, 1>(xt::arange<float>(600.f) * 0.001f)));
-        const auto [i, h] =
+        const auto [count, last] =
             while_loop([](const auto& i, const auto&) { return i < 7; },
                        [](const auto& i, const auto& h) {
                            return std::tuple(i + 1, tensor<float, dyn>(concat<0>(tanh(h), cumsum<0>(h))));
                        },
                        std::tuple(0, x), {.swap_memory = swap});
-        const auto [dx] = gradients(reduce_sum(square(h) * 0.001f), x);
+        const auto [dx] = gradients(reduce_sum(square(last) * 0.001f), x);
         return tensor<float, dyn>(dx);
     };
 }
