@@ -13,6 +13,13 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 inline constexpr int partial_sums = 4; // registers per sum
 
+/// A loop over numbers in vector code. Its leaves are slices, its splats are loop-invariant. Results are the condition (if any), the next
+/// value of each state value, and the stacked outputs.
+struct jit_number_loop {
+    bool conditional = false, reverse = false;
+    std::vector<int> state_bytes, stacked_bytes; // of an element; 1: a truth value
+};
+
 /// Vector code under construction. Equal instructions of one node become one value.
 class jit_ir {
 public:
@@ -40,15 +47,8 @@ public:
     bool wide() const { return lanes_ * element_bytes_ == 64; } // registers of AVX-512
     const std::vector<ir_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
-    /// A loop over numbers. Its leaves are slices, its splats are loop-invariant. Results are the condition (if any), the next value of each
-    /// state value, and the stacked outputs.
-    struct number_loop {
-        bool conditional = false, reverse = false;
-        std::vector<int> state_bytes, stacked_bytes; // of an element; 1: a truth value
-    };
-
     bool one_element = false; // each operand has one element: no loop is made
-    std::optional<number_loop> loop;
+    std::optional<jit_number_loop> loop;
     std::vector<int> results;
     std::vector<char> summed;   // per result: 1 if only its sum is needed; empty: no sums
     std::vector<char> integers; // per result: 1 for an integer; empty: none
