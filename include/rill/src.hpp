@@ -65,6 +65,7 @@
 #include <rill/device/cpu/fusion/interpreter.ipp>
 #include <rill/device/cpu/fusion/padded_tail.ipp>
 #include <rill/device/cpu/gemm/gemm_library.ipp>
+#include <rill/device/cpu/jit/code_cache.ipp>
 #include <rill/device/cpu/jit/executable_memory.ipp>
 #include <rill/device/cpu/jit/factor_common_terms.ipp>
 #include <rill/device/cpu/jit/jit_ir.ipp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,11 @@ struct scalar_loop {
     int parts() const { return static_cast<int>(next.size()); } // state values
     /// Returns true if an input of the group is loop-invariant.
     bool is_invariant(int input) const { return input >= parts() + slices; }
+    dtype type_of(const source& from) const {
+        if (from.member < 0) return inputs[static_cast<std::size_t>(from.index)];
+        const auto& body = *group.members[static_cast<std::size_t>(from.member)].spec->body;
+        return body.type_of(body.results[static_cast<std::size_t>(from.index)]);
+    }
 };
 
 /// The compiled form of a scalar loop.

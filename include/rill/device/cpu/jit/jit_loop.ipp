@@ -7,14 +7,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/core/hash_map.hpp>
-#include <rill/device/cpu/jit/executable_memory.hpp>
+#include <rill/device/cpu/jit/code_cache.hpp>
 #include <rill/device/cpu/jit/jit_limits.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 #include <rill/device/cpu/jit/x86_codegen.hpp>
@@ -109,11 +107,11 @@ private:
         for (const auto& l : spec.leaves) value.push_back(value_of(member.inputs[index(l.input)]));
         for (const auto& s : spec.scalars) value.push_back(constant(s));
         for (const auto& i : body.code) {
-            const vector_emitter emit = find_vector_op(instruction_key(body, i));
+            const vector_emitter emitter = find_vector_op(instruction_key(body, i));
             args.clear();
             for (const int a : i.args) args.push_back(value[index(a)]);
-            if (!emit || detail::contains(args, none)) return false;
-            value.push_back(emit(code_, args.data()));
+            if (!emitter || detail::contains(args, none)) return false;
+            value.push_back(emitter(code_, args.data()));
             if (value.back() < 0) return false;
             work_ += i.op->cost;
         }
@@ -123,11 +121,7 @@ private:
         return !detail::contains(own, none);
     }
     bool add_result(const scalar_loop::source& from, std::vector<int>* bytes) {
-        const auto type = from.member < 0 ? loop_.inputs[index(from.index)] : [&] {
-            const auto& body = *loop_.group.members[index(from.member)].spec->body;
-            return body.type_of(body.results[index(from.index)]);
-        }();
-        if (bytes) bytes->push_back(memory_bytes(type));
+        if (bytes) bytes->push_back(memory_bytes(loop_.type_of(from)));
         code_.results.push_back(value_of(from));
         return code_.results.back() >= 0;
     }
@@ -168,8 +162,6 @@ inline std::string code_key(const scalar_loop& loop, int level) {
 }
 
 RILL_COLD loop_code emit_loop(const scalar_loop& loop, int level) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& known = *new hash_map<std::string, compiled_loop>;
     loop_code made;
     if (!emits_programs || level < 3 || !supports_level(level)) return made;
     loop_translator translator(loop, level);
@@ -177,16 +169,7 @@ RILL_COLD loop_code emit_loop(const scalar_loop& loop, int level) {
     made.operands = translator.operands();
     constexpr int work_of_call = 1 << 16; // less than a millisecond
     made.most = std::clamp(work_of_call / std::max(translator.work(), 1), 16, 1 << 14);
-    auto key = code_key(loop, level);
-    const std::lock_guard lock(mutex);
-    if (const auto at = known.find(key); at != known.end()) {
-        made.run = at->second;
-    } else if (known.size() < most_jit_programs) {
-        const auto bytes = x86_loop(translator.code());
-        const void* const start = bytes.empty() ? nullptr : make_executable(bytes);
-        made.run = reinterpret_cast<compiled_loop>(reinterpret_cast<std::uintptr_t>(start));
-        known.try_emplace(std::move(key), made.run);
-    }
+    made.run = cached_function<compiled_loop>(code_key(loop, level), [&] { return x86_loop(translator.code()); });
     return made;
 }
 

@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/core/hash_map.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
-#include <rill/device/cpu/jit/executable_memory.hpp>
+#include <rill/device/cpu/jit/code_cache.hpp>
 #include <rill/device/cpu/jit/jit_limits.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 #include <rill/device/cpu/jit/x86_codegen.hpp>
@@ -65,24 +63,19 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
     return true;
 }
 
-inline block_function make_program(const program& p, int level, const program_nodes& nodes,
-                                   const operand_forms& forms) {
+inline std::vector<std::uint8_t> make_program(const program& p, int level, const program_nodes& nodes,
+                                              const operand_forms& forms) {
     if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_jit_ops || p.results.empty() ||
         p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_jit_operands)
-        return nullptr;
+        return {};
     const int element_bytes = element_bytes_of(p);
-    if (element_bytes == 0) return nullptr;
+    if (element_bytes == 0) return {};
     jit_ir code(lanes_at(level, element_bytes), element_bytes);
-    if (!translate(p, nodes, forms, code)) return nullptr;
-    const auto bytes = x86_loop(code);
-    const void* const start = bytes.empty() ? nullptr : make_executable(bytes);
-    return reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
+    return translate(p, nodes, forms, code) ? x86_loop(code) : std::vector<std::uint8_t>();
 }
 
 RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes,
                                       const operand_forms& forms) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& known = *new hash_map<std::string, block_function>;
     std::string key = spelled_key(p) + " v" + std::to_string(level) + (nodes.of_numbers ? " numbers" : "");
     for (const auto& list : {nodes.begins, nodes.gives}) {
         key += ';';
@@ -92,12 +85,7 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
         key += ';';
         for (const char on : list) key += on ? '1' : '0';
     }
-    const std::lock_guard lock(mutex);
-    if (const auto at = known.find(key); at != known.end()) return at->second;
-    if (known.size() >= most_jit_programs) return nullptr;
-    const auto made = make_program(p, level, nodes, forms); // an exception leaves the cache unchanged
-    known.try_emplace(std::move(key), made);
-    return made;
+    return cached_function<block_function>(std::move(key), [&] { return make_program(p, level, nodes, forms); });
 }
 
 RILL_COLD program join_members(const fusion_group& group, std::size_t results, program_nodes* nodes) {

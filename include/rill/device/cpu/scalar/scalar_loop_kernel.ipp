@@ -149,7 +149,7 @@ public:
         : code_(std::move(code)), parts_(static_cast<std::size_t>(loop.parts())), reverse_(loop.reverse) {
         for (int i = 0; i < loop.slices; ++i)
             slices_.push_back(element_of(loop.inputs[parts_ + static_cast<std::size_t>(i)]));
-        for (const auto& from : loop.stacked) stacked_.push_back(element_of(type_of(loop, from)));
+        for (const auto& from : loop.stacked) stacked_.push_back(element_of(loop.type_of(from)));
         request.scratch_bytes = (code_.operands.size() + parts_ + slices_.size() + stacked_.size()) * sizeof(void*);
     }
 
@@ -184,11 +184,6 @@ public:
 
 private:
     static std::int64_t element_of(dtype type) { return static_cast<std::int64_t>(size_of(type)); }
-    static dtype type_of(const scalar_loop& loop, const scalar_loop::source& from) {
-        if (from.member < 0) return loop.inputs[static_cast<std::size_t>(from.index)];
-        const auto& body = *loop.group.members[static_cast<std::size_t>(from.member)].spec->body;
-        return body.type_of(body.results[static_cast<std::size_t>(from.index)]);
-    }
     void advance(void** at, const std::vector<std::int64_t>& elements, std::int64_t iterations) const {
         for (std::size_t i = 0; i < elements.size(); ++i)
             at[i] = static_cast<std::byte*>(at[i]) + (reverse_ ? -iterations : iterations) * elements[i];
