@@ -136,9 +136,10 @@ RILL_COLD bound_graph fit_memory(bound_graph b, const std::function<bound_graph(
     for (int round = 0; round < rounds; ++round) {
         const auto at = exceeding();
         if (at == b.arenas.end()) return b;
-        const std::size_t room = rooms.at(at->space), alive = swap_finder(b, *at->space).most_alive();
-        const std::size_t gaps = at->bytes - std::min(alive, at->bytes); // between the values
-        const auto swaps = gaps < room ? find_swaps(b, *at->space, room - gaps) : std::vector<swapped_value>();
+        swap_finder finder(b, *at->space);
+        const std::size_t room = rooms.at(at->space);
+        const std::size_t gaps = at->bytes - std::min(finder.most_alive(), at->bytes); // between the values
+        const auto swaps = gaps < room ? std::move(finder).run(room - gaps) : std::vector<swapped_value>();
         if (swaps.empty()) break;
         b = bind(insert_swaps(b.graph, swaps));
     }
