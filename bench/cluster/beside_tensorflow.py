@@ -10,11 +10,14 @@ worker's process for each step of it.
 import argparse
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
+from common import free_ports
 
 CASES = {  # the name in training_bench: workers, steps of the first one, in step, hidden layer
     "tiny, asynchronous": (1, 1000, False, False),
@@ -22,16 +25,6 @@ CASES = {  # the name in training_bench: workers, steps of the first one, in ste
     "784-100-10, two workers, asynchronous": (2, 300, False, True),
     "784-100-10, two workers, in step": (2, 300, True, True),
 }
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def train(job: str, task: int, case: str, ports: list[int]) -> None:

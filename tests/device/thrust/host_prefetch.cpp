@@ -26,7 +26,7 @@ auto numbers(std::int64_t count) {
     return dataset::range(count).map([](std::int64_t i) { return static_cast<float>(i); }).batch<64>(drop_remainder);
 }
 
-/// What a run gave, and how many values it copied between memories.
+/// The values of a run, and the number of values that it copied between memories.
 struct run_result {
     std::vector<float> values;
     int copies = 0;
