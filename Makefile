@@ -159,8 +159,8 @@ NVCC ?= nvcc
 GPU_FLAGS := -x cu -std=c++20 -arch=native --split-compile=0 --expt-relaxed-constexpr -Werror cross-execution-space-call \
     "-DRILL_MORE_DEVICES=<rill/gpu.hpp>" -I include
 HARNESS_PARTS := 4
-GPU_PARTS ?= programs harness random_graphs replays sanitizer memory faults speed
-gpu_programs = programs random_graphs replays memory faults $(foreach k,$(shell seq $(HARNESS_PARTS)),harness$(k))
+GPU_PARTS ?= programs convolutions harness random_graphs replays sanitizer memory faults speed
+gpu_programs = programs convolutions random_graphs replays memory faults $(foreach k,$(shell seq $(HARNESS_PARTS)),harness$(k))
 gpu:
 	@failed=; for part in $(GPU_PARTS); do echo "== $$part"; $(MAKE) --no-print-directory gpu-$$part || failed="$$failed $$part"; done; \
 	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }

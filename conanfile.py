@@ -13,6 +13,11 @@ from conan.tools.scm import Version
 GPU_FLAGS = """target_compile_options(rill::gpu INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
 """
 
+# CUDA's runtime, which is no package of Conan's.
+GPU_RUNTIME = """find_package(CUDAToolkit REQUIRED)
+target_link_libraries(rill::gpu_kernels INTERFACE CUDA::cudart_static)
+"""
+
 required_conan_version = ">=2.0"
 
 
@@ -23,8 +28,8 @@ class RillConan(ConanFile):
     topics = ("dataflow", "machine-learning", "automatic-differentiation", "expression-templates", "tensor")
     package_type = "static-library"  # header-library without kernels
     settings = "os", "arch", "compiler", "build_type"
-    options = {name: [True, False] for name in ("with_distributed", "with_gpu", "with_jit", "with_kernels", "with_onednn", "with_xsimd")}
-    default_options = {"with_distributed": False, "with_gpu": False, "with_jit": True, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
+    options = {name: [True, False] for name in ("with_distributed", "with_gpu", "with_gpu_kernels", "with_jit", "with_kernels", "with_onednn", "with_xsimd")}
+    default_options = {"with_distributed": False, "with_gpu": False, "with_gpu_kernels": False, "with_jit": True, "with_kernels": True, "with_onednn": True, "with_xsimd": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consumers/conan"
     no_copy_source = True
@@ -37,6 +42,7 @@ class RillConan(ConanFile):
         if not self.options.with_kernels:
             self.package_type = "header-library"
             self.options.rm_safe("with_distributed")
+            self.options.rm_safe("with_gpu_kernels")
 
     def layout(self):
         cmake_layout(self)
@@ -72,6 +78,7 @@ class RillConan(ConanFile):
             toolchain.cache_variables[f"RILL_BUILD_{part}"] = False
         for name, value in self._with().items():
             toolchain.cache_variables[f"RILL_WITH_{name}"] = value
+        toolchain.cache_variables["RILL_GPU_KERNELS"] = bool(self.options.with_gpu_kernels)
         if self.options.with_distributed:
             toolchain.cache_variables["RILL_ZMQ_INCLUDE_DIR"] = self.dependencies["cppzmq"].cpp_info.includedirs[0]
         toolchain.generate()
@@ -81,14 +88,17 @@ class RillConan(ConanFile):
             cmake = CMake(self)
             cmake.configure()
             cmake.build(target="rill_distributed" if self.options.with_distributed else "rill_kernels")
+            if self.options.with_gpu_kernels:
+                cmake.build(target="rill_gpu_kernels")
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, Path(self.package_folder) / "licenses")
         for ending in ("hpp", "ipp"):
             copy(self, f"*.{ending}", Path(self.source_folder) / "include", Path(self.package_folder) / "include")
-        for library in ("librill_kernels.a", "rill_kernels.lib", "librill_distributed.a", "rill_distributed.lib"):
+        for library in ("librill_kernels.a", "rill_kernels.lib", "librill_distributed.a", "rill_distributed.lib", "librill_gpu_kernels.a"):
             copy(self, library, self.build_folder, Path(self.package_folder) / "lib", keep_path=False)
         save(self, Path(self.package_folder) / "cmake" / "rill_gpu.cmake", GPU_FLAGS)
+        save(self, Path(self.package_folder) / "cmake" / "rill_gpu_kernels.cmake", GPU_RUNTIME)
 
     def _with(self):
         jit = self.options.with_jit and self.settings.arch == "x86_64" and self.settings.os in ("Linux", "FreeBSD", "Macos")
@@ -133,4 +143,14 @@ class RillConan(ConanFile):
             gpu.requires = ["headers"]
             gpu.defines = ["RILL_WITH_GPU=1"]
             gpu.bindirs = gpu.libdirs = []
-            self.cpp_info.set_property("cmake_build_modules", ["cmake/rill_gpu.cmake"])
+
+        if self.options.get_safe("with_gpu_kernels"):  # compiled by nvcc, for sources of C++ alone
+            compiled = self.cpp_info.components["gpu_kernels"]
+            compiled.set_property("cmake_target_name", "rill::gpu_kernels")
+            compiled.set_property("pkg_config_name", "rill-gpu-kernels")
+            compiled.requires = ["kernels"]
+            compiled.libs = ["rill_gpu_kernels"]
+            compiled.exelinkflags = compiled.sharedlinkflags = ["-Wl,--undefined=rill_gpu_kernels"]
+
+        modules = [f"cmake/rill_{name}.cmake" for name in ("gpu", "gpu_kernels") if self.options.get_safe(f"with_{name}")]
+        self.cpp_info.set_property("cmake_build_modules", modules)

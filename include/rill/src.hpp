@@ -63,6 +63,7 @@
 #include <rill/device/cpu/fusion/fused_kernel_layout.ipp>
 #include <rill/device/cpu/fusion/fused_stages.ipp>
 #include <rill/device/cpu/fusion/interpreter.ipp>
+#include <rill/device/cpu/fusion/joined_program.ipp>
 #include <rill/device/cpu/fusion/padded_tail.ipp>
 #include <rill/device/cpu/gemm/gemm_library.ipp>
 #include <rill/device/cpu/jit/code_cache.ipp>
@@ -89,8 +90,10 @@
 #include <rill/device/numbers.ipp>
 #include <rill/device/strided_layout.ipp>
 #include <rill/device/structure_key.ipp>
+#include <rill/device/thrust/can_launch.ipp>
 #include <rill/device/thrust/launch.ipp>
 #include <rill/device/thrust/launch_sequence.ipp>
+#include <rill/device/thrust/program_source.ipp>
 #include <rill/device/visible_devices.ipp>
 #include <rill/eager/eager_variable.ipp>
 #include <rill/eager/evaluate.ipp>
@@ -218,11 +221,13 @@
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>
 #include <rill/runtime/segment/binding.ipp>
+#include <rill/runtime/segment/captured_ranges.ipp>
 #include <rill/runtime/segment/fused_views.ipp>
 #include <rill/runtime/segment/lifetimes.ipp>
 #include <rill/runtime/segment/memory_plan.ipp>
 #include <rill/runtime/segment/parallel_regions.ipp>
 #include <rill/runtime/segment/segment.ipp>
+#include <rill/runtime/segment/segment_replays.ipp>
 #include <rill/runtime/segment/segment_reports.ipp>
 #include <rill/runtime/segment/step_order.ipp>
 #include <rill/runtime/segment/swap_plan.ipp>

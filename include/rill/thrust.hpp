@@ -10,6 +10,7 @@
 
 #include <rill/device/cpu/cpu.hpp>
 #include <rill/device/device.hpp>
+#include <rill/device/thrust/can_launch.hpp>
 #include <rill/device/thrust/host_backend.hpp>
 #include <rill/device/thrust/host_memory.hpp>
 #include <rill/device/thrust/thrust_device.hpp>
@@ -33,6 +34,7 @@ inline bool register_thrust_host() {
     static const bool done = [] {
         auto& type = *new device_type{std::string(thrust_host::type)}; // leaked: device types are never freed
         type.chosen_spaces = &chosen_host_memories;
+        type.can_run = &detail::can_launch;
         register_device(type);
         return true;
     }();

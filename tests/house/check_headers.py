@@ -39,8 +39,8 @@ def main():
     parser.add_argument("--launcher", nargs="*", default=[], help="ccache, for instance")
     options = parser.parse_args()
     headers = sorted(p.relative_to(options.root / "include") for p in (options.root / "include").rglob("*.hpp"))
-    # device/cuda/ is for code compiled by nvcc
-    headers = [h for h in headers if "cuda" not in h.parts and h.name != "gpu.hpp"]
+    # device/cuda/ is for code compiled by nvcc, and the two others for that of rill::gpu_kernels
+    headers = [h for h in headers if "cuda" not in h.parts and h.name not in ("gpu.hpp", "gpu_kernels.hpp", "gpu_start.hpp")]
     out = options.build / "headers" / os.path.basename(options.compiler)
     out.mkdir(parents=True, exist_ok=True)
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from check_includes import forwards
 
 # path without suffix -> why it has no partner
-HEADERS_WITHOUT_TEST = {f"device/cuda/{part}" for part in ("cuda_backend", "gpus", "kernels", "product_library")} # tests/nvcc/gpu/programs.cu compiles them
+HEADERS_WITHOUT_TEST = {f"device/cuda/{part}" for part in ("cuda_backend", "element_kernel", "gpus", "kernels", "product_library",
+                                                       "program_compiler")} # tests/nvcc/gpu/programs.cu compiles them
+HEADERS_WITHOUT_TEST |= {"device/cuda/convolution_library"}  # tests/nvcc/fake/convolutions.cpp
 # path of a header that only another's test can reach -> that test
 COVERED_BY = {f"runtime/control_flow/{kernel}": "runtime/control_flow/region_kernels"
               for kernel in ("typed_region_kernel", "cond_kernel", "loop_kernel")}
@@ -29,6 +31,7 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
+                        "device/thrust/host_programs": "programs that are compiled at run time",
                         "device/thrust/host_prefetch": "datasets that deliver to a virtual device",
                         "device/thrust/host_swap_memory": "steps that do not fit into the memory of a virtual device",
                         "device/cpu/jit/element_types": "programs of all element types, for all headers of the JIT",
@@ -75,6 +78,11 @@ COVERED_BY |= {"ops/array/sequence_lengths": "ops/array/reverse_sequence", "ops/
 COVERED_BY |= {f"device/thrust/{part}": "device/thrust/thrust_device"
                for part in ("elementwise", "kernel_starter", "launch", "launch_sequence", "layouts", "lines", "products", "randoms",
                             "reduction", "updates", "window_kernels")}
+COVERED_BY |= {f"device/thrust/{part}": "device/thrust/program_source"
+               for part in ("element_function", "program_arguments", "program_element", "program_front")}
+COVERED_BY |= {f"device/cuda/{part}": "device/thrust/program_source" for part in ("nvrtc", "program_std")}
+COVERED_BY |= {"core/elementwise_info": "core/program", "core/index": "core/dims"}
+COVERED_BY["device/cpu/fusion/joined_program"] = "device/cpu/jit/jit_program"
 COVERED_BY |= {header: "data/dataset"
                for header in ("resources/element_source", "resources/iterator_state", "ops/input/iterator", "ops/input/iterator_op",
                               "ops/input/iterator_get_next", "ops/input/make_iterator", "data/dataset_of", "data/dataset_iterator",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -178,6 +179,27 @@ TEST_CASE("insert_copies: what is read for its shape alone stays where it is") {
     CHECK(fetched(g) == "s(x,a(copy(x)@far,copy(x)@far)@far)");
     CHECK(fetched(g, 1) == "copy(t(copy(a(copy(x)@far,copy(x)@far)@far)@farther,x)@farther)");
     CHECK(copies(g) == 3);
+}
+
+TEST_CASE(
+    "insert_copies: feeds come first where the device captures its kernels, so that their copies do not divide them") {
+    using namespace test_passes_insert_copies;
+    const auto order = [](const device& where) {
+        builder b;
+        const int x = b.feed("x"), a = b.add("a", plain_op{}, &where, {x, x}), y = b.feed("y");
+        b.fetch(b.add("b", plain_op{}, &where, {a, y}));
+        const auto g = b.moved();
+        std::string all;
+        for (int i = 0; i < static_cast<int>(g.items.size()); ++i) all += (i ? " " : "") + text(g, i);
+        return all;
+    };
+    memory_space captures{"captures"};
+    captures.capture = [](const memory_space&, const std::function<void()>&) { return std::function<void()>(); };
+    const device there{&transfer_type, 0, &captures};
+    CHECK(order(far) == "x copy(x)@far a(copy(x)@far,copy(x)@far)@far y copy(y)@far "
+                        "b(a(copy(x)@far,copy(x)@far)@far,copy(y)@far)@far "
+                        "copy(b(a(copy(x)@far,copy(x)@far)@far,copy(y)@far)@far)");
+    CHECK(order(there).starts_with("x copy(x)@captures y copy(y)@captures a(copy(x)@captures"));
 }
 
 TEST_CASE("insert_copies: what an op reads on the host is there") {

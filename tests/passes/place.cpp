@@ -329,9 +329,8 @@ TEST_CASE_METHOD(test_place_fixture,
 
 TEST_CASE_METHOD(test_place_fixture, "place: a device has kernels for some element types") {
     using namespace test_place;
-    static const device_type slim{.name = "slim",
-                                  .spaces = {&shelf_0},
-                                  .has_kernels_for = [](dtype t) { return t == dtype::float32; }};
+    static const device_type slim{
+        .name = "slim", .spaces = {&shelf_0}, .has_kernels_for = [](dtype t) { return t == dtype::float32; }};
     register_device(slim);
     static const bool fuses = (detail::register_factory("slim", fusion_group::name, dtype::invalid, 0, {}), true);
     (void)fuses;
@@ -344,6 +343,23 @@ TEST_CASE_METHOD(test_place_fixture, "place: a device has kernels for some eleme
     const auto b = on_slim([&] { return tensor<double>(wide + 2., "b"); });
     const auto hard = make(false, cpu_device(), {}), soft = make(true, cpu_device(), {});
     CHECK(device_of(*hard, a.node()) == "slim:0");
+    CHECK_THROWS_WITH(hard->device_of(*b.node()), contains("'b' (") && contains("no kernel of the op"));
+    CHECK(device_of(*soft, b.node()) == "cpu:0");
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a device says which fused nodes it can run") {
+    using namespace test_place;
+    static const device_type adder{
+        .name = "adder", .spaces = {&shelf_0}, .can_run = [](const device_type& type, const fused_spec& spec) {
+            return type.name == "adder" && spec.body->key.starts_with("Add");
+        }};
+    register_device(adder);
+    static const bool fuses = (detail::register_factory("adder", fusion_group::name, dtype::invalid, 0, {}), true);
+    (void)fuses;
+    const device_scope there("/adder:0");
+    const tensor<float> a(x + 2.f, "a"), b(x * 2.f, "b");
+    const auto hard = make(false, cpu_device(), {}), soft = make(true, cpu_device(), {});
+    CHECK(device_of(*hard, a.node()) == "adder:0");
     CHECK_THROWS_WITH(hard->device_of(*b.node()), contains("'b' (") && contains("no kernel of the op"));
     CHECK(device_of(*soft, b.node()) == "cpu:0");
 }
@@ -371,7 +387,8 @@ TEST_CASE_METHOD(test_place_fixture, "place: a group moves to a device that can 
                           contains("no kernel of the op") && contains("place.cpp:"));
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: a group that asks for a device stays there, and who can't run there is named") {
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: a group that asks for a device stays there, and who can't run there is named") {
     using namespace test_place;
     const auto on = [&](const std::string& device, const char* name) {
         const device_scope there(device);
@@ -399,7 +416,8 @@ TEST_CASE_METHOD(test_place_fixture, "place: a group that asks for a device stay
     CHECK(device_of(*hard, text.node()) == "cpu:0");
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: a question about a variable that is colocated with a node elsewhere names both") {
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: a question about a variable that is colocated with a node elsewhere names both") {
     using namespace test_place;
     const auto on = [](const std::string& device, const std::string& name) {
         const device_scope there(device);
@@ -414,7 +432,8 @@ TEST_CASE_METHOD(test_place_fixture, "place: a question about a variable that is
     CHECK(device_of(*make(true), asked.node()) == "shelf:1");
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: variables for which a memory has no room lie on the CPU where that is allowed") {
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: variables for which a memory has no room lie on the CPU where that is allowed") {
     using namespace test_place;
     static const memory_space small{
         .name = "small:0", .bytes = 1 << 20, .free_bytes = [](const memory_space&) -> std::size_t { return 100; }};

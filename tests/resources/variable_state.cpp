@@ -412,7 +412,8 @@ TEST_CASE("variable_state: readers of slices and a write of some elements wait f
         written = true;
     });
     while (!starts) std::this_thread::yield();
-    for (int i = 0; i < 1000 && !written; ++i) std::this_thread::yield(); // a writer that does not wait would have ended
+    for (int i = 0; i < 1000 && !written; ++i)
+        std::this_thread::yield(); // a writer that does not wait would have ended
     CHECK_FALSE(written);
     const auto* const at = first->data();
     CHECK(static_cast<const std::int32_t*>(at)[many - 1] == 1);
@@ -453,4 +454,70 @@ TEST_CASE("variable_state: in place, there is one version, which is written whil
     CHECK(ints(held)[0] == 3);
     CHECK(ints(held)[1] == 4);
     CHECK(v.is_newest(held));
+}
+
+TEST_CASE(
+    "variable_state: a hold gives the address of a write in place, or none where a writer would take another block") {
+    using namespace test_resources_variable_state;
+    variable_state v({dtype::int32, dims{many}}, default_allocator(), nullptr);
+    version mine;
+    const auto writes = [&](variable_write how = variable_write::elements) {
+        return variable_state::hold(v).to_write(mine, how);
+    };
+    CHECK_FALSE(writes()); // there is no value
+    CHECK_FALSE(variable_state::hold(v).to_read());
+    assign(v, 1);
+    const auto* const at = v.read()->data();
+    CHECK(writes() == at);
+    CHECK(variable_state::hold(v).to_read() == at);
+    v.read(mine);
+    CHECK(writes() == at); // the step's own version is no other holder
+    {
+        const version other = v.read();
+        CHECK_FALSE(writes());
+        CHECK(variable_state::hold(v).to_read() == at);
+        const variable_state::slice_reader slices(v);
+        CHECK_FALSE(writes());
+    }
+    {
+        variable_state::hold held(v);
+        CHECK(held.to_write(mine, variable_write::elements) == at);
+        held.wrote(mine, false);
+        CHECK_FALSE(mine);
+        held.wrote(mine, true);
+        CHECK(mine->data() == at);
+    }
+}
+
+TEST_CASE("variable_state: a hold refuses a step that holds an old version, and keeps others from reading meanwhile") {
+    using namespace test_resources_variable_state;
+    variable_state v({dtype::int32, dims{many}}, default_allocator(), nullptr);
+    assign(v, 1);
+    version mine = v.read();
+    {
+        version other;
+        variable_state::writer beside(v, other, variable_write::replaces, false);
+        std::fill_n(static_cast<std::int32_t*>(beside.data()), many, 2);
+        CHECK_FALSE(variable_state::hold(v).to_read()); // a writer is at work
+        beside.commit();
+    }
+    CHECK_FALSE(variable_state::hold(v).to_write(mine, variable_write::elements));
+    mine.reset();
+    std::atomic<bool> starts{false}, has_read{false};
+    std::thread reader;
+    {
+        const variable_state::hold held(v);
+        CHECK(held.to_write(mine, variable_write::elements));
+        CHECK_FALSE(held.to_write(mine, variable_write::replaces)); // a reader was met: the next such writes expect one
+        reader = std::thread([&] {
+            starts = true;
+            v.read();
+            has_read = true;
+        });
+        while (!starts) std::this_thread::yield();
+        for (int i = 0; i < 1000 && !has_read; ++i) std::this_thread::yield();
+        CHECK_FALSE(has_read);
+    }
+    reader.join();
+    CHECK(has_read);
 }

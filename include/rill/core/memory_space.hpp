@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include <rill/core/allocator.hpp>
@@ -31,6 +32,10 @@ struct memory_space {
     std::size_t (*free_bytes)(const memory_space& space) = nullptr;
     /// Returns the bytes of the largest block that can be allocated. If null, that is as much as is free.
     std::size_t (*largest_block)(const memory_space& space) = nullptr;
+    /// Records the kernels that start() starts in this thread, and runs none of them. Returns a function that starts all of them at once,
+    /// in their order and with the same arguments, any number of times; one thread at a time calls it. Returns an empty function if the
+    /// device could not record them. Null: the device records nothing.
+    std::function<void()> (*capture)(const memory_space& space, const std::function<void()>& start) = nullptr;
 };
 
 namespace detail {

@@ -23,6 +23,12 @@ void* load_library(const char* file, bool shares_symbols = false) noexcept;
 /// Returns the address of a function of a loaded library or of its dependencies; null if absent.
 void* library_function(void* library, const char* name) noexcept;
 
+/// Sets `to` to a function of a loaded library. Returns false if it is absent.
+template <class F> bool load_function(void* library, const char* name, F*& to) {
+    to = reinterpret_cast<F*>(library_function(library, name));
+    return to != nullptr;
+}
+
 /// Advises the system to use large pages for a fresh block of tens of megabytes. With small pages, first touches would cost more
 /// than filling the block (docs/benchmarks.md). Does nothing for smaller blocks.
 void prefer_large_pages(void* block, std::size_t bytes) noexcept;

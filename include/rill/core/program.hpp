@@ -8,20 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include <rill/core/elementwise_info.hpp>
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/core/strided_view.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-/// An elementwise op as programs see it, derived from its struct (device/elementwise_op.hpp). It outlives every program.
-struct elementwise_info {
-    std::string_view name;
-    int version = 1;
-    int cost = 1;         // per element, in additions
-    bool divides = false; // may report an integer division by zero
-};
 
 /// An elementwise computation as data: leaves, then scalars, then one value per instruction, in order of evaluation. The run-time
 /// counterpart of an expression type. Processes without the compiled kernel interpret it.

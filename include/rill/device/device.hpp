@@ -15,6 +15,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+struct fused_spec; // core/program.hpp
+
 /// The memory of devices, and which of them a session sees. The first two fields are limits of the process: the last session that sets one
 /// decides. The others are the session's. Devices that compute in the host's memory ignore the limits.
 struct gpu_options {
@@ -28,6 +30,9 @@ struct gpu_options {
     /// Lets steps that would not fit into the memory of a device copy values to host memory and back, while they do not need them. Results
     /// are the same; copies take time.
     bool swap_memory = false;
+    /// Captures the kernels of a step as a CUDA graph when a step runs for the second time. Later runs start them all at once. Results are
+    /// the same.
+    bool cuda_graphs = true;
 
     /// Returns true if the session chooses its devices.
     bool choose_devices() const { return !visible_devices.empty() || !virtual_devices.empty(); }
@@ -41,8 +46,12 @@ struct device_type {
     // The speed of one thread, used only in estimates: the start-up time of a step, and its throughput per microsecond.
     double start_microseconds = 0.05, flops_per_microsecond = 1e5, bytes_per_microsecond = 1e4;
 
+    /// True if its fused kernels read inputs and write outputs that are views of the host's memory (fusion_group::views).
+    bool fuses_views = false;
     /// Returns true if the device has kernels for elements of a type. Nodes with others run on the CPU. Null: for all types.
     bool (*has_kernels_for)(dtype type) = nullptr;
+    /// Returns true if the device can run a fused node. Others run on the CPU. Null: it can run all.
+    bool (*can_run)(const device_type& type, const fused_spec& spec) = nullptr;
     /// Applies the limits that a session names to the memory of all instances; null if the type has no limits.
     void (*limit_memory)(const device_type& type, const gpu_options& options) = nullptr;
     /// Returns the memories of the devices that a session chooses, in the order of their numbers (visible_devices.hpp). Called if the options

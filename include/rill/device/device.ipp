@@ -16,7 +16,7 @@ namespace detail {
 
 struct device_table {
     std::mutex mutex;
-    device_type cpu{"cpu"};
+    device_type cpu{.name = "cpu", .fuses_views = true};
     std::vector<const device_type*> all{&cpu};
     std::atomic<const device_type*> by_default{&cpu};
 };

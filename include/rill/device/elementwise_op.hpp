@@ -5,10 +5,14 @@
 #include <tuple>
 #include <type_traits>
 
+#include <rill/core/elementwise_info.hpp>
 #include <rill/core/op_traits.hpp>
-#include <rill/core/program.hpp>
 
 namespace rill { inline namespace RILL_ABI {
+
+/// A value that kernels compute with: a number, or a register of numbers.
+template <class A>
+concept computed_value = requires { std::remove_cvref_t<A>::is_computed; };
 
 namespace detail {
 
@@ -60,7 +64,7 @@ enum class pullback_reads : std::uint8_t { gradient, result, operands };
 /// The description of an elementwise op in programs; the only place that makes it from the op's struct.
 template <class Op>
 inline constexpr elementwise_info info_of{Op::name, detail::op_version<Op>, detail::op_cost_of<Op>(),
-                                          detail::op_divides<Op>()};
+                                          detail::op_divides<Op>(), detail::type_name<Op>()};
 
 namespace detail {
 
@@ -95,6 +99,25 @@ RILL_FN constexpr auto pull_back(const V& result, const V& gradient, const Opera
         return Op::pullback(operands..., result, gradient);
 }
 
+template <class V, class A> RILL_FN constexpr auto as_computed(const A& a) {
+    if constexpr (std::is_arithmetic_v<A>)
+        return V(a);
+    else
+        return a;
+}
+
 } // namespace detail
+
+/// Computes an elementwise op of numbers or registers, with literals beside them. Value functions and pullbacks call it.
+template <class Op, computed_value A, class... More>
+    requires((computed_value<More> || std::is_arithmetic_v<More>) && ...)
+RILL_FN constexpr auto apply(const A& a, const More&... more) {
+    return detail::compute<Op>(a, detail::as_computed<A>(more)...);
+}
+template <class Op, class L, computed_value A>
+    requires std::is_arithmetic_v<L>
+RILL_FN constexpr auto apply(const L& literal, const A& a) {
+    return detail::compute<Op>(A(literal), a);
+}
 
 }} // namespace rill::RILL_ABI

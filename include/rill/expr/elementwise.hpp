@@ -134,13 +134,6 @@ template <class T, class A> constexpr auto as_symbol(const A& a) {
         return symbol<T>(a);
 }
 
-template <class V, class A> RILL_FN constexpr auto as_computed(const A& a) {
-    if constexpr (std::is_arithmetic_v<A>)
-        return V(a);
-    else
-        return a;
-}
-
 inline namespace RILL_ISA {
 
 template <class Op, class... T> constexpr symbol<elementwise_result<Op, T...>> trace(const symbol<T>&... args) {
@@ -162,10 +155,6 @@ template <class T> template <class Op, class... V> constexpr auto symbol<T>::tra
     return detail::trace<Op>(args...);
 }
 
-/// A value that kernels compute with: a number, or a register of numbers.
-template <class A>
-concept computed_value = requires { std::remove_cvref_t<A>::is_computed; };
-
 /// Applies an elementwise op to traced values and literals.
 template <class Op, class... A>
     requires(symbolic<A> || ...)
@@ -174,18 +163,6 @@ constexpr auto apply(const A&... args) {
         std::tuple_element_t<0, decltype(std::tuple_cat(
                                     std::declval<std::conditional_t<symbolic<A>, std::tuple<A>, std::tuple<>>>()...))>;
     return detail::trace<Op>(detail::as_symbol<typename first::value_type>(args)...);
-}
-
-/// Computes an elementwise op of numbers or registers, with literals beside them. Value functions and pullbacks call it.
-template <class Op, computed_value A, class... More>
-    requires((computed_value<More> || std::is_arithmetic_v<More>) && ...)
-RILL_FN constexpr auto apply(const A& a, const More&... more) {
-    return detail::compute<Op>(a, detail::as_computed<A>(more)...);
-}
-template <class Op, class L, computed_value A>
-    requires std::is_arithmetic_v<L>
-RILL_FN constexpr auto apply(const L& literal, const A& a) {
-    return detail::compute<Op>(A(literal), a);
 }
 
 }} // namespace rill::RILL_ABI

@@ -52,6 +52,20 @@ namespace detail {
 /// Registers the kernels of fused nodes in this program.
 void require_fused();
 
+/// Registers the factories of fused nodes for device D, at level 0: bound kernels choose functions of the best instruction set themselves.
+template <class D> void register_fused_on() {
+    register_factory(D::type, fused_op::name, dtype::invalid, 0, [](const void* op, kernel_request& r) {
+        return static_cast<const fused_op*>(op)->template bind<D, void>(r);
+    });
+    register_factory(D::type, fusion_group::name, dtype::invalid, 0, [](const void* group, kernel_request& r) {
+        return D::fused(*static_cast<const fusion_group*>(group), r);
+    });
+    if constexpr (requires(const scalar_loop& loop, kernel_request& r) { D::fused(loop, r); })
+        register_factory(D::type, scalar_loop::name, dtype::invalid, 0, [](const void* loop, kernel_request& r) {
+            return D::fused(*static_cast<const scalar_loop*>(loop), r);
+        });
+}
+
 /// A function that makes a fused op, or an op of the same form: reductions have gradients of their own.
 using make_fused = op_ptr (*)(fused_spec);
 op_ptr make_fused_op(fused_spec spec);

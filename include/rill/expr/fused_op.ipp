@@ -129,23 +129,11 @@ RILL_COLD int input_number(endpoint_list& inputs, const endpoint& e, std::size_t
     return static_cast<int>(i);
 }
 
-/// Registers the factories for every device at level 0: bound kernels choose block functions of the best instruction set themselves.
+/// Registers the factories for every device of this file.
 RILL_COLD void require_fused() {
     static const bool done = [] {
         register_op(op_entry_of<fused_op>());
-        devices::each([]<class D>(std::type_identity<D>) {
-            register_factory(D::type, fused_op::name, dtype::invalid, 0, [](const void* op, kernel_request& r) {
-                return static_cast<const fused_op*>(op)->template bind<D, void>(r);
-            });
-            register_factory(D::type, fusion_group::name, dtype::invalid, 0, [](const void* group, kernel_request& r) {
-                return D::fused(*static_cast<const fusion_group*>(group), r);
-            });
-            if constexpr (requires(const scalar_loop& loop, kernel_request& r) { D::fused(loop, r); })
-                register_factory(D::type, scalar_loop::name, dtype::invalid, 0,
-                                 [](const void* loop, kernel_request& r) {
-                                     return D::fused(*static_cast<const scalar_loop*>(loop), r);
-                                 });
-        });
+        devices::each([]<class D>(std::type_identity<D>) { register_fused_on<D>(); });
         return true;
     }();
     (void)done;

@@ -34,18 +34,20 @@ template <class D, class Op, class T> constexpr bool has_device_kernel() {
         return true;
 }
 
+/// Registers the kernel of an op for elements of T, if device D has one.
+template <class D, class Op, class T> void register_kernel_on() {
+    if constexpr (has_device_kernel<D, Op, T>())
+        register_factory(D::type, Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
+            kernel made = static_cast<const Op*>(op)->template bind<D, T>(r);
+            // a device with several instances selects the one that r.space belongs to, for the time of each call
+            if constexpr (requires { D::on_instance(std::move(made), r); }) made = D::on_instance(std::move(made), r);
+            return made;
+        });
+}
+
 template <class Op, class T> bool register_kernel() {
     register_op(op_entry_of<Op>());
-    devices::each([]<class D>(std::type_identity<D>) {
-        if constexpr (has_device_kernel<D, Op, T>())
-            register_factory(D::type, Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
-                kernel made = static_cast<const Op*>(op)->template bind<D, T>(r);
-                // a device with several instances selects the one that r.space belongs to, for the time of each call
-                if constexpr (requires { D::on_instance(std::move(made), r); })
-                    made = D::on_instance(std::move(made), r);
-                return made;
-            });
-    });
+    devices::each([]<class D>(std::type_identity<D>) { register_kernel_on<D, Op, T>(); });
     return true;
 }
 
@@ -89,9 +91,7 @@ inline namespace RILL_ISA {
 
 /// Compiles the kernel of an op for one element type into this program, for every device of this file. An op's `bind<D, T>` uses the
 /// primitives of a device D.
-template <class Op, class T> void compile_kernel() {
-    detail::run_at_start<&detail::kernel_registrar<Op, T>::ensure>();
-}
+template <class Op, class T> void compile_kernel() { detail::run_at_start<&detail::kernel_registrar<Op, T>::ensure>(); }
 
 template <class Op, class T> void require_kernel();
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -114,6 +115,15 @@ private:
     std::map<std::tuple<int, int, const memory_space*>, subgraph::value> copies_;
 };
 
+/// Moves feeds to the front. Their copies to a device then come before its kernels, which it can capture as one range.
+inline subgraph with_feeds_first(subgraph g) {
+    std::vector<int> order(g.items.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto is_first = [&](int i) { return g.items[i].feed >= 0 && g.items[i].after.empty(); };
+    detail::sort(order, [&](int a, int b) { return is_first(a) && !is_first(b); });
+    return detail::reordered(std::move(g), order);
+}
+
 /// Returns true if the item copies a value from the memory of one device to that of another one.
 inline bool joins_devices(const subgraph& g, const subgraph::item& it) {
     const auto* from = it.is_copy() ? g.items[it.inputs[0].item].output_memory(it.inputs[0].port) : nullptr;
@@ -217,6 +227,8 @@ RILL_COLD subgraph insert_copies(subgraph g, const device* fetches) {
     const bool one_memory =
         detail::none_of(g.items, [](const subgraph::item& it) { return it.device && it.device->space; });
     if (one_memory && !(fetches && fetches->space)) return g;
+    const auto captures = [](const subgraph::item& it) { return it.memory() && it.memory()->capture; };
+    if (detail::any_of(g.items, captures)) g = detail::with_feeds_first(std::move(g));
     return detail::copy_inserter(std::move(g), fetches).run();
 }
 

@@ -48,7 +48,9 @@ inline bool lacks_kernel(const node& n, const device_type& type) {
     for (const auto& e : n.inputs) inputs.push_back(type_of(e));
     const auto refuses = [&](const tensor_type& t) { return type.has_kernels_for && !type.has_kernels_for(t.type); };
     if (detail::any_of(inputs, refuses) || detail::any_of(n.outputs, refuses)) return true;
-    if (n.op->fused()) return !find_kernel(type.name, fusion_group::name, dtype::invalid);
+    if (const auto* spec = n.op->fused())
+        return !find_kernel(type.name, fusion_group::name, dtype::invalid) ||
+               (type.can_run && !type.can_run(type, *spec));
     const auto by = n.op->kernel_type({inputs.data(), inputs.size()}, {n.outputs.data(), n.outputs.size()});
     return !find_kernel(type.name, n.op->kernel_name(), by) && find_kernel(cpu_device().name, n.op->kernel_name(), by);
 }

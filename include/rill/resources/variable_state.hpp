@@ -127,6 +127,34 @@ public:
         variable_write how_{};  // the same
     };
 
+    /// A hold on the current version, while a step starts work that reads or writes it in place. Nobody else begins to read or to write
+    /// meanwhile. The work itself may end later, on a device that does its work in order.
+    class hold {
+    public:
+        explicit hold(variable_state& v) : v_(&v), lock_(v.small_) {}
+
+        /// Returns the address to read; null if there is no value, or if a writer is at work.
+        void* to_read() const noexcept {
+            const bool is_free = v_->writing_.load(std::memory_order_relaxed) == writing::in_place;
+            return v_->value_ && is_free ? v_->value_->data() : nullptr;
+        }
+        /// Returns the address to write; null unless a writer would write in place at once. `mine` is the version that the step holds: if it
+        /// is another one, the step reads that.
+        void* to_write(const std::shared_ptr<element_block>& mine, variable_write how) const noexcept {
+            if (!v_->value_ || (mine && mine != v_->value_)) return nullptr;
+            return v_->in_place_ || v_->is_undisturbed(mine, how) ? v_->value_->data() : nullptr;
+        }
+        /// Takes note of a write that has been started.
+        void wrote(std::shared_ptr<element_block>& mine, bool keeps) const {
+            if (v_->last_reader_) v_->follow_readers(&mine);
+            mine = keeps ? v_->value_ : nullptr;
+        }
+
+    private:
+        variable_state* v_;
+        std::unique_lock<std::mutex> lock_; // locks small_
+    };
+
 private:
     static constexpr int remembered = 1000;
     static constexpr std::size_t most_spares = 8; // if all are held, a write drops the oldest

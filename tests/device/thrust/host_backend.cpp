@@ -48,6 +48,42 @@ TEST_CASE("thrust host: a network trains there as on the CPU") {
     CHECK(test_far::same(train("/device:thrust:0"), train("/device:cpu:0")));
 }
 
+TEST_CASE("thrust host: fused nodes with slices of their operands and a padding around their result") {
+    const auto run = [](const char* device) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope there(device);
+        placeholder<float, 8, 9> x("x");
+        const auto inner =
+            slice<6, 7>(x, {1, 1}) * 0.5f + slice<6, 7>(x, {0, 1}) * 0.25f + slice<6, 7>(x, {2, 2}) * 0.25f;
+        const tensor padded = pad(tensor(inner), {{1, 1}, {1, 1}});
+        xt::xtensor<float, 2> xs({8, 9});
+        for (std::size_t i = 0; i < xs.size(); ++i) xs.data()[i] = static_cast<float>((i * 7) % 23);
+        const auto got = session(g).run(padded, feed(x, xs));
+        return std::vector<float>(got.begin(), got.end());
+    };
+    CHECK(run("/device:thrust:0") == run("/device:cpu:0"));
+}
+
+TEST_CASE("thrust host: single numbers of several ranks in one group") {
+    const auto run = [](const char* device) {
+        const graph g;
+        const graph_scope here(g);
+        const device_scope there(device);
+        placeholder<float> one("one");
+        placeholder<float, 1> row("row");
+        placeholder<float, 1, 1> square("square");
+        const tensor a = one * 2.f + 1.f;
+        const tensor b = row * row - a;
+        const tensor<float> c = reduce_sum(square / 4.f + b);
+        const auto all = session(g).run(std::tuple(a, b, c), feed(one, 3.f), feed(row, std::vector<float>{5.f}),
+                                        feed(square, xt::xtensor<float, 2>{{8.f}}));
+        return std::vector<float>{std::get<0>(all), std::get<1>(all)(0), std::get<2>(all)};
+    };
+    CHECK(run("/device:cpu:0") == std::vector<float>{7, 18, 20});
+    CHECK(run("/device:thrust:0") == std::vector<float>{7, 18, 20});
+}
+
 TEST_CASE("thrust host: nodes run there, and errors in data are those of the CPU") {
     const graph g;
     const graph_scope here(g);

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls of CUDA's runtime by a step on the GPU, counted by a runtime of our own (runtime.hpp): no card is needed, and no kernel runs. A
-// step that has run before allocates nothing, waits once, and starts the same number of kernels each time.
+// step that has run before allocates nothing, waits once, and starts the same kernels each time: one by one, or as one CUDA graph.
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <complex>
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <rill/rill.hpp>
 
+#if __has_include(<cudnn.h>)
+#include "cudnn.hpp"
+#endif
 #include "runtime.hpp"
 
 using namespace rill;
@@ -28,22 +35,81 @@ void expect(bool good, const std::string& what) {
     problems += good ? 0 : 1;
 }
 
-/// Runs a step until it is bound, then many times, and counts.
-void check_step(const std::string& name, const std::function<void()>& run, int waits, int most_launches) {
-    for (int i = 0; i < 3; ++i) run();
+/// Runs a step until it is bound and captured, then many times, and counts. With `graphs`, all kernels of a run start by so many graphs.
+void check_step(const std::string& name, const std::function<void()>& run, int waits, int most_launches,
+                int graphs = 0) {
+    for (int i = 0; i < 8; ++i) run();
     constexpr int runs = 50;
     fake_cuda::reset();
-    run();
-    const int launches = fake_cuda::counted().launches;
-    for (int i = 1; i < runs; ++i) run();
+    for (int i = 0; i < runs; ++i) run();
     const auto all = fake_cuda::counted();
+    const int copies = all.copies_in + all.copies_out + all.copies_within;
+    const int kernels = static_cast<int>(fake_cuda::started().size()) - copies;
     const auto each = [&](int n) { return std::to_string(n / runs) + (n % runs ? "…" : ""); };
-    const std::string said = name + ": " + each(all.launches) + " kernels, " + each(all.copies_in) +
-                             " copies to the card, " + each(all.copies_out) + " from it, " + each(all.waits) +
-                             " waits, " + std::to_string(all.allocations) + " allocations";
-    expect(all.allocations == 0 && all.releases == 0 && all.waits == waits * runs &&
-               all.launches == launches * runs && launches > 0 && launches <= most_launches,
+    const std::string said = name + ": " + each(kernels) + " kernels, " + each(all.launches) + " of them alone, " +
+                             each(all.graphs) + " graphs, " + each(all.copies_in) + " copies to the card, " +
+                             each(all.copies_out) + " from it, " + each(all.waits) + " waits, " +
+                             std::to_string(all.allocations) + " allocations";
+    expect(all.allocations == 0 && all.releases == 0 && all.captures == 0 && all.waits == waits * runs &&
+               kernels % runs == 0 && kernels > 0 && kernels / runs <= most_launches && all.graphs == graphs * runs &&
+               all.launches == (graphs ? 0 : kernels),
            said + "; at most " + std::to_string(most_launches) + " kernels are allowed");
+}
+
+/// The kernels of one run, and how they were started.
+struct one_run {
+    fake_cuda::counts calls;
+    std::vector<fake_cuda::launch> kernels;
+};
+one_run counted(const std::function<void()>& run) {
+    fake_cuda::reset();
+    run();
+    one_run made{fake_cuda::counted(), {}};
+    for (const auto& one : fake_cuda::started())
+        if (one.kernel) made.kernels.push_back(one);
+    return made;
+}
+
+/// Returns the first difference between two lists of kernels: their lengths, or the numbers of the kernel, the argument and the byte.
+std::string difference(const std::vector<fake_cuda::launch>& a, const std::vector<fake_cuda::launch>& b) {
+    if (a.size() != b.size()) return std::to_string(a.size()) + " and " + std::to_string(b.size()) + " kernels";
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        if (a[k] == b[k]) continue;
+        std::string where = "kernel " + std::to_string(k);
+        for (std::size_t n = 0; n < std::min(a[k].arguments.size(), b[k].arguments.size()); ++n) {
+            const auto &x = a[k].arguments[n], &y = b[k].arguments[n];
+            if (x == y) continue;
+            const auto at = std::mismatch(x.begin(), x.end(), y.begin(), y.end()).first - x.begin();
+            where += ", argument " + std::to_string(n) + ", byte " + std::to_string(at);
+        }
+        return where;
+    }
+    return "none";
+}
+
+/// Runs a step until it is replayed: the kernels of a replay must be those that a traced run starts one by one, with the same arguments.
+void check_replay(const std::string& name, const std::function<void()>& run, const std::function<void()>& traced,
+                  int graphs) {
+    one_run captured;
+    int runs = 0;
+    for (; runs < 8 && captured.calls.graphs == 0; ++runs) captured = counted(run);
+    const auto alone = counted(traced), replayed = counted(run);
+    std::size_t bytes = 0;
+    for (const auto& one : alone.kernels)
+        for (const auto& argument : one.arguments) bytes += argument.size();
+    expect(alone.calls.graphs + alone.calls.captures == 0 &&
+               alone.calls.launches == static_cast<int>(alone.kernels.size()),
+           name + ": a traced run starts its kernels one by one");
+    const std::string apart = difference(alone.kernels, captured.kernels),
+                      later = difference(alone.kernels, replayed.kernels);
+    expect(captured.calls.graphs == graphs && captured.calls.launches == 0 && apart == "none" &&
+               bytes > 24 * alone.kernels.size(),
+           name + ": run " + std::to_string(runs) + " starts " + std::to_string(captured.calls.graphs) +
+               " graphs, with the " + std::to_string(alone.kernels.size()) + " kernels and " + std::to_string(bytes) +
+               " bytes of arguments of a run without graphs; differences: " + apart);
+    expect(replayed.calls.graphs == graphs && replayed.calls.captures == 0 && replayed.calls.launches == 0 &&
+               later == "none",
+           name + ": so does the next run, which captures nothing; differences: " + later);
 }
 
 void training() {
@@ -54,20 +120,93 @@ void training() {
     const auto h = relu(dense<10, 10>("two", relu(dense<4, 10>("one", x))));
     const auto loss = reduce_mean(sparse_softmax_cross_entropy(dense<10, 3>("three", h), label));
     const auto step = gradient_descent(0.01f).minimize(loss);
-    const session s;
-    s.run(global_variables_initializer());
-    const auto call = s.make_callable(step, x, label);
     std::vector<float> xs(128);
     std::vector<int> ids(32);
-    check_step("a training step of 4-10-10-3", [&] { call(xs, ids); }, 1, 33);
-    int rows = 16;
-    check_step("the same with batches of two sizes",
-               [&] {
-                   rows = 80 - rows; // 64 and 16
-                   const auto n = static_cast<std::size_t>(rows);
-                   call(std::vector<float>(n * 4), std::vector<int>(n));
-               },
-               1, 33);
+    for (const bool graphs : {false, true}) {
+        const session s({.gpu = {.cuda_graphs = graphs}});
+        s.run(global_variables_initializer());
+        const auto call = s.make_callable(step, x, label);
+        const auto run = [&] { s.run(step, feed(x, xs), feed(label, ids)); };
+        const auto traced = [&] { s.run_traced(step, feed(x, xs), feed(label, ids)); };
+        const std::string name = graphs ? "a captured training step of 4-10-10-3" : "a training step of 4-10-10-3";
+        if (graphs) check_replay(name, run, traced, 1);
+        check_step(name, run, 1, 33, graphs);
+        int rows = 16;
+        check_step(
+            "the same with batches of two sizes",
+            [&] {
+                rows = 80 - rows; // 64 and 16
+                const auto n = static_cast<std::size_t>(rows);
+                call(std::vector<float>(n * 4), std::vector<int>(n));
+            },
+            1, 33, graphs);
+        if (!graphs) continue;
+        // a run that reads a variable holds it: the next step writes to another block, for which the step is captured anew
+        const auto weights = trainable_variables()[0];
+        for (int i = 0; i < 2; ++i) {
+            s.run(weights);
+            const auto beside = counted(run);
+            const auto before = beside.calls.graphs + beside.calls.captures;
+            expect(before == 0, name + ": a write beside a reader is not captured");
+        }
+        check_replay(name + ", with a variable elsewhere", run, traced, 1);
+    }
+}
+
+#if __has_include(<cudnn.h>)
+/// Convolutions by a cuDNN of ours: the first run chooses algorithms, and a captured one takes them.
+void convolutions() {
+    void* const library = dlopen("libcudnn.so.9", RTLD_NOW);
+    void* const counts = library ? dlsym(library, "fake_cudnn_counts") : nullptr;
+    if (!counts) return void(std::printf("no cuDNN of ours is found\n"));
+    const auto* const cudnn = reinterpret_cast<decltype(&fake_cudnn_counts)>(counts)();
+    const window_axis more_behind{8, 4, 3, 2, 1, 0}, even{7, 4, 3, 2, 1, 1};
+    const convolution_shape s{{{window_axis{}, more_behind, even}, 2}, 3, 4};
+    const auto& card = *the_gpus().at(0);
+    const detail::kernels_on here(card);
+    void* memory = nullptr;
+    cudaMalloc(&memory, 1 << 20);
+    auto* const all = static_cast<float*>(memory);
+    execution_context on;
+    on.scratch = all + (1 << 16);
+    const auto run = [&] {
+        gpu::convolve<float>(on, s, all, all, all, {all, true}); // a fill, two copies, the epilogue
+        gpu::convolve_input<float>(on, s, all, all, all);        // two copies
+        gpu::convolve_filter<float>(on, s, all, all, all);       // a fill, two copies
+    };
+    const auto first = counted(run), second = counted(run);
+    expect(cudnn->handles == 1 && cudnn->choices == 3 && cudnn->convolutions == 6 && second.calls.allocations == 0 &&
+               second.calls.launches == 9 && second.calls.waits == 0,
+           "convolutions by a library: " + std::to_string(second.calls.launches) + " kernels of ours, " +
+               std::to_string(first.calls.allocations) + " allocations of the first run, " +
+               std::to_string(second.calls.allocations) + " of the second");
+    const auto usual = cudnn->stream;
+    const auto replay = detail::captured_kernels::capture(card.card(), run);
+    expect(cudnn->choices == 3 && cudnn->convolutions == 9 && cudnn->stream != usual,
+           "they are captured in the stream of the capture");
+    expect(replay && difference(counted(replay).kernels, second.kernels) == "none", "the replay has the same kernels");
+    run();
+    expect(cudnn->stream == usual, "later ones start in the stream of the card");
+    cudaFree(memory);
+}
+#endif
+
+/// A step of the host divides a run into two captured ranges.
+void divided() {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const auto a = cumsum<0>(tensor(exp(x)));
+    const auto b = [&] {
+        const device_scope host("/cpu:0");
+        return tensor(cumsum<0>(a) * 0.5f);
+    }();
+    const auto y = cumsum<0>(tensor(b * 2.f));
+    const session s;
+    const std::vector<float> value(100);
+    const auto run = [&] { s.run(y, feed(x, value)); };
+    check_replay("a step with a node of the CPU", run, [&] { s.run_traced(y, feed(x, value)); }, 2);
+    check_step("a step with a node of the CPU", run, 2, 12, 2);
 }
 
 void chain() {
@@ -79,6 +218,25 @@ void chain() {
     s.run(global_variables_initializer());
     const auto call = s.make_callable(operation(y));
     check_step("a chain of 11 operations", [&] { call(); }, 1, 1);
+}
+
+/// A fusion group is one kernel, which NVRTC compiles when the group is bound, if it is found.
+void programs() {
+    const bool found = detail::nvrtc_problem().empty();
+    std::printf("NVRTC: %s\n", found ? "found" : detail::nvrtc_problem().c_str());
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 1000> x("x", constant_initializer(1.f));
+    const tensor y = tanh(x) * 2.f;
+    const tensor z = exp(y) + x;
+    const session s;
+    s.run(global_variables_initializer());
+    fake_cuda::reset();
+    const auto both = s.make_callable(std::tuple(y, z));
+    both();
+    expect((fake_cuda::counted().programs == 1) == found,
+           std::to_string(fake_cuda::counted().programs) + " programs are compiled");
+    check_step("a group of two nodes", [&] { both(); }, 1, found ? 1 : 2, found ? 0 : 1);
 }
 
 /// Nodes of two virtual devices of the card: values cross through the host, which waits for each.
@@ -180,6 +338,9 @@ void faults() {
 
 int main() {
     expect(the_gpus().size() == 1 && default_device().name == "gpu", "one card is found, and is the default");
-    training(), chain(), virtual_devices(), nodes_of_the_cpu(), faults();
+#if __has_include(<cudnn.h>)
+    convolutions();
+#endif
+    training(), divided(), chain(), programs(), virtual_devices(), nodes_of_the_cpu(), faults();
     return problems ? 1 : 0;
 }

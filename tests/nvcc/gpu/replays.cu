@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bound step run 10,000 times with feeds whose values and shapes change: training by batches of 1 to 7 rows, and numbers that one run
-// leaves in variables for the next. The argument is the number of runs.
+// A bound step run 10,000 times with feeds whose values and shapes change: training by batches of 1 to 7 rows, numbers that one run leaves in
+// variables for the next, and captured runs beside others. The argument is the number of runs.
 #include "common.hpp"
 
 namespace gpu_test {
@@ -70,12 +70,48 @@ void repeating(int runs) {
            std::to_string(runs) + " runs of 50 inputs, " + std::to_string(wrong) + " that differ in their bits");
 }
 
+/// Runs that are captured as CUDA graphs give the bits of runs that are not: with random numbers, feeds of two shapes, errors in data and
+/// readers of variables between them.
+void capturing(int runs) {
+    const auto train = [&](bool graphs) {
+        const graph g;
+        const graph_scope here(g);
+        placeholder<float, dyn, 4> x("x");
+        placeholder<int, dyn> ids("ids");
+        variable<float, 500, 8> table("table", constant_initializer(0.5f));
+        variable<int> count("count", 0);
+        const auto hidden = dropout(tanh(dense<4, 8>("one", x)), 0.8f) + gather(table, ids);
+        const auto loss = reduce_mean(square(dense<8, 3>("two", hidden)));
+        const auto step = group(adam({.learning_rate = 0.01}).minimize(loss), count.assign_add(1));
+        const session s({.gpu = {.virtual_devices = {{64 << 20}}, .cuda_graphs = graphs}});
+        s.run(global_variables_initializer());
+        std::vector<float> got;
+        int refused = 0;
+        for (int i = 0; i < runs; ++i) {
+            const std::size_t rows = i % 9 == 8 ? 5 : 32;
+            std::vector<int> rows_of(rows, i % 500);
+            if (i % 50 == 40) rows_of[rows - 1] = 500; // outside the table
+            try {
+                s.run(step, feed(x, drawn(rows, 4, static_cast<unsigned>(i))), feed(ids, rows_of));
+            } catch (const error&) {
+                ++refused;
+            }
+            if (i % 30 == 29)
+                for (const float v : s.run(table)) got.push_back(v);
+        }
+        got.push_back(static_cast<float>(refused));
+        got.push_back(static_cast<float>(s.run(count)));
+        return got;
+    };
+    expect(train(true) == train(false), std::to_string(runs) + " captured runs, with the bits of runs that are not");
+}
+
 } // namespace gpu_test
 
 int main(int count, char** arguments) {
     using namespace gpu_test;
     begin();
     const int runs = rounds(count, arguments, 1, 10'000);
-    training(runs), counting(runs), repeating(runs / 10);
+    training(runs), counting(runs), repeating(runs / 10), capturing(runs / 10);
     return end();
 }

@@ -144,7 +144,7 @@ TEST_CASE("swap_plan: random steps have the same results, however little room th
         for (auto& f : from) f = static_cast<int>(draw(7)) - 3;
         std::size_t bytes = 0;
         const auto run = [&](bool swaps) {
-            const auto s = detail::segment::bind(items, types, resources, default_allocator(), {}, swaps);
+            const auto s = detail::segment::bind(items, types, resources, default_allocator(), {}, {.swaps = swaps});
             bytes = arena(s->bound());
             swapped += copies(s->bound().graph) > copies(items) ? 1 : 0;
             auto f = s->acquire();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,10 +18,12 @@
 
 #include <rill/device/cuda/gpus.hpp>
 #include <rill/device/cuda/kernels.hpp>
+#include <rill/device/cuda/program_compiler.hpp>
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/numbers.hpp>
 #include <rill/device/thrust/products.hpp>
+#include <rill/device/thrust/program_arguments.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -61,7 +64,9 @@ template <class F> struct refuse_element {
     }
 };
 
-struct refuse_divisions {
+/// Reports a division by zero of a structure S. Each compiled file has sticky errors of its own: this kernel reads those of the file that
+/// compiled the kernel of S, since the linker takes both from one file.
+template <class S> struct refuse_divisions {
     error_record* errors;
     const error_site* where;
     std::int32_t step;
@@ -148,12 +153,38 @@ struct cuda_backend {
     template <class T> static bool multiply(const execution_context&, const detail::product_arguments<T>& all) {
         return current().products().multiply(all, stream());
     }
+    /// Computes convolutions by the library, likewise (library_convolution.hpp).
+    template <class T> static bool has_convolutions() { return detail::convolution_library::is_found<T>(); }
+    template <class T> static bool convolves(convolution_part part, const convolution_shape& s) {
+        return current().card().convolutions().serves<T>(part, s);
+    }
+    template <class T>
+    static bool convolve(convolution_part part, const convolution_shape& s, const T* a, const T* b, T* c) {
+        return current().card().convolutions().convolve(part, s, a, b, c, stream());
+    }
     template <class F>
     static void refuse_first(const execution_context& on, index_t n, const F& find, const error_site& where) {
         start(n, detail::refuse_element<F>{find, record_of(on), &where, on.step}, {});
     }
-    static void refuse_zero_division(const execution_context& on) {
-        start(1, detail::refuse_divisions{record_of(on), &detail::zero_division(), on.step}, {});
+    /// Compiles a program by NVRTC. Returns an empty function without it, and for programs that may divide integers: these report divisions
+    /// by zero to a variable of the file that nvcc compiled.
+    static detail::program_kernel compile(const program& p, std::span<const detail::leaf_form> leaves, int rank) {
+        if (divides_integers(p)) return {};
+        auto source = detail::program_source::of(p, leaves, rank);
+        if (!source) return {};
+        const auto code = detail::program_compiler::of_process().kernel_of(*source, current().card().number());
+        if (!code) return {};
+        return
+            [code, source = std::move(*source)](const execution_context& on, const detail::elementwise_launch& args) {
+                const auto words = detail::program_arguments<cuda_backend>(source, args);
+                const int elements = detail::elements_of_thread(args.space.total, source.is_dense());
+                launch(args.space.total, detail::block_threads * elements, [&](unsigned blocks) {
+                    detail::start_program(code, blocks, words.data(), args.space.total, elements, guard(on), stream());
+                });
+            };
+    }
+    template <class S> static void refuse_zero_division(const execution_context& on) {
+        start(1, detail::refuse_divisions<S>{record_of(on), &detail::zero_division(), on.step}, {});
     }
     static constexpr std::size_t sort_scratch(index_t n, std::size_t element) {
         return 2 * static_cast<std::size_t>(n) * element + (std::size_t(1) << 16);
@@ -170,7 +201,9 @@ private:
         return gpu ? *gpu : *the_gpus().at(0);
     }
     static cudaStream_t stream() { return current().stream(); }
-    static detail::failure_guard guard(const execution_context& on) { return {on.errors, on.step}; }
+    static detail::failure_guard guard(const execution_context& on) {
+        return {on.errors ? &on.errors->step : nullptr, on.step};
+    }
     static error_record* record_of(const execution_context& on) {
         if (!on.errors) throw internal("a GPU reports errors in data to a record, and the context has none");
         return on.errors;
@@ -178,17 +211,19 @@ private:
     /// Starts a kernel over n elements; each block of threads takes `each`.
     template <class... P, class... A>
     static void launch(void (*kernel)(P...), index_t n, index_t each, const A&... args) {
+        launch(n, each, [&](unsigned blocks) { kernel<<<blocks, detail::block_threads, 0, stream()>>>(args...); });
+    }
+    template <class Start> static void launch(index_t n, index_t each, const Start& start) {
         if (n == 0) return;
         const index_t blocks = (n + each - 1) / each;
         if (blocks > std::numeric_limits<std::int32_t>::max())
             throw unimplemented("a kernel over " + std::to_string(n) + " elements: a GPU starts fewer threads");
-        kernel<<<static_cast<unsigned>(blocks), detail::block_threads, 0, stream()>>>(args...);
+        start(static_cast<unsigned>(blocks));
         if (const cudaError_t result = cudaPeekAtLastError(); result != cudaSuccess)
             detail::check_cuda(result, current().card().name() + ": a kernel could not start");
     }
     template <class F> static void start(index_t n, const F& f, const detail::failure_guard& guard) {
-        constexpr index_t large = 1 << 20; // from here on the GPU is busy with fewer threads
-        const int elements = detail::loads_together<F>() && n >= large ? detail::most_elements : 1;
+        const int elements = detail::elements_of_thread(n, detail::loads_together<F>());
         launch(&detail::run_elements<F>, n, detail::block_threads * elements, f, n, elements, guard);
     }
 };

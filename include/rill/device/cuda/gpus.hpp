@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,9 +19,11 @@
 
 #include <rill/core/error.hpp>
 #include <rill/core/memory_space.hpp>
+#include <rill/device/cuda/convolution_library.hpp>
 #include <rill/device/cuda/product_library.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/memory_pool.hpp>
+#include <rill/device/thrust/can_launch.hpp>
 #include <rill/device/visible_devices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -98,6 +101,30 @@ private:
     std::vector<copy> started_;
 };
 
+/// A stream into which this thread captures the kernels of a card, instead of starting them.
+class captured_stream {
+public:
+    captured_stream(int card, cudaStream_t into) : card_(card), into_(into), before_(std::exchange(current(), this)) {}
+    ~captured_stream() { current() = before_; }
+    captured_stream(const captured_stream&) = delete;
+
+    /// Returns the stream into which this thread captures kernels of a card; null if it starts them.
+    static cudaStream_t of(int card) {
+        const auto* const now = current();
+        return now && now->card_ == card ? now->into_ : nullptr;
+    }
+
+private:
+    static const captured_stream*& current() {
+        static thread_local const captured_stream* stream = nullptr;
+        return stream;
+    }
+
+    const int card_;
+    const cudaStream_t into_;
+    const captured_stream* before_;
+};
+
 /// A card: the stream of its kernels and copies, and its libraries. All virtual devices on it share them.
 class gpu_card {
 public:
@@ -111,13 +138,18 @@ public:
 
     int number() const { return number_; }
     std::string name() const { return "gpu:" + std::to_string(number_); }
-    cudaStream_t stream() const { return stream_; }
+    /// Returns the stream in which kernels of this thread start, or into which they are captured.
+    cudaStream_t stream() const {
+        const auto captured = captured_stream::of(number_);
+        return captured ? captured : stream_;
+    }
     std::size_t total() const { return total_; }
     product_library& products() { return products_; }
+    convolution_library& convolutions() { return convolutions_; }
 
     void copy(const void* from, void* to, std::size_t n, cudaMemcpyKind kind) const {
         const selected_gpu here(number_);
-        check_cuda(cudaMemcpyAsync(to, from, n, kind, stream_), name());
+        check_cuda(cudaMemcpyAsync(to, from, n, kind, stream()), name());
     }
     /// Starts a copy to the host, and returns its ticket.
     std::uint64_t copy_to_host(const void* from, void* host, std::size_t n) {
@@ -144,7 +176,58 @@ private:
     std::size_t total_ = 0;
     std::atomic<std::uint64_t> tickets_{0};
     product_library products_;
+    convolution_library convolutions_;
     pinned_copies copies_;
+};
+
+/// Kernels that were captured as a CUDA graph, which one call starts. The graph belongs to the driver, which keeps it while it runs.
+class captured_kernels {
+public:
+    captured_kernels(const gpu_card& card, cudaGraphExec_t graph) : card_(card), graph_(graph) {}
+    ~captured_kernels() {
+        const selected_gpu here(card_.number());
+        cudaGraphExecDestroy(graph_);
+    }
+    captured_kernels(const captured_kernels&) = delete;
+
+    void start() const {
+        const selected_gpu here(card_.number());
+        check_cuda(cudaGraphLaunch(graph_, card_.stream()), card_.name() + ": captured kernels could not start");
+    }
+
+    /// Captures the kernels that start() starts in this thread. Returns an empty function if CUDA refuses: a run then starts them one by
+    /// one. The capture has a stream of its own, since other threads start work in the card's.
+    static std::function<void()> capture(const gpu_card& card, const std::function<void()>& start) {
+        const selected_gpu here(card.number());
+        cudaStream_t into = nullptr;
+        if (cudaStreamCreateWithFlags(&into, cudaStreamNonBlocking) != cudaSuccess) return refused();
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t made = nullptr;
+        bool is_good = cudaStreamBeginCapture(into, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+        if (is_good) {
+            try {
+                const captured_stream stream(card.number(), into);
+                start();
+            } catch (...) {
+                is_good = false; // the steps run one by one, and report what is wrong
+            }
+            is_good = cudaStreamEndCapture(into, &graph) == cudaSuccess && is_good;
+        }
+        is_good = is_good && cudaGraphInstantiate(&made, graph, 0) == cudaSuccess;
+        if (graph) cudaGraphDestroy(graph);
+        cudaStreamDestroy(into);
+        if (!is_good) return refused();
+        return [all = std::make_shared<const captured_kernels>(card, made)] { all->start(); };
+    }
+
+private:
+    static std::function<void()> refused() {
+        cudaGetLastError(); // a refused capture is not sticky
+        return {};
+    }
+
+    const gpu_card& card_;
+    const cudaGraphExec_t graph_;
 };
 
 } // namespace detail
@@ -167,6 +250,9 @@ public:
         };
         within = [](const memory_space& s, const void* from, void* to, std::size_t n) {
             of(s).card_.copy(from, to, n, cudaMemcpyDeviceToDevice);
+        };
+        capture = [](const memory_space& s, const std::function<void()>& start) {
+            return detail::captured_kernels::capture(of(s).card_, start);
         };
         free_bytes = [](const memory_space& s) { return of(s).pool_.free_bytes(of(s).card_.free_bytes()); };
         largest_block = [](const memory_space& s) { return of(s).pool_.largest_block(of(s).card_.free_bytes()); };
@@ -242,6 +328,7 @@ inline bool register_gpus() {
             for (auto* gpu : the_gpus()) gpu->pool().limit(options);
         };
         type.chosen_spaces = &chosen_gpus;
+        type.can_run = &detail::can_launch;
         type.has_kernels_for = [](dtype t) {
             return t != dtype::complex64 && t != dtype::complex128 && t != dtype::string;
         };

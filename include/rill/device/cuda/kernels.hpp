@@ -6,44 +6,11 @@
 #include <cstdint>
 #include <limits>
 
-#include <rill/device/execution_context.hpp>
+#include <rill/device/cuda/element_kernel.hpp>
 #include <rill/device/lane.hpp>
 #include <rill/device/thrust/launch.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-constexpr int block_threads = 256;
-/// The number of elements per thread in a large kernel: their reads wait for memory concurrently.
-constexpr int most_elements = 4;
-constexpr int warp_threads = 32;
-
-/// A guard by which a kernel sees that its step or an earlier one has failed, and then does nothing.
-struct failure_guard {
-    const error_record* errors; // null: always runs
-    std::int32_t step;
-
-    __device__ bool has_failed() const { return errors && errors->step <= step; }
-};
-
-/// Computes the elements of f in [0, n). Each thread computes several, a block of threads apart.
-template <class F>
-__global__ void __launch_bounds__(block_threads)
-    run_elements(const __grid_constant__ F f, index_t n, int elements, failure_guard guard) {
-    if (guard.has_failed()) return;
-    const index_t first = static_cast<index_t>(blockIdx.x) * (block_threads * elements) + threadIdx.x;
-    if constexpr (loads_together<F>()) {
-        if (elements == most_elements && first + (most_elements - 1) * block_threads < n) {
-            decltype(f.load(first)) loaded[most_elements];
-#pragma unroll
-            for (int k = 0; k < most_elements; ++k) loaded[k] = f.load(first + k * block_threads);
-#pragma unroll
-            for (int k = 0; k < most_elements; ++k) f.finish(first + k * block_threads, loaded[k]);
-            return;
-        }
-    }
-    for (int k = 0; k < elements; ++k)
-        if (const index_t i = first + k * block_threads; i < n) run_element(f, i);
-}
 
 /// Combines the elements of lines. A group of threads, whose size is a power of two, takes a line. Each thread combines every group-th
 /// element, and the threads' values are combined in a tree.

@@ -38,10 +38,7 @@ struct cublas_functions {
         static const auto found = [] {
             cublas_functions f;
             void* const library = load_library(("libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR)).c_str());
-            const auto load = [&](auto& to, const char* name) {
-                to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(library_function(library, name));
-                return to != nullptr;
-            };
+            const auto load = [&](auto& to, const char* name) { return load_function(library, name, to); };
             const bool all = library && load(f.create, "cublasLtCreate") &&
                              load(f.create_operation, "cublasLtMatmulDescCreate") &&
                              load(f.set_operation, "cublasLtMatmulDescSetAttribute") &&

@@ -249,7 +249,7 @@ template <class B, class S> void launch_forward(const execution_context& on, con
                 forward_element<Dense, S>{readers::template make<B>(args.space, args.leaf),
                                           scalar_lanes<S>(args.scalar), to});
     });
-    if constexpr (structure_divides<S>) B::refuse_zero_division(*here);
+    if constexpr (structure_divides<S>) B::template refuse_zero_division<S>(*here);
 }
 
 template <class B, class S> void launch_adjoint(const execution_context& on, const elementwise_launch& args) {

@@ -23,6 +23,7 @@
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/numbers.hpp>
+#include <rill/device/thrust/host_recorder.hpp>
 #include <rill/device/thrust/launch.hpp>
 #include <rill/device/thrust/lines.hpp>
 #include <rill/device/thrust/products.hpp>
@@ -72,15 +73,27 @@ template <class System> struct host_backend {
     template <class T> static T* at(T* p) { return p; }
     /// Returns the context for one primitive, with device addresses. Returns nothing if the run has already failed.
     static std::optional<execution_context> enter(const execution_context& on) {
+        if (detail::host_recorder::current()) return on; // the replay checks it
         return on.has_failed() ? std::nullopt : std::optional(on);
+    }
+    /// Calls f(context), now or in the replays of a range that is being captured.
+    template <class F> static void run(const execution_context& on, const F& f) {
+        if (auto* const recorder = detail::host_recorder::current())
+            recorder->add([on, f] {
+                if (!on.has_failed()) f(on);
+            });
+        else
+            f(on);
     }
     /// Wraps an op's kernel so that it runs on the instance with the memory of the request.
     static kernel on_instance(kernel inner, const kernel_request&) { return inner; }
 
     /// Computes the elements i in [0, n) of f (run_element), in any order.
-    template <class F> static void each(const execution_context&, index_t n, const F& f) {
-        thrust::for_each_n(System::policy(), thrust::counting_iterator<index_t>(0), n,
-                           [f](index_t i) { detail::run_element(f, i); });
+    template <class F> static void each(const execution_context& on, index_t n, const F& f) {
+        run(on, [n, f](const execution_context&) {
+            thrust::for_each_n(System::policy(), thrust::counting_iterator<index_t>(0), n,
+                               [f](index_t i) { detail::run_element(f, i); });
+        });
     }
     /// Combines the elements of each of n lines (fold_line). Lines have about `length` elements each; `layout` tells how they
     /// lie in memory.
@@ -99,22 +112,28 @@ template <class System> struct host_backend {
     /// Refuses the first element that find(i) returns, with i in [0, n).
     template <class F>
     static void refuse_first(const execution_context& on, index_t n, const F& find, const error_site& where) {
-        const thrust::counting_iterator<index_t> begin(0);
-        const auto at = thrust::find_if_not(System::policy(), begin, begin + n, detail::accepts_index<F>{find});
-        if (at != begin + n) on.refuse(where, find(*at));
+        run(on, [n, find, where = &where](const execution_context& here) {
+            const thrust::counting_iterator<index_t> begin(0);
+            const auto at = thrust::find_if_not(System::policy(), begin, begin + n, detail::accepts_index<F>{find});
+            if (at != begin + n) here.refuse(*where, find(*at));
+        });
     }
     /// Reports an integer division by zero that earlier kernels have recorded.
-    static void refuse_zero_division(const execution_context& on) {
-        System::gather_sticky_errors();
-        detail::refuse_zero_division(on);
+    template <class> static void refuse_zero_division(const execution_context& on) {
+        run(on, [](const execution_context& here) {
+            System::gather_sticky_errors();
+            detail::refuse_zero_division(here);
+        });
     }
 
     /// Returns the bytes of scratch memory that `sort` needs for n elements of `element` bytes.
     static constexpr std::size_t sort_scratch(index_t, std::size_t) { return 0; }
     /// Sorts n elements; equal ones keep their order.
     template <class T, class Less>
-    static void sort(const execution_context&, T* first, index_t n, const Less& less, void*) {
-        thrust::stable_sort(System::policy(), first, first + n, less);
+    static void sort(const execution_context& on, T* first, index_t n, const Less& less, void*) {
+        run(on, [first, n, less](const execution_context&) {
+            thrust::stable_sort(System::policy(), first, first + n, less);
+        });
     }
 };
 

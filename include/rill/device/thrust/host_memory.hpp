@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <span>
@@ -16,6 +17,7 @@
 #include <rill/device/device.hpp>
 #include <rill/device/execution_context.hpp>
 #include <rill/device/memory_pool.hpp>
+#include <rill/device/thrust/host_recorder.hpp>
 #include <rill/device/visible_devices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -36,6 +38,9 @@ public:
         };
         within = [](const memory_space&, const void* from, void* to, std::size_t n) { copy(from, to, n); };
         wait = [](const memory_space&, std::uint64_t) {}; // every copy has ended when it returns
+        capture = [](const memory_space&, const std::function<void()>& start) {
+            return detail::host_recorder::capture(start);
+        };
         free_bytes = [](const memory_space& s) {
             const auto& own = static_cast<const virtual_host_memory&>(s);
             return own.pool_.free_bytes(own.limit_ - own.pool_.bytes_held());

@@ -58,7 +58,12 @@ protected:
         });
     }
     static kernel bind_launches(const fusion_group& group, kernel_request& request) {
-        [[maybe_unused]] static const bool done = (launchers_of(Device::type).copy = &start_copy, true);
+        [[maybe_unused]] static const bool done = [] {
+            auto& launchers = launchers_of(Device::type);
+            launchers.copy = &start_copy;
+            if constexpr (requires { &B::compile; }) launchers.compile = &B::compile;
+            return true;
+        }();
         return B::on_instance(kernel(launch_sequence(Device::type, group, request)), request);
     }
 

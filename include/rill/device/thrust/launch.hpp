@@ -5,22 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <span>
 #include <string_view>
 
 #include <rill/core/program.hpp>
 #include <rill/device/execution_context.hpp>
 #include <rill/device/kernel_registry.hpp>
+#include <rill/device/thrust/element_function.hpp>
+#include <rill/device/thrust/program_source.hpp>
 
 // Launches: functions that start one kernel over all elements of a space. Each is compiled for a structure or for a reduction type, and
 // registered under the name of its device. launch_sequence (launch_sequence.hpp) combines them.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// Returns a / b for non-negative numbers. A GPU divides 32-bit numbers several times as fast.
-RILL_FN index_t quotient(index_t a, index_t b) {
-    if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-    return a / b;
-}
 
 /// The space of a launch: extents that are walked in row-major order.
 struct launch_space {
@@ -39,30 +37,6 @@ struct launch_space {
         return rank > 0 ? at + i * stride[0] : at;
     }
 };
-
-/// A function of elements in two steps: f.load(i) reads all operands; f.finish(i, loaded) computes and stores the result. A GPU reads
-/// several elements before it stores the first one, since a store delays the reads after it.
-template <class F>
-concept loads_first = requires(const F& f, index_t i) { f.finish(i, f.load(i)); };
-
-/// Returns true if a function reads its operands without other code. A thread can then read several elements at once.
-template <class F> constexpr bool loads_together() {
-    if constexpr (requires { F::dense; })
-        return F::dense;
-    else
-        return loads_first<F>;
-}
-
-/// Computes element i.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable // some functions are for a GPU alone
-#endif
-template <class F> RILL_FN void run_element(const F& f, index_t i) {
-    if constexpr (loads_first<F>)
-        f.finish(i, f.load(i));
-    else
-        f(i);
-}
 
 /// A function object that combines the elements of one line. It combines chunks in order, and the elements of each, which keeps rounding
 /// errors small. F::open(i) returns line i, which has a count and elements by number.
@@ -118,6 +92,12 @@ struct elementwise_launchers {
     int by_result_leaves = 0;                 // leaves that by_result reads
 };
 
+/// The kernel of a program that was compiled at run time. Its arguments are those of a forward launch: leaves, scalars and results.
+using program_kernel = std::function<void(const execution_context& on, const elementwise_launch& args)>;
+
+/// A function that compiles a program for leaves of these forms over a space of this rank. It returns an empty function if the device can't.
+using program_maker = program_kernel (*)(const program& p, std::span<const leaf_form> leaves, int rank);
+
 /// The arguments of a reduction over a space.
 struct reduction_launch {
     const launch_space& space;
@@ -158,6 +138,7 @@ struct RILL_EXPORT device_launchers {
     registry_table<elementwise_launchers> elementwise; // the key of a structure
     registry_table<reduction_launchers> reductions;    // "Sum/float32"
     copy_launcher copy = nullptr;
+    program_maker compile = nullptr; // null: an instruction of a program is a launch
 };
 
 /// Returns the launches of a device type. The table is leaked: kernels may run while statics are destroyed.

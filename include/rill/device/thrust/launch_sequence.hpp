@@ -18,8 +18,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A fused node or fusion group as a sequence of launches over whole arrays. A node whose expression was compiled for the device is one
-/// launch. Other programs take one launch per instruction. Values between launches lie in scratch memory, which is reused after their
-/// last read. An output is written directly only after the last read of an input, whose block it may share.
+/// launch. Any other node, and the elementwise work of a group, is one launch if the device compiles programs at run time, else one per
+/// instruction. Values between launches lie in scratch memory, which is reused after their last read. An output is written directly only after the last read of an input, whose block it may share.
 class launch_sequence {
 public:
     launch_sequence(std::string_view device, const fusion_group& group, kernel_request& request);
@@ -41,6 +41,7 @@ private:
     struct step {
         action what = action::elementwise;
         elementwise_launcher run = nullptr;
+        program_kernel compiled = {}; // at run time, in place of `run`
         reduction_launchers reduction = {};
         std::vector<int> reads, writes; // value numbers; -1: no result
         std::vector<std::uint32_t> masks = {};
@@ -59,6 +60,9 @@ private:
     int add_scalar(const scalar_value& scalar);
     void add_leaves(const fusion_group& group, const dims& space, const kernel_request& request);
     void add_member(const fusion_group& group, std::size_t k, std::vector<std::vector<int>>& results);
+    /// Adds one launch for all members. Returns false if the device can't compile their program at run time.
+    bool add_joined(const fusion_group& group, std::size_t outputs, std::vector<std::vector<int>>& results);
+    leaf_form form_of(int number) const;
     bool add_compiled(const fused_spec& spec, const std::vector<int>& leaves, std::vector<int>& results);
     void add_program(const fused_spec& spec, const std::vector<int>& leaves, std::vector<int>& results);
     void add_output(int from, std::size_t output, const fused_result& how, const kernel_request& request);

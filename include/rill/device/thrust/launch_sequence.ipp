@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// size: one plan of launches, made in one go
+
 #include <rill/device/thrust/launch_sequence.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
+#include <rill/device/cpu/fusion/joined_program.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -19,10 +23,16 @@ RILL_COLD launch_sequence::launch_sequence(std::string_view device, const fusion
     std::vector<tensor_type> first;
     for (const auto& from : group.members[0].inputs)
         first.push_back(request.inputs[static_cast<std::size_t>(from.index)]);
-    const dims space = fused_space(*group.members[0].spec, first).shape;
+    dims space = fused_space(*group.members[0].spec, first).shape;
+    if (space.size() == 1) // nodes over single numbers are in one group, whatever their ranks are
+        for (const auto types :
+             {std::span<const tensor_type>(request.inputs), std::span<const tensor_type>(request.outputs)})
+            for (const auto& type : types)
+                while (space.rank < type.shape.rank) space.push(1);
     add_leaves(group, space, request);
     std::vector<std::vector<int>> results; // per member and result: its value
-    for (std::size_t k = 0; k < group.members.size(); ++k) add_member(group, k, results);
+    if (!add_joined(group, request.outputs.size(), results))
+        for (std::size_t k = 0; k < group.members.size(); ++k) add_member(group, k, results);
     const auto each_output = [&](bool reduced) {
         for (std::size_t k = 0; k < group.members.size(); ++k)
             for (std::size_t r = 0; r < results[k].size(); ++r) {
@@ -129,6 +139,58 @@ RILL_COLD void launch_sequence::add_member(const fusion_group& group, std::size_
     }
     if (!add_compiled(spec, leaves, made)) add_program(spec, leaves, made);
     results.push_back(std::move(made));
+}
+
+RILL_COLD leaf_form launch_sequence::form_of(int number) const {
+    const launch_operand& as = values_[static_cast<std::size_t>(number)].as;
+    if (as.dense) return leaf_form::dense;
+    const auto end = as.stride.begin() + space_.rank;
+    return std::all_of(as.stride.begin(), end, [](index_t s) { return s == 0; }) ? leaf_form::single
+                                                                                 : leaf_form::strided;
+}
+
+RILL_COLD bool launch_sequence::add_joined(const fusion_group& group, std::size_t outputs,
+                                           std::vector<std::vector<int>>& results) {
+    const auto has_launch = [&](const fused_spec& spec) {
+        return spec.kind != fused_spec::form::program && device_->elementwise.find(spec.kernel());
+    };
+    if (!device_->compile || space_.total == 0) return false;
+    if (group.members.size() == 1 && has_launch(*group.members[0].spec)) return false;
+    program joined = join_members(group, outputs);
+    if (joined.code.empty()) return false;
+
+    step s;
+    s.reads = leaf_values_;
+    for (const auto& member : group.members)
+        for (const auto& scalar : member.spec->scalars) s.scalars.push_back(scalar);
+    const std::vector<int> numbers = std::exchange(joined.results, {}); // of the outputs
+    std::vector<int> output_values;
+    for (const int n : numbers) {
+        const auto known = std::find(joined.results.begin(), joined.results.end(), n);
+        if (n < joined.first_scalar()) {
+            output_values.push_back(leaf_values_[static_cast<std::size_t>(n)]);
+        } else if (n < joined.first_instruction()) {
+            output_values.push_back(add_scalar(s.scalars[static_cast<std::size_t>(n - joined.first_scalar())]));
+        } else if (known != joined.results.end()) {
+            output_values.push_back(s.writes[static_cast<std::size_t>(known - joined.results.begin())]);
+        } else {
+            joined.results.push_back(n);
+            s.writes.push_back(add_temporary(joined.type_of(n), space_.total));
+            output_values.push_back(s.writes.back());
+        }
+    }
+    if (joined.results.empty()) return false;
+    std::vector<leaf_form> forms;
+    for (const int leaf : leaf_values_) forms.push_back(form_of(leaf));
+    s.compiled = device_->compile(joined, forms, space_.rank);
+    if (!s.compiled) return false;
+    steps_.push_back(std::move(s));
+    for (const auto& member : group.members) {
+        auto& made = results.emplace_back();
+        for (const int output : member.results)
+            made.push_back(output < 0 ? -1 : output_values[static_cast<std::size_t>(output)]);
+    }
+    return true;
 }
 
 /// Adds the launch of a node whose expression was compiled. Returns false if there is no such launch.
@@ -346,15 +408,17 @@ RILL_INLINE void launch_sequence::operator()(const kernel_args& a) const {
         switch (s.what) {
         case action::divide: s.reduction.divide(a.on, read[0].at, written[0], s.divided, s.count); break;
         case action::elementwise:
-            if (space_.total > 0) s.run(a.on, {space_, read.data(), s.scalars.data(), written.data(), s.masks.data()});
+            if (const elementwise_launch args{space_, read.data(), s.scalars.data(), written.data(), s.masks.data()};
+                s.compiled)
+                s.compiled(a.on, args);
+            else if (space_.total > 0)
+                s.run(a.on, args);
             break;
         case action::reduce:
             s.reduction.run(a.on, {space_, read[0], written[0], s.stride, s.results, s.count,
                                    address(a, values_[static_cast<std::size_t>(s.partial)])});
             break;
-        case action::copy:
-            copy(a.on, s, read[0], written[0]);
-            break;
+        case action::copy: copy(a.on, s, read[0], written[0]); break;
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/index.hpp>
 #include <rill/device/lane.hpp>
 #include <rill/device/product_epilogue.hpp>
 
@@ -55,6 +56,16 @@ template <class T> struct finished_element {
         if constexpr (!is_complex<T>)
             if (last.rectified) x = max(x, lane<C>(C(0)));
         return static_cast<T>(x.v);
+    }
+};
+
+/// A function object that applies an epilogue to the elements of a matrix that a library computed.
+template <class T> struct finish_columns {
+    index_t columns;
+    finished_element<T> finish;
+    T* c;
+    RILL_FN void operator()(index_t i) const {
+        c[i] = finish(lane<compute_type<T>>(static_cast<compute_type<T>>(c[i])), i % columns);
     }
 };
 

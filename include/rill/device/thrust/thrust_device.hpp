@@ -12,6 +12,7 @@
 #include <rill/device/primitives.hpp>
 #include <rill/device/thrust/kernel_starter.hpp>
 #include <rill/device/thrust/layouts.hpp>
+#include <rill/device/thrust/library_convolution.hpp>
 #include <rill/device/thrust/lines.hpp>
 #include <rill/device/thrust/products.hpp>
 #include <rill/device/thrust/randoms.hpp>
@@ -84,7 +85,10 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
     static void matrices(const execution_context& on, const matrix_task& t, const std::array<const T*, 2>& in,
                          const std::array<T*, 3>& out, const error_site& where) {
         if constexpr (B::runs_on_host) {
-            if (const auto here = B::enter(on)) detail::each_matrix<F>(*here, t, at(in), at(out), where);
+            if (const auto here = B::enter(on))
+                B::run(*here, [t, in = at(in), out = at(out), where = &where](const execution_context& c) {
+                    detail::each_matrix<F>(c, t, in, out, *where);
+                });
         } else {
             throw unimplemented("device '" + std::string(Device::type) + "' has no kernels for functions of matrices");
         }
@@ -102,23 +106,30 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
     template <class T>
     static void convolve(const execution_context& on, const convolution_shape& s, const T* x, const T* f, T* y,
                          const product_epilogue<T>& last = {}) {
-        starter::template start<T>(on, windows(s.window) * s.out,
-                                   [&] { return detail::convolution_element<T>{s, at(x), at(f), at(y), {at(last)}}; });
+        const index_t n = windows(s.window) * s.out;
+        if (!library::run(on, convolution_part::forward, s, x, f, y)) {
+            starter::template start<T>(
+                on, n, [&] { return detail::convolution_element<T>{s, at(x), at(f), at(y), {at(last)}}; });
+        } else if (!last.empty()) {
+            starter::template start<T>(on, n, [&] { return detail::finish_columns<T>{s.out, {at(last)}, at(y)}; });
+        }
     }
     template <class T>
     static void convolve_input(const execution_context& on, const convolution_shape& s, const T* f, const T* g, T* dx) {
+        if (library::run(on, convolution_part::input, s, f, g, dx)) return;
         starter::template start<T>(on, pixels(s.window) * s.in,
                                    [&] { return detail::convolution_input_element<T>{s, at(f), at(g), at(dx)}; });
     }
     template <class T>
     static void convolve_filter(const execution_context& on, const convolution_shape& s, const T* x, const T* g,
                                 T* df) {
+        if (library::run(on, convolution_part::filter, s, x, g, df)) return;
         starter::template start<T>(on, s.window.positions() * s.in * s.out,
                                    [&] { return detail::convolution_filter_element<T>{s, at(x), at(g), at(df)}; });
     }
     template <class T>
-    static std::size_t convolution_scratch(const execution_context&, convolution_part, const convolution_shape&) {
-        return 0;
+    static std::size_t convolution_scratch(const execution_context&, convolution_part, const convolution_shape& s) {
+        return library::template scratch<T>(s);
     }
     template <class T>
     static bool convolution_is_shared(const execution_context&, convolution_part, const convolution_shape&) {
@@ -453,6 +464,7 @@ template <class Device, class Backend> struct thrust_device : private detail::ke
 
 private:
     using starter = detail::kernel_starter<Device, Backend>;
+    using library = detail::library_convolution<thrust_device, Backend>;
     using B = Backend;
     using starter::at, starter::with_elements, starter::sort;
 

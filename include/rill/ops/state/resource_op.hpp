@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <string>
 
 #include <rill/core/shared.hpp>
+#include <rill/device/devices.hpp>
 #include <rill/device/lane.hpp>
 #include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/fill.hpp>
@@ -73,9 +75,9 @@ template <auto Asked, class I = std::int32_t> struct resource_question : resourc
     static constexpr auto no_gradient = "it reads the state of a resource, not an operand";
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype_of<I>, dims{}}}; }
-    template <class D, class T> kernel bind(kernel_request&) const {
+    template <std::same_as<cpu> D, class T> kernel bind(kernel_request&) const {
         return kernel([](const kernel_args& a) {
-            D::fill(a.on, 1, a.out<I>(0), static_cast<I>(((*resource_of<decltype(asked_of(Asked))>(a)).*Asked)()));
+            *a.out<I>(0) = static_cast<I>(((*resource_of<decltype(asked_of(Asked))>(a)).*Asked)());
         });
     }
 };

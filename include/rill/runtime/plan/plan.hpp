@@ -93,7 +93,7 @@ private:
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
     std::shared_ptr<placement> where_;                   // owns the devices of the items
-    const bool swaps_;                                   // session_options::gpu.swap_memory
+    const device_use use_;                               // as session_options::gpu says
     std::shared_ptr<const functionalized_graph> flow_;   // replacements of control-flow primitives
     subgraph graph_;                                     // placed and sorted, with copies between memories
     body_plans bodies_;                                  // plans of its nodes' bodies

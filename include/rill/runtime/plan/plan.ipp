@@ -20,10 +20,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+inline device_use use_of_devices(const gpu_options& options) {
+    // a step that swaps waits for copies, and its ranges would be short
+    return {.swaps = options.swap_memory, .captures = options.cuda_graphs && !options.swap_memory};
+}
+
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                      std::shared_ptr<placement> where, const edge_devices& edges)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
-      where_(std::move(where)), swaps_(options.gpu.swap_memory) {
+      where_(std::move(where)), use_(use_of_devices(options.gpu)) {
     const auto* in = graph_of(key);
     const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr;
     if (key.functionalized && key.functionalized->is_dataflow) {
@@ -48,7 +53,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
                      std::shared_ptr<placement> where, const dynamic_runtime& control)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
-      where_(std::move(where)), swaps_(options.gpu.swap_memory), graph_(checked_pass(std::move(part), true)) {
+      where_(std::move(where)), use_(use_of_devices(options.gpu)), graph_(checked_pass(std::move(part), true)) {
     bodies_.control = &control;
     compile_bodies(options);
 }
@@ -185,7 +190,7 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             return segments_.front();
         }
     if (is_staged()) return nullptr;
-    auto made = segment::bind(graph_, feeds, *resources_, memory_, bodies_, swaps_);
+    auto made = segment::bind(graph_, feeds, *resources_, memory_, bodies_, use_);
     if (!made) {
         split_late();
         return nullptr;

@@ -82,6 +82,21 @@ struct bound_graph {
         any_array value;
     };
 
+    /// A range of steps of one device that is captured and replayed as a whole (captured_ranges.hpp).
+    struct captured_range {
+        /// A variable that the steps write, or of which they read slices. It is held while they are started.
+        struct used_variable {
+            std::int32_t variable;
+            bool writes = false;
+            bool keeps = true;                             // after a write: the frame holds the new version
+            variable_write how = variable_write::elements; // the kind of the write
+        };
+        std::int32_t first = 0, last = 0; // from step `first` to step `last` - 1
+        const memory_space* space = nullptr;
+        std::vector<std::int32_t> slots;      // their addresses are arguments of the kernels
+        std::vector<used_variable> variables; // in the order in which writers lock them
+    };
+
     /// The memory of a step in one space.
     struct arena {
         const memory_space* space = nullptr;
@@ -109,6 +124,7 @@ struct bound_graph {
     vector<arena> arenas;                           // the host's is the first
     std::vector<const memory_space*> spaces;        // device memories: each run keeps an error record in each
     vector<std::function<random_stream()>> streams; // per random op: returns the stream of the next run
+    vector<captured_range> captured;                // in order, and apart from each other
     std::size_t arena_bytes = 0;                    // total size of all arenas
     double microseconds = 0;                        // estimated time of all steps, with helping threads; 0: no threads
     std::size_t lower_bound = 0;                    // largest number of bytes alive at once, if steps run in sequence

@@ -118,7 +118,8 @@ private:
     bool joins(int i) const {
         const auto& it = item(i);
         const auto* spec = it.origin && it.op ? it.op->fused() : nullptr;
-        return spec && !b_.folded[i] && !it.memory() && space_of(i).size() > 1 && !divides_integers(*spec->body);
+        return spec && !b_.folded[i] && !it.memory() && it.runs_on().fuses_views && space_of(i).size() > 1 &&
+               !divides_integers(*spec->body);
     }
     dims space_of(int i) const { return fused_space(*item(i).op->fused(), inputs_of(i)).shape; }
     int begin_of(int i) const { return b_.group_of[i] < 0 ? i : b_.fusion_groups[b_.group_of[i]].items[0]; }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -55,6 +57,19 @@ private:
     mutable bool is_empty_ = false; // the record was empty when the host last read it at the end of a run
 };
 
+/// The work of one captured range in a frame, by the addresses of its slots. A few blocks may take turns: those of a variable, of a loop's
+/// state, or of elements that a dataset delivers.
+struct range_replays {
+    struct replay {
+        vector<void*> addresses;
+        std::function<void()> start; // empty: these addresses were seen once, and the steps ran one by one
+    };
+    std::array<replay, 4> known; // the one used last comes first
+    vector<void*> addresses;     // of the current run
+    vector<variable_state::hold> holds;
+    bool is_refused = false; // the device could not capture the range
+};
+
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
 struct frame {
     vector<void*> slots;
@@ -73,17 +88,23 @@ struct frame {
     const step_context* context = &no_step; // the context of the run
     const pinned_versions* pinned = nullptr;
     vector<owned<static_region_kernel::memory>> regions; // per step that runs bodies
+    vector<range_replays> replays;                       // per captured range
+};
+
+/// The ways in which steps use the memory and the queue of a device.
+struct device_use {
+    bool swaps = false;    // values leave the memory for a while where the step would not fit (swap_plan.hpp)
+    bool captures = false; // ranges of steps are captured when they run for the second time (captured_ranges.hpp)
 };
 
 /// A static segment: steps bound to concrete shapes, as kernels over slots, with an arena planned by lifetimes. Immutable and shared by
 /// concurrent runs; each run has its own frame.
 class segment {
 public:
-    /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically. `swaps`: values leave the memory of a device
-    /// for a while where the step would not fit (swap_plan.hpp).
+    /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically.
     static std::shared_ptr<segment> bind(const subgraph& g, std::span<const tensor_type> feeds,
                                          resource_store& resources, allocator& memory, const body_plans& bodies = {},
-                                         bool swaps = false);
+                                         device_use use = {});
 
     segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources, allocator& memory);
 
@@ -163,6 +184,17 @@ private:
     void run_special(frame& f, const step& s, const kernel_args& args) const;
     void run_steps(frame& f, int begin, int end) const;
 
+    // ---- captured ranges: later runs start the kernels of a range at once --------------------------------------------------
+
+    /// Starts a range by its replay. Returns false if the steps must run one by one.
+    bool replay(frame& f, const bound_graph::captured_range& range, range_replays& all) const;
+    /// Holds the variables of a range, and sets their slots. Returns false if a write would not be in place.
+    bool hold_variables(frame& f, const bound_graph::captured_range& range, range_replays& all) const;
+    /// Returns the replay for the addresses of this run, after the range has been captured if necessary. Returns null if they are new, or
+    /// the device refuses.
+    const range_replays::replay* find_replay(const frame& f, const bound_graph::captured_range& range,
+                                             range_replays& all) const;
+
     /// Runs a step while it holds write access to the variables that it writes, from the w-th on.
     void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;
     /// Runs a step that reads slices of a variable whose version the frame does not hold.
@@ -200,5 +232,6 @@ private:
 
 #if !RILL_COMPILED
 #include <rill/runtime/segment/segment.ipp>
+#include <rill/runtime/segment/segment_replays.ipp>
 #include <rill/runtime/segment/segment_reports.ipp>
 #endif

@@ -20,6 +20,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/array_slots.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
+#include <rill/runtime/segment/captured_ranges.hpp>
 #include <rill/runtime/segment/swap_plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
@@ -27,11 +28,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<const tensor_type> feeds,
                                                  resource_store& resources, allocator& memory, const body_plans& bodies,
-                                                 bool swaps) {
+                                                 device_use use) {
     auto bound = binder::bind(g, feeds, resources, bodies);
-    if (bound && swaps)
+    if (bound && use.swaps)
         bound = fit_memory(*std::move(bound),
                            [&](const subgraph& again) { return *binder::bind(again, feeds, resources, bodies); });
+    if (bound && use.captures) bound->captured = find_captured_ranges(*bound);
     return bound ? detail::make_shared<segment>(std::move(*bound), feeds, resources, memory) : nullptr;
 }
 
@@ -226,6 +228,12 @@ RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
 
 RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
     try {
+        for (std::size_t r = 0; r < f.replays.size(); ++r) {
+            const auto& range = b_.captured[r];
+            if (range.first < begin || range.last > end) continue;
+            for (; begin < range.first; ++begin) run_step(f, b_.steps[begin]);
+            if (replay(f, range, f.replays[r])) begin = range.last;
+        }
         for (; begin < end; ++begin) run_step(f, b_.steps[begin]);
     } catch (...) {
         rethrow_from(f, b_.steps[begin]);
@@ -290,6 +298,7 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
             f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
     f->streams.resize(b_.streams.size());
     for (const auto* space : b_.spaces) f->on_device.emplace_back(*space, f->streams.size());
+    f->replays.resize(b_.captured.size());
     f->on.reserve(b_.steps.size());
     for (const auto& s : b_.steps) f->on.push_back(context_of(*f, s));
     return f;

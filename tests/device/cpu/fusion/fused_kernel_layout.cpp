@@ -36,6 +36,13 @@ TEST_CASE("fused_layout: a stretched row is laid out once, a column block by blo
     CHECK(l.rows == 10); // ten rows of a hundred fit into a block
 }
 
+TEST_CASE("fused_layout: an operand of one element may have more axes than the space, which has one element, too") {
+    const auto none = detail::broadcast_strides(dims{}, dims{});
+    CHECK(detail::broadcast_strides(dims{1}, dims{}) == none);
+    CHECK(detail::broadcast_strides(dims{1, 1, 1}, dims{1}) == none);
+    CHECK(detail::broadcast_strides(dims{3, 1}, dims{2, 3, 4})[1] == 1);
+}
+
 TEST_CASE("fused_layout: a result reduced over stepped dimensions is folded, never written in place") {
     const auto l = test_fused_layout::plan({50, 4000}, {{50, 4000}}, {1, 4000});
     CHECK_FALSE(l.results[0].direct);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <rill/device/cpu/fusion/interpreter.hpp>
+#include <rill/device/cpu/fusion/joined_program.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 #include <rill/expr/fused_op.hpp>
 #include <rill/rill.hpp>

@@ -15,6 +15,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options
         blas        RILL_WITH_BLAS
         distributed RILL_WITH_ZMQ
         gpu         RILL_GPU
+        gpu-kernels RILL_GPU_KERNELS
         jit         RILL_WITH_JIT
         kernels     RILL_KERNELS
         xsimd       RILL_WITH_XSIMD

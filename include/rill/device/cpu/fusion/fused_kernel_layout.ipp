@@ -27,7 +27,8 @@ RILL_COLD std::array<index_t, max_rank> broadcast_strides(const dims& from, cons
 RILL_COLD std::array<index_t, max_rank>
 broadcast_strides(const dims& from, const std::array<index_t, max_rank>& strides, const dims& space) {
     std::array<index_t, max_rank> all{};
-    for (int j = 0; j < from.rank; ++j) all[space.rank - from.rank + j] = from[j] == 1 ? 0 : strides[j];
+    for (int j = 0; j < from.rank; ++j)
+        if (from[j] != 1) all[space.rank - from.rank + j] = strides[j]; // the space of one element may have fewer axes
     return all;
 }
 

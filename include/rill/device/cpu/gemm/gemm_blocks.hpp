@@ -29,19 +29,19 @@ struct product_part {
 /// The most products that a register sums before it is added to c. The error of a sum grows with the additions in a row.
 inline constexpr std::int64_t most_in_register = 512;
 
+/// Returns the length of equal parts of `all`: at most `most`, rounded up to a multiple of `step`.
+inline std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
+    if (all <= most) return all;
+    const std::int64_t parts = (all + most - 1) / most;
+    return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
+}
+
 #if RILL_SIMD_REGISTERS
 
 /// Returns the number of registers that hold `columns` columns.
 template <class T, class I> constexpr I registers_for(I columns) {
     constexpr I lanes = tile_shape<T>::lanes;
     return (columns + lanes - 1) / lanes;
-}
-
-/// Returns the length of equal parts of `all`: at most `most`, rounded up to a multiple of `step`.
-inline std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
-    if (all <= most) return all;
-    const std::int64_t parts = (all + most - 1) / most;
-    return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
 }
 
 /// The blocks of a product that copies b. The tile-wide parts of a block of b fit the L1 cache, or nearly so. Blocks of a fit the L2

@@ -24,9 +24,6 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 block_function emit_program(const program& p, int level, const program_nodes& nodes = {},
                             const operand_forms& forms = {});
 
-/// Merges the nodes of a fusion group into one program. Its leaves are fused_stages::leaves_of(group); its results are the group's.
-program join_members(const fusion_group& group, std::size_t results, program_nodes* nodes = nullptr);
-
 /// Returns the block function of a fusion group over `elements` elements, or null if the precompiled kernel is as good.
 block_function emit_fusion_group(const fusion_group& group, std::size_t results, index_t elements,
                                  const operand_forms& forms);
