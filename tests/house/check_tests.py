@@ -7,7 +7,7 @@ from pathlib import Path
 from check_includes import forwards
 
 # path without suffix -> why it has no partner
-HEADERS_WITHOUT_TEST = {f"device/cuda/{part}" for part in ("cuda_backend", "element_kernel", "gpus", "kernels", "product_library",
+HEADERS_WITHOUT_TEST = {f"device/cuda/{part}" for part in ("captured_kernels", "cuda_backend", "element_kernel", "gpu_card", "gpus", "kernels", "product_library",
                                                        "program_compiler")} # tests/nvcc/gpu/programs.cu compiles them
 HEADERS_WITHOUT_TEST |= {"device/cuda/convolution_library"}  # tests/nvcc/fake/convolutions.cpp
 # path of a header that only another's test can reach -> that test
@@ -31,6 +31,7 @@ COVERED_BY |= {"distributed/task_identity": "distributed/channel", "distributed/
 COVERED_BY |= {"resources/collective_call": "resources/collective_state", "resources/rank_plugin": "resources/rank_exchanges",
                "core/named_array": "io/checkpoint", "io/shard": "io/checkpoint", "ops/summary/summary": "ops/summary/scalar_summary"}
 TESTS_WITHOUT_HEADER = {"device/thrust/host_random_graphs": "random graphs on the device in the host's memory, of all headers",
+                        "device/thrust/host_loops": "captured loops on a virtual device",
                         "device/thrust/host_programs": "programs that are compiled at run time",
                         "device/thrust/host_prefetch": "datasets that deliver to a virtual device",
                         "device/thrust/host_swap_memory": "steps that do not fit into the memory of a virtual device",

@@ -13,6 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+struct recorded_loop;
+
 /// A memory that the host can't address: the allocator of its blocks, and functions that copy to and from it. Code that holds a pointer to
 /// a space uses null for the host's memory. A space must live until the process ends.
 struct memory_space {
@@ -36,6 +38,8 @@ struct memory_space {
     /// in their order and with the same arguments, any number of times; one thread at a time calls it. Returns an empty function if the
     /// device could not record them. Null: the device records nothing.
     std::function<void()> (*capture)(const memory_space& space, const std::function<void()>& start) = nullptr;
+    /// Records a loop (device/recorded_loop.hpp), likewise. Null: the host starts each iteration.
+    std::function<void()> (*capture_loop)(const memory_space& space, const recorded_loop& loop) = nullptr;
 };
 
 namespace detail {

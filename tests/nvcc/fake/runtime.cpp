@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -19,6 +20,18 @@ namespace {
 
 constexpr std::size_t card_bytes = std::size_t(1) << 30;
 
+/// Kernels in their order. A WHILE node holds those of its body, which each start runs once.
+struct kernels_of_graph {
+    std::vector<launch> all;
+    std::vector<std::unique_ptr<kernels_of_graph>> bodies; // they come after all other kernels
+
+    void append_to(std::vector<launch>& to) const {
+        to.insert(to.end(), all.begin(), all.end());
+        for (const auto& body : bodies) body->append_to(to);
+    }
+};
+kernels_of_graph& contents(cudaGraph_t graph) { return *reinterpret_cast<kernels_of_graph*>(graph); }
+
 struct card {
     std::mutex mutex;
     counts calls;
@@ -27,7 +40,8 @@ struct card {
     cudaError_t next_wait = cudaSuccess; // an error that the next wait finds
     cudaError_t failed = cudaSuccess;    // it was found: all calls return it
     std::vector<launch> started;
-    std::map<cudaStream_t, std::vector<launch>> captured; // per stream that captures
+    std::map<cudaStream_t, cudaGraph_t> captured; // per stream that captures
+    int flags = 0;                                // copies of one byte to the host that read 1 from now on
     std::map<std::string, std::vector<std::size_t>>
         sizes; // per kernel of a loaded file, by its name: the sizes of its arguments
     std::map<const void*, std::vector<std::size_t>> sizes_of; // the same, by the address of its function on the host
@@ -58,7 +72,7 @@ cudaError_t wait() {
 /// Starts a kernel, or adds it to what its stream captures. Returns true if it was started.
 bool start(card& c, launch made, cudaStream_t stream) {
     const auto captured = c.captured.find(stream);
-    (captured == c.captured.end() ? c.started : captured->second).push_back(std::move(made));
+    (captured == c.captured.end() ? c.started : contents(captured->second).all).push_back(std::move(made));
     return captured == c.captured.end();
 }
 /// Returns the bytes of an address or a number.
@@ -111,6 +125,7 @@ cudaError_t copy(void* to, const void* from, std::size_t n, cudaMemcpyKind kind,
         if (!start(c, {nullptr, 0, 0, {bytes_of(to), bytes_of(from), bytes_of(n)}}, stream)) return;
         if (c.failed != cudaSuccess) return;
         if (n > 0) std::memmove(to, from, n);
+        if (n == 1 && kind == cudaMemcpyDeviceToHost && c.flags > 0) *static_cast<char*>(to) = (--c.flags, 1);
         ++(kind == cudaMemcpyHostToDevice   ? c.calls.copies_in
            : kind == cudaMemcpyDeviceToHost ? c.calls.copies_out
                                             : c.calls.copies_within);
@@ -135,7 +150,8 @@ void reset() {
 int files() {
     std::set<void*> all;
     for (const auto& each : the_card().started)
-        if (const auto at = the_card().file_of.find(each.kernel); at != the_card().file_of.end()) all.insert(at->second);
+        if (const auto at = the_card().file_of.find(each.kernel); at != the_card().file_of.end())
+            all.insert(at->second);
     return static_cast<int>(all.size());
 }
 void fail(int error) {
@@ -143,6 +159,11 @@ void fail(int error) {
     const std::lock_guard lock(c.mutex);
     c.next_wait = static_cast<cudaError_t>(error);
     if (error == cudaSuccess) c.failed = cudaSuccess;
+}
+void hold(int times) {
+    auto& c = the_card();
+    const std::lock_guard lock(c.mutex);
+    c.flags = times;
 }
 std::size_t total() { return card_bytes; }
 std::size_t in_use() { return the_card().used; }
@@ -251,28 +272,49 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
     });
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long*,
-                                     cudaGraph_t*, const cudaGraphNode_t**, const cudaGraphEdgeData**, std::size_t*) {
+                                     cudaGraph_t*, const cudaGraphNode_t** nodes, const cudaGraphEdgeData**,
+                                     std::size_t* count) {
+    if (nodes) *nodes = nullptr, *count = 0;
     return cudaStreamIsCapturing(stream, status);
 }
 
 // ---- graphs: lists of kernels ----------------------------------------------------------------------------------------------------
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-    return call([&](card& c) { c.captured[stream]; });
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-    return call([&](card& c) {
-        const auto captured = c.captured.extract(stream);
-        *graph = reinterpret_cast<cudaGraph_t>(new std::vector(captured.mapped()));
-        ++c.calls.captures;
-    });
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
-    *made = reinterpret_cast<cudaGraphExec_t>(new std::vector(*reinterpret_cast<std::vector<launch>*>(graph)));
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+    *graph = reinterpret_cast<cudaGraph_t>(new kernels_of_graph);
     return call();
 }
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t*,
+                                          const cudaGraphEdgeData*, std::size_t, cudaStreamCaptureMode) {
+    return call([&](card& c) { c.captured[stream] = graph; });
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+    return call([&](card& c) { *graph = c.captured.extract(stream).mapped(); });
+}
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t, unsigned, unsigned) {
+    *handle = 1;
+    return call();
+}
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*, const cudaGraphEdgeData*,
+                             std::size_t, cudaGraphNodeParams* what) {
+    if (what->type != cudaGraphNodeTypeConditional || what->conditional.type != cudaGraphCondTypeWhile)
+        return cudaErrorNotSupported;
+    auto& bodies = contents(graph).bodies;
+    bodies.push_back(std::make_unique<kernels_of_graph>());
+    static thread_local cudaGraph_t body;
+    body = reinterpret_cast<cudaGraph_t>(bodies.back().get());
+    what->conditional.phGraph_out = &body;
+    *node = nullptr;
+    return call();
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
+    auto all = std::make_unique<std::vector<launch>>();
+    contents(graph).append_to(*all);
+    *made = reinterpret_cast<cudaGraphExec_t>(all.release());
+    return call([](card& c) { ++c.calls.captures; });
+}
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    delete reinterpret_cast<std::vector<launch>*>(graph);
+    delete &contents(graph);
     return call();
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
@@ -359,8 +401,8 @@ void** __cudaRegisterFatBinary(void* loaded) {
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-void __cudaRegisterFunction(void** file, const char* function, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
-                            int*) {
+void __cudaRegisterFunction(void** file, const char* function, char*, const char* name, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {
     the_card().sizes_of[function] = the_card().sizes[name];
     the_card().file_of[function] = file;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 // A CUDA runtime for tests, linked instead of NVIDIA's: one card, whose memory is the host's. Kernels are counted and not run, so values
-// are zeros. CUDA graphs are lists of kernels with their arguments. Programs of nvcc start and run on a machine without a driver, and say
+// are zeros. CUDA graphs are lists of kernels with their arguments; a WHILE node runs once. Programs of nvcc start and run on a machine without a driver, and say
 // what a step asks of the runtime.
 
 #include <cstddef>
@@ -45,6 +45,8 @@ void reset();
 int files();
 /// Makes the next wait for the card return an error, as all calls after it, until it is called with 0 (cudaSuccess).
 void fail(int error);
+/// Makes the next copies of one byte to the host read 1: the conditions of loops hold so many times.
+void hold(int times);
 /// Returns the bytes of the card's memory, and those in use.
 std::size_t total();
 std::size_t in_use();

@@ -209,6 +209,41 @@ void divided() {
     check_step("a step with a node of the CPU", run, 2, 12, 2);
 }
 
+/// A while loop is one graph with a WHILE node, for which the host waits once; a scan is one graph with all of its iterations.
+void loops() {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 100> x("x");
+    const auto last = while_loop([](const auto& v) { return reduce_sum(v) < 100.f; },
+                                 [](const auto& v) { return tensor(cumsum<0>(v) * 2.f); }, tensor(x));
+    const session s;
+    const std::vector<float> value(100);
+    const auto run = [&] { s.run(last, feed(x, value)); };
+    fake_cuda::hold(2);
+    const auto first = counted(run); // two iterations, started by the host
+    run();
+    const auto replayed = counted(run);
+    const auto has = [](const one_run& r, const fake_cuda::launch& kernel) {
+        return std::find(r.kernels.begin(), r.kernels.end(), kernel) != r.kernels.end();
+    };
+    int common = 0;
+    for (const auto& kernel : replayed.kernels) common += has(first, kernel);
+    expect(first.calls.graphs == 0 && first.calls.waits > 3,
+           "a loop of two iterations that the host starts: " + std::to_string(first.calls.waits) + " waits");
+    expect(replayed.calls.graphs == 1 &&
+               replayed.calls.captures + replayed.calls.launches + replayed.calls.allocations == 0 && common >= 4,
+           "a loop that the card runs: 1 graph, " + std::to_string(replayed.kernels.size()) +
+               " kernels with one iteration, " + std::to_string(common) + " of them those of the host, " +
+               std::to_string(replayed.calls.waits) + " waits");
+    check_step("a while loop", run, 2, 16, 1);
+
+    placeholder<float, 20, 100> rows("rows");
+    const auto states =
+        scan([](const auto& h, const auto& row) { return tensor(cumsum<0>(tensor(h * 0.5f)) + row); }, tensor(x), rows);
+    const std::vector<float> values(2000);
+    check_step("a scan of 20 rows", [&] { s.run(states, feed(x, value), feed(rows, values)); }, 3, 80, 1);
+}
+
 void chain() {
     const graph g;
     const graph_scope here(g);
@@ -341,6 +376,6 @@ int main() {
 #if __has_include(<cudnn.h>)
     convolutions();
 #endif
-    training(), divided(), chain(), programs(), virtual_devices(), nodes_of_the_cpu(), faults();
+    training(), divided(), loops(), chain(), programs(), virtual_devices(), nodes_of_the_cpu(), faults();
     return problems ? 1 : 0;
 }

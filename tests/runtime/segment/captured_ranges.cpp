@@ -41,13 +41,13 @@ const memory_space memory{
     .capture = [](const memory_space&, const std::function<void()>&) { return std::function<void()>(); }};
 const device there{&cpu_device(), 0, &memory}, host{&cpu_device(), 0};
 
-/// Binds a subgraph on the device, with the nodes of some ops on the host, and returns the bound graph.
+/// Binds a subgraph on the device, with one node on the host, and returns the bound graph. `feeds_on`: the device of the feeds.
 detail::bound_graph bind(const std::vector<endpoint>& fetches, const std::vector<const node*>& targets,
                          const std::vector<endpoint>& feeds, const std::vector<tensor_type>& types,
-                         detail::resource_store& resources, const std::string& on_host = "none") {
+                         detail::resource_store& resources, const std::string& on_host = "none",
+                         const device* feeds_on = nullptr) {
     subgraph g = sort_items(order_variable_accesses(prune(fetches, targets, feeds)));
-    for (auto& it : g.items)
-        if (it.feed < 0) it.device = it.origin->name == on_host ? &host : &there;
+    for (auto& it : g.items) it.device = it.feed >= 0 ? feeds_on : it.origin->name == on_host ? &host : &there;
     return *detail::binder::bind(insert_copies(std::move(g)), types, resources);
 }
 /// Returns the ranges as text: the ops of each.
@@ -118,6 +118,28 @@ TEST_CASE("captured_ranges: random ops and writes are captured, with the variabl
         for (const int s : {slot, slot - 1}) // of the new value and of the old one
             CHECK(std::ranges::find(all[0].slots, s) != all[0].slots.end());
     }
+}
+
+TEST_CASE("captured_ranges: a body is captured as a whole, but for the copy of its only fetch to the host") {
+    const graph g;
+    const graph_scope here(g);
+    detail::resource_store resources(default_allocator());
+    const placeholder<float, 4> x("x");
+    const tensor a = cumsum<0>(x), b = cumsum<0>(a), c = cumsum<0>(b);
+    const variable<float, 4> v("v", 0.f);
+    const tensor read = cumsum<0>(cumsum<0>(v)), drawn = cumsum<0>(random_uniform<float, 4>());
+    const std::vector<tensor_type> types{{dtype::float32, dims{4}}};
+    const auto whole = [&](const tensor<float, 4>& fetched, const std::string& on_host = "none") {
+        return detail::find_whole_capture(bind({fetched}, {}, {x}, types, resources, on_host, &there));
+    };
+    const auto all = whole(c); // fetched to the host
+    CHECK(all.space == &memory);
+    CHECK(all.steps == 3);
+    CHECK(all.copied >= 0);
+    CHECK(whole(c, std::string(b.node()->name)).space == nullptr);
+    CHECK(whole(c, std::string(c.node()->name)).space == nullptr);
+    CHECK(whole(read).space == nullptr);
+    CHECK(whole(drawn).space == nullptr);
 }
 
 } // namespace test_captured_ranges

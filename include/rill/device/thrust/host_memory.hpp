@@ -36,10 +36,18 @@ public:
             copy(from, host, n);
             return std::uint64_t(0);
         };
-        within = [](const memory_space&, const void* from, void* to, std::size_t n) { copy(from, to, n); };
+        within = [](const memory_space&, const void* from, void* to, std::size_t n) {
+            if (auto* const recorder = detail::host_recorder::current())
+                recorder->add([=] { copy(from, to, n); });
+            else
+                copy(from, to, n);
+        };
         wait = [](const memory_space&, std::uint64_t) {}; // every copy has ended when it returns
         capture = [](const memory_space&, const std::function<void()>& start) {
             return detail::host_recorder::capture(start);
+        };
+        capture_loop = [](const memory_space&, const recorded_loop& loop) {
+            return detail::host_recorder::capture_loop(loop);
         };
         free_bytes = [](const memory_space& s) {
             const auto& own = static_cast<const virtual_host_memory&>(s);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <rill/core/vector.hpp>
+#include <rill/device/recorded_loop.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -33,6 +34,12 @@ public:
         }
         return [kept = std::move(kept)] {
             for (const auto& kernel : *kept) kernel();
+        };
+    }
+    /// Records the kernels of a loop. Returns a function that runs it (memory_space::capture_loop).
+    static std::function<void()> capture_loop(const recorded_loop& loop) {
+        return [condition = capture(loop.condition), iteration = capture(loop.iteration), decision = loop.decision] {
+            for (condition(); decision.next(); condition()) iteration();
         };
     }
 

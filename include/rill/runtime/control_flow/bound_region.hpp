@@ -25,6 +25,8 @@ public:
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }
+    /// Returns what a device can capture of the body as a whole.
+    const bound_graph::whole& captured() const { return steps_->bound().whole_capture; }
     const memory_space* space() const { return space_; }
     const std::vector<tensor_type>& types() const { return types_; } // result types; invalid for an absent value
     int fetch(std::size_t result) const { return fetch_[result]; }
@@ -87,6 +89,8 @@ public:
         for (const int slot : body_.earlier_updates(result)) frame_->slots[static_cast<std::size_t>(slot)] = to;
     }
     void run() { body_.steps().run(*frame_, *frame_->context); }
+    /// Starts the kernels of a run, while the device captures them.
+    void start() { body_.steps().start(*frame_); }
     const void* result(std::size_t r) const {
         return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
     }
@@ -98,6 +102,16 @@ public:
             copy_between(body_.space(), from, body_.space(), to, type.type, type.shape.size());
     }
     void end() noexcept { body_.steps().finish(*frame_); }
+
+    // For a body that is captured as a whole:
+
+    /// Returns the value that its last step copies to the host, in the memory of the device.
+    const void* copied() const { return body_.steps().copied_data(*frame_); }
+    /// Returns the error record of its kernels, in the memory of the device.
+    const error_record* errors() const { return frame_->on_device[0].errors(); }
+    void clear_errors() const { segment::clear_errors(*frame_); }
+    /// Returns true if a kernel has reported an error. The next clear_errors() clears the record. Waits for the device.
+    bool take_errors() const { return segment::take_errors(*frame_); }
 
 private:
     const bound_region& body_;

@@ -35,11 +35,14 @@ public:
         return at_[i] == out ? other_[i].data() : out;
     }
     void set(std::size_t i, const void* at) { at_[i] = at; }
-    /// Copies the state into the node's outputs if it is not there already.
-    void end(const kernel_args& args) const {
-        for (std::size_t i = 0; i < at_.size(); ++i)
-            if (void* const out = args.out<void>(static_cast<int>(i)); at_[i] != out)
-                copy_between(space_, at_[i], space_, out, types_[i].type, types_[i].shape.size());
+    /// Copies part i into the node's output if it is not there already.
+    void move_to_output(std::size_t i, const kernel_args& args) {
+        void* const out = args.out<void>(static_cast<int>(i));
+        if (at_[i] != out) copy_between(space_, at_[i], space_, out, types_[i].type, types_[i].shape.size());
+        at_[i] = out;
+    }
+    void end(const kernel_args& args) {
+        for (std::size_t i = 0; i < at_.size(); ++i) move_to_output(i, args);
     }
 
 private:

@@ -59,6 +59,9 @@ protected:
     bool is_swapped_input(std::size_t i) const { return i < swapped_inputs_.size() && swapped_inputs_[i] != 0; }
     /// Returns true if the output lies in host memory, though the node computes in another one.
     bool is_swapped_output(std::size_t r) const { return r < swapped_outputs_.size() && swapped_outputs_[r] != 0; }
+    bool swaps() const {
+        return detail::contains(swapped_inputs_, char(1)) || detail::contains(swapped_outputs_, char(1));
+    }
     const memory_space* output_space(std::size_t r) const { return is_swapped_output(r) ? nullptr : space_; }
 
     static void check_cancellation(const kernel_args& args) {
@@ -73,15 +76,16 @@ protected:
     std::shared_ptr<const induction_variable> counter_; // a loop's induction variable; null if there is none
 };
 
-/// Runs one iteration of a loop: the body computes the next state from the current one.
-inline void advance(const bound_region& b, region_frame& m, loop_state_buffers& state, std::size_t parts,
-                    const kernel_args& args) {
+/// Runs one iteration of a loop: the body computes the next state from the current one. `run` runs the body, or starts its kernels.
+template <class Run>
+void advance(const bound_region& b, region_frame& m, loop_state_buffers& state, std::size_t parts,
+             const kernel_args& args, const Run& run) {
     const auto next = [&](std::size_t i) { return state.next(i, args, b.updates(i)); };
     for (std::size_t i = 0; i < parts; ++i) {
         m.feed(i, state.at(i));
         if (!b.is_loop_invariant(i)) m.want(i, next(i));
     }
-    m.run();
+    run(m);
     for (std::size_t i = 0; i < parts; ++i)
         if (!b.is_loop_invariant(i)) m.deliver(i, next(i));
     for (std::size_t i = 0; i < parts; ++i)

@@ -97,6 +97,13 @@ struct bound_graph {
         std::vector<used_variable> variables; // in the order in which writers lock them
     };
 
+    /// What a device captures if it can capture all steps at once (find_whole_capture).
+    struct whole {
+        const memory_space* space = nullptr; // null: it can't
+        std::int32_t steps = 0;              // of these from the first
+        std::int32_t copied = -1; // the slot that the one step after them copies to the host; -1: there is none
+    };
+
     /// The memory of a step in one space.
     struct arena {
         const memory_space* space = nullptr;
@@ -125,10 +132,11 @@ struct bound_graph {
     std::vector<const memory_space*> spaces;        // device memories: each run keeps an error record in each
     vector<std::function<random_stream()>> streams; // per random op: returns the stream of the next run
     vector<captured_range> captured;                // in order, and apart from each other
-    std::size_t arena_bytes = 0;                    // total size of all arenas
-    double microseconds = 0;                        // estimated time of all steps, with helping threads; 0: no threads
-    std::size_t lower_bound = 0;                    // largest number of bytes alive at once, if steps run in sequence
-    std::vector<std::size_t> offsets;               // per slot: its offset in the arena of its space, or npos
+    whole whole_capture;
+    std::size_t arena_bytes = 0;      // total size of all arenas
+    double microseconds = 0;          // estimated time of all steps, with helping threads; 0: no threads
+    std::size_t lower_bound = 0;      // largest number of bytes alive at once, if steps run in sequence
+    std::vector<std::size_t> offsets; // per slot: its offset in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
     /// Returns the input that `v` is a modified copy of and whose memory it may take; -1 if there is none, or if that memory holds another

@@ -15,6 +15,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// - It is not a copy between memories, and runs in no window of parallel lanes.
 vector<bound_graph::captured_range> find_captured_ranges(const bound_graph& b);
 
+/// Returns the steps of a body that a device can capture for a loop that runs without the host: all of them, but for a copy of the only fetch
+/// to the host at the end. They use no variables and no random numbers, since the host brings these to each run.
+bound_graph::whole find_whole_capture(const bound_graph& b);
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

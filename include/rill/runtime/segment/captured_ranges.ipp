@@ -71,4 +71,23 @@ RILL_COLD vector<bound_graph::captured_range> find_captured_ranges(const bound_g
     return found;
 }
 
+RILL_COLD bound_graph::whole find_whole_capture(const bound_graph& b) {
+    if (b.spaces.size() != 1 || !b.variables.empty() || !b.streams.empty()) return {};
+    bound_graph::whole all{b.spaces[0], static_cast<std::int32_t>(b.steps.size())};
+    if (all.steps > 0 && b.graph.fetches.size() == 1) {
+        const auto& last = b.steps[all.steps - 1];
+        const auto& it = b.graph.items[last.item];
+        if (it.is_copy() && !it.memory() && b.graph.fetches[0].item == last.item) {
+            --all.steps;
+            all.copied = b.indices[last.inputs];
+            if (b.slots[all.copied].space != all.space) return {};
+        }
+    }
+    for (std::int32_t k = 0; k < all.steps; ++k)
+        if (capturing_space(b, b.steps[k]) != all.space) return {};
+    for (std::size_t i = 0; all.copied < 0 && i < b.graph.fetches.size(); ++i)
+        if (b.slots[b.slot_of(b.graph.fetches[i])].space != all.space) return {};
+    return all;
+}
+
 }}} // namespace rill::RILL_ABI::detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -13,6 +12,7 @@
 #include <rill/device/execution_context.hpp>
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/segment/binding.hpp>
+#include <rill/runtime/segment/known_replays.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -57,17 +57,10 @@ private:
     mutable bool is_empty_ = false; // the record was empty when the host last read it at the end of a run
 };
 
-/// The work of one captured range in a frame, by the addresses of its slots. A few blocks may take turns: those of a variable, of a loop's
-/// state, or of elements that a dataset delivers.
+/// The replays of one captured range in a frame.
 struct range_replays {
-    struct replay {
-        vector<void*> addresses;
-        std::function<void()> start; // empty: these addresses were seen once, and the steps ran one by one
-    };
-    std::array<replay, 4> known; // the one used last comes first
-    vector<void*> addresses;     // of the current run
-    vector<variable_state::hold> holds;
-    bool is_refused = false; // the device could not capture the range
+    known_replays known;
+    vector<variable_state::hold> holds; // of the current run
 };
 
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
@@ -149,6 +142,17 @@ public:
     /// Runs one step on the frame's feeds. The context must live until the frame is released.
     void run(frame& f, const step_context& context) const;
 
+    /// Starts the kernels of a run that a device captures as a whole (bound_graph::whole_capture).
+    void start(frame& f) const;
+    /// Returns the value that the last step of such a run copies to the host.
+    const void* copied_data(const frame& f) const { return f.slots[b_.whole_capture.copied]; }
+    /// Clears the records of errors that take_errors() has found set, before a replay of such a run.
+    static void clear_errors(const frame& f) {
+        for (const auto& d : f.on_device) d.begin({});
+    }
+    /// Returns true if a kernel of a replay has reported an error. Waits for the device.
+    static bool take_errors(const frame& f) { return first_error(f).is_set(); }
+
     std::size_t arena_bytes() const noexcept { return b_.arena_bytes; }
     std::size_t lower_bound() const noexcept { return b_.lower_bound; }
     std::size_t frames() const;
@@ -190,10 +194,6 @@ private:
     bool replay(frame& f, const bound_graph::captured_range& range, range_replays& all) const;
     /// Holds the variables of a range, and sets their slots. Returns false if a write would not be in place.
     bool hold_variables(frame& f, const bound_graph::captured_range& range, range_replays& all) const;
-    /// Returns the replay for the addresses of this run, after the range has been captured if necessary. Returns null if they are new, or
-    /// the device refuses.
-    const range_replays::replay* find_replay(const frame& f, const bound_graph::captured_range& range,
-                                             range_replays& all) const;
 
     /// Runs a step while it holds write access to the variables that it writes, from the w-th on.
     void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;

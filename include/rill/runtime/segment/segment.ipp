@@ -33,7 +33,10 @@ RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<co
     if (bound && use.swaps)
         bound = fit_memory(*std::move(bound),
                            [&](const subgraph& again) { return *binder::bind(again, feeds, resources, bodies); });
-    if (bound && use.captures) bound->captured = find_captured_ranges(*bound);
+    if (bound && use.captures) {
+        bound->captured = find_captured_ranges(*bound);
+        bound->whole_capture = find_whole_capture(*bound);
+    }
     return bound ? detail::make_shared<segment>(std::move(*bound), feeds, resources, memory) : nullptr;
 }
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <rill/device/cuda/gpu_card.hpp>
+#include <rill/device/recorded_loop.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Decides whether the body of a WHILE node runs again.
+static __global__ void decide_loop(cudaGraphConditionalHandle body, loop_decision decision) {
+    cudaGraphSetConditional(body, decision.next() ? 1u : 0u);
+}
+
+/// A stream in which this thread captures kernels for graphs. It is not the card's, in which other threads start work.
+class graph_capture {
+public:
+    explicit graph_capture(const gpu_card& card) : card_(card), here_(card.number()) {
+        check(cudaStreamCreateWithFlags(&into_, cudaStreamNonBlocking));
+    }
+    ~graph_capture() { cudaStreamDestroy(into_); }
+    graph_capture(const graph_capture&) = delete;
+
+    /// Adds the kernels that start() starts to a graph, one after another. Returns the last of them.
+    template <class Start> std::vector<cudaGraphNode_t> add(cudaGraph_t graph, const Start& start) const {
+        check(cudaStreamBeginCaptureToGraph(into_, graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
+        std::vector<cudaGraphNode_t> last;
+        try {
+            const captured_stream stream(card_.number(), into_);
+            start();
+            cudaStreamCaptureStatus status{};
+            const cudaGraphNode_t* nodes = nullptr;
+            const cudaGraphEdgeData* edges = nullptr;
+            std::size_t count = 0;
+            check(cudaStreamGetCaptureInfo(into_, &status, nullptr, nullptr, &nodes, &edges, &count));
+            last.assign(nodes, nodes + count);
+        } catch (...) {
+            cudaStreamEndCapture(into_, &graph);
+            throw;
+        }
+        check(cudaStreamEndCapture(into_, &graph));
+        return last;
+    }
+    /// Adds a loop to an empty graph.
+    void add_loop(cudaGraph_t graph, const recorded_loop& loop) const {
+        cudaGraphNodeParams node{};
+        node.type = cudaGraphNodeTypeConditional;
+        node.conditional.type = cudaGraphCondTypeWhile;
+        node.conditional.size = 1;
+        check(cudaGraphConditionalHandleCreate(&node.conditional.handle, graph, 0, 0));
+        const auto decide = [&] {
+            loop.condition();
+            decide_loop<<<1, 1, 0, into_>>>(node.conditional.handle, loop.decision);
+            check(cudaPeekAtLastError());
+        };
+        const auto first = add(graph, decide);
+        cudaGraphNode_t made = nullptr;
+        check(cudaGraphAddNode(&made, graph, first.data(), nullptr, first.size(), &node));
+        add(node.conditional.phGraph_out[0], [&] {
+            loop.iteration();
+            decide();
+        });
+    }
+
+private:
+    void check(cudaError_t result) const { check_cuda(result, card_.name() + ": a capture"); }
+
+    const gpu_card& card_;
+    const selected_gpu here_;
+    cudaStream_t into_ = nullptr;
+};
+
+/// Kernels that were captured as a CUDA graph, which one call starts. The graph belongs to the driver, which keeps it while it runs.
+class captured_kernels {
+public:
+    captured_kernels(const gpu_card& card, cudaGraphExec_t graph) : card_(card), graph_(graph) {}
+    ~captured_kernels() {
+        const selected_gpu here(card_.number());
+        cudaGraphExecDestroy(graph_);
+    }
+    captured_kernels(const captured_kernels&) = delete;
+
+    void start() const {
+        const selected_gpu here(card_.number());
+        check_cuda(cudaGraphLaunch(graph_, card_.stream()), card_.name() + ": captured kernels could not start");
+    }
+
+    /// Captures the kernels that start() starts in this thread. Returns an empty function if CUDA refuses: a run then starts them one by
+    /// one, and reports what is wrong.
+    static std::function<void()> capture(const gpu_card& card, const std::function<void()>& start) {
+        return made(card, [&](const graph_capture& into, cudaGraph_t graph) { into.add(graph, start); });
+    }
+    /// Captures a loop, likewise. The graph has a WHILE node.
+    static std::function<void()> capture(const gpu_card& card, const recorded_loop& loop) {
+        return made(card, [&](const graph_capture& into, cudaGraph_t graph) { into.add_loop(graph, loop); });
+    }
+
+private:
+    template <class Fill> static std::function<void()> made(const gpu_card& card, const Fill& fill) {
+        const selected_gpu here(card.number());
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t made = nullptr;
+        bool is_good = cudaGraphCreate(&graph, 0) == cudaSuccess;
+        try {
+            if (is_good) fill(graph_capture(card), graph);
+        } catch (...) {
+            is_good = false;
+        }
+        is_good = is_good && cudaGraphInstantiate(&made, graph, 0) == cudaSuccess;
+        if (graph) cudaGraphDestroy(graph);
+        if (is_good) return [all = std::make_shared<const captured_kernels>(card, made)] { all->start(); };
+        cudaGetLastError(); // a refused capture is not sticky
+        return {};
+    }
+
+    const gpu_card& card_;
+    const cudaGraphExec_t graph_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
