@@ -96,6 +96,7 @@ private:
 /// Compiles texts for a GPU, where NVRTC was found when the tests were configured.
 #if RILL_TEST_NVRTC
 inline void check_nvrtc(const std::vector<program_source>& sources) {
+    setenv("RILL_INCLUDE_DIR", RILL_TEST_INCLUDE, 1); // ccache may have compiled this file by a relative path
     REQUIRE(detail::nvrtc_problem() == "");
     const auto made = detail::compile_by_nvrtc(in_one_file(sources, source_language::cuda), "sm_90");
     INFO(made.messages);
