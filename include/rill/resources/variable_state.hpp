@@ -140,13 +140,14 @@ public:
         }
         /// Returns the address to write; null unless a writer would write in place at once. `mine` is the version that the step holds: if it
         /// is another one, the step reads that.
-        void* to_write(const std::shared_ptr<element_block>& mine, variable_write how) const noexcept {
+        void* to_write(const std::shared_ptr<element_block>& mine, variable_write how) const {
             if (!v_->value_ || (mine && mine != v_->value_)) return nullptr;
-            return v_->in_place_ || v_->is_undisturbed(mine, how) ? v_->value_->data() : nullptr;
+            if (!v_->in_place_ && !v_->is_undisturbed(mine, how)) return nullptr;
+            if (v_->last_reader_) v_->follow_readers(&mine);
+            return v_->value_->data();
         }
         /// Takes note of a write that has been started.
-        void wrote(std::shared_ptr<element_block>& mine, bool keeps) const {
-            if (v_->last_reader_) v_->follow_readers(&mine);
+        void wrote(std::shared_ptr<element_block>& mine, bool keeps) const noexcept {
             mine = keeps ? v_->value_ : nullptr;
         }
 

@@ -75,6 +75,42 @@ TEST_CASE("host recorder: a loop of 1000 iterations starts four times, and value
     CHECK(seen.loop_replays == 4 + 1 + 1 + 2 + 1); // one start runs at most 256 iterations
 }
 
+TEST_CASE("host recorder: the condition of a captured loop may be a part of its state") {
+    const auto seen = same_without([](const session_options& options) {
+        placeholder<int> n("n");
+        const auto [goes_on, count] =
+            while_loop([](const auto& flag, const auto&) { return flag; },
+                       [&](const auto&, const auto& i) { return std::tuple(tensor(i + 1 < n), i + 1); },
+                       std::tuple(constant(true), constant(0)));
+        const session s(options);
+        std::vector<int> all;
+        for (const int k : {2, 2, 3, 4, 3, 2, 1, 1}) {
+            all.push_back(s.run(count, feed(n, k)));
+            CHECK(all.back() == k);
+        }
+        return all;
+    });
+    CHECK(seen.loops == 1);
+    CHECK(seen.loop_replays == 7);
+}
+
+TEST_CASE(
+    "host recorder: a captured loop ends at maximum_iterations, though its condition could not be evaluated again") {
+    const auto seen = same_without([](const session_options& options) {
+        placeholder<float, 4> limits("limits");
+        const auto count =
+            while_loop([&](const auto& i) { return reduce_sum(gather<0>(limits, reshape<1>(i))) > 0.f; },
+                       [](const auto& i) { return tensor(i + 1); }, constant(0), {.maximum_iterations = 4});
+        const session s(options);
+        std::vector<int> all;
+        for (int k = 0; k < 6; ++k) all.push_back(s.run(count, feed(limits, {1.f, 1.f, 1.f, k == 4 ? -1.f : 1.f})));
+        CHECK(all == std::vector<int>{4, 4, 4, 4, 3, 4});
+        return all;
+    });
+    CHECK(seen.loops == 1);
+    CHECK(seen.loop_replays == 5);
+}
+
 TEST_CASE("host recorder: maximum_iterations ends a captured loop, and one that never runs is never captured") {
     const auto seen = same_without([](const session_options& options) {
         placeholder<float, 3> x("x");
@@ -119,6 +155,25 @@ TEST_CASE("host recorder: a scan is one range, with its slices and its state") {
     });
     CHECK(seen.captures == 1);
     CHECK(seen.replays == 4);
+}
+
+TEST_CASE("host recorder: scans of no slices, and those whose body only hands values on") {
+    const auto seen = same_without([](const session_options& options) {
+        placeholder<float, dyn> x("x");
+        const auto [last, before] =
+            scan([](const auto& h, const auto& slice) { return std::tuple(slice, tensor(h)); }, constant(0.5f), x);
+        const session s(options);
+        std::vector<float> all;
+        for (int k = 0; k < 4; ++k)
+            for (const std::size_t n : {0, 3}) {
+                const std::vector<float> value(n, static_cast<float>(k));
+                const auto [end, each] = s.run(std::tuple(last, before), feed(x, value));
+                all.push_back(end);
+                all.insert(all.end(), each.begin(), each.end());
+            }
+        return all;
+    });
+    CHECK(seen.captures <= 1);
 }
 
 TEST_CASE("host recorder: an error in an iteration is told as without captures, and later runs are right") {

@@ -113,6 +113,39 @@ TEST_CASE("host recorder: errors in data of a replay are reported, variables kee
     CHECK(seen.replays >= 24);
 }
 
+TEST_CASE("host recorder: two nodes of a shared variable are not held together") {
+    const auto seen = same_without([](const session_options& options) {
+        const std::string name = options.gpu.cuda_graphs ? "host_recorder_with" : "host_recorder_without";
+        variable<int> a("a", 0, {.shared_name = name});
+        variable<int> b("b", 0, {.shared_name = name});
+        const auto step = group(a.assign_add(1), b.assign_add(10));
+        const session s(options);
+        s.run(global_variables_initializer());
+        for (int i = 0; i < 5; ++i) s.run(step);
+        return s.run(a);
+    });
+    CHECK(seen.captures == 0);
+}
+
+TEST_CASE("host recorder: a fetch after a replay is the version that the replay has written") {
+    const auto seen = same_without([](const session_options& options) {
+        variable<float, 600, 4> table("table",
+                                      constant_initializer(1.f)); // large: versions are held only where it is needed
+        placeholder<int, 3> ids("ids");
+        const auto rows = gather<0>(table, ids), others = gather<0>(table, tensor(ids + 1));
+        const auto update = table.scatter_sub(ids, rows * 0.5f + others * 0.125f);
+        const session s(options);
+        s.run(global_variables_initializer());
+        std::vector<float> all;
+        for (int i = 0; i < 6; ++i) {
+            const auto after = s.run(update, feed(ids, {i, i + 1, i + 7}));
+            for (std::size_t r = 0; r < 20; ++r) all.push_back(after(r, 3));
+        }
+        return all;
+    });
+    CHECK(seen.replays > 0);
+}
+
 TEST_CASE("host recorder: a step of the host divides a run into two ranges") {
     const auto seen = same_without([](const session_options& options) {
         placeholder<float, dyn> x("x");

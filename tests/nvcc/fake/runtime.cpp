@@ -313,6 +313,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsig
     *made = reinterpret_cast<cudaGraphExec_t>(all.release());
     return call([](card& c) { ++c.calls.captures; });
 }
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return call(); }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
     delete &contents(graph);
     return call();

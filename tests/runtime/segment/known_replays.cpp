@@ -59,6 +59,21 @@ TEST_CASE("known_replays: the four latest sets of addresses are kept") {
     CHECK(all.captures == 6);
 }
 
+TEST_CASE("known_replays: captures that are never replayed end") {
+    letters all;
+    for (int i = 0; i < 100; ++i) {
+        const char letter = static_cast<char>('a' + i % 6);
+        all.run(std::string(2, letter));
+    }
+    CHECK(all.captures == 17);
+    CHECK(all.known.is_refused());
+    CHECK(all.started.ends_with("--------"));
+
+    letters others; // each is replayed once
+    for (int i = 0; i < 100; ++i) others.run(std::string(3, static_cast<char>('a' + i % 6)));
+    CHECK(others.captures == 100);
+}
+
 TEST_CASE("known_replays: after a refused capture nothing is captured") {
     detail::known_replays known;
     int asked = 0, place = 0;

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
+#include <rill/core/log.hpp>
 #include <rill/device/cuda/gpu_card.hpp>
 #include <rill/device/recorded_loop.hpp>
 
@@ -80,10 +84,7 @@ private:
 class captured_kernels {
 public:
     captured_kernels(const gpu_card& card, cudaGraphExec_t graph) : card_(card), graph_(graph) {}
-    ~captured_kernels() {
-        const selected_gpu here(card_.number());
-        cudaGraphExecDestroy(graph_);
-    }
+    ~captured_kernels() { cudaGraphExecDestroy(graph_); }
     captured_kernels(const captured_kernels&) = delete;
 
     void start() const {
@@ -91,8 +92,8 @@ public:
         check_cuda(cudaGraphLaunch(graph_, card_.stream()), card_.name() + ": captured kernels could not start");
     }
 
-    /// Captures the kernels that start() starts in this thread. Returns an empty function if CUDA refuses: a run then starts them one by
-    /// one, and reports what is wrong.
+    /// Captures the kernels that start() starts in this thread. Returns an empty function if CUDA refuses, and logs the reason: runs then
+    /// start them one by one.
     static std::function<void()> capture(const gpu_card& card, const std::function<void()>& start) {
         return made(card, [&](const graph_capture& into, cudaGraph_t graph) { into.add(graph, start); });
     }
@@ -104,19 +105,23 @@ public:
 private:
     template <class Fill> static std::function<void()> made(const gpu_card& card, const Fill& fill) {
         const selected_gpu here(card.number());
+        const auto check = [&](cudaError_t result) { check_cuda(result, card.name() + ": a capture"); };
         cudaGraph_t graph = nullptr;
         cudaGraphExec_t made = nullptr;
-        bool is_good = cudaGraphCreate(&graph, 0) == cudaSuccess;
+        std::function<void()> start;
         try {
-            if (is_good) fill(graph_capture(card), graph);
-        } catch (...) {
-            is_good = false;
+            check(cudaGraphCreate(&graph, 0));
+            fill(graph_capture(card), graph);
+            check(cudaGraphInstantiate(&made, graph, 0));
+            auto all = std::make_shared<const captured_kernels>(card, made);
+            check(cudaGraphUpload(made, card.stream())); // takes the memory of the card now
+            start = [all = std::move(all)] { all->start(); };
+        } catch (const std::exception& problem) {
+            cudaGetLastError(); // a refused capture is not sticky
+            log_message(log_level::info, std::string("kernels are started one by one: ") + problem.what());
         }
-        is_good = is_good && cudaGraphInstantiate(&made, graph, 0) == cudaSuccess;
         if (graph) cudaGraphDestroy(graph);
-        if (is_good) return [all = std::make_shared<const captured_kernels>(card, made)] { all->start(); };
-        cudaGetLastError(); // a refused capture is not sticky
-        return {};
+        return start;
     }
 
     const gpu_card& card_;

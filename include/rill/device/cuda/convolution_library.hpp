@@ -20,7 +20,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <rill/core/error.hpp>
 #include <rill/core/half.hpp>
+#include <rill/core/log.hpp>
 #include <rill/core/platform.hpp>
 #include <rill/core/window.hpp>
 
@@ -116,9 +118,9 @@ public:
         if constexpr (has_type<T>) {
             const std::lock_guard lock(mutex_);
             plan& with = plan_of<T>(part, s);
-            if (with.serves)
-                with.serves =
-                    functions_->set_stream(handle_, stream) == CUDNN_STATUS_SUCCESS && start(part, with, a, b, c);
+            if (with.serves &&
+                (functions_->set_stream(handle_, stream) != CUDNN_STATUS_SUCCESS || !start(part, with, a, b, c)))
+                give_up(with, stream);
             return with.serves;
         } else {
             return false;
@@ -246,6 +248,15 @@ private:
         workspace_ = block;
         workspace_bytes_ = wanted;
         return true;
+    }
+    /// Leaves a shape to other kernels after a failure. Throws while kernels are captured: the capture is refused, and a later run decides.
+    static void give_up(plan& with, cudaStream_t stream) {
+        cudaGetLastError(); // the next kernel would report it
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        cudaStreamIsCapturing(stream, &status);
+        if (status != cudaStreamCaptureStatusNone) throw internal("cuDNN does not compute a convolution in a capture");
+        with.serves = false;
+        log_message(log_level::warning, "cuDNN has failed: a convolution on a GPU is computed by rill's own kernels");
     }
     bool start(convolution_part part, const plan& p, const void* a, const void* b, void* c) {
         const float one = 1, zero = 0;

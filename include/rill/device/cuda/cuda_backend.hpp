@@ -124,10 +124,11 @@ struct cuda_backend {
 
     template <class T> static T* at(T* p) { return p; }
     static std::optional<execution_context> enter(const execution_context& on) { return on; }
+    /// Selects the GPU of a request while a kernel for it is bound.
+    static detail::kernels_on bind_for(const kernel_request& request) { return detail::kernels_on(gpu_of(request)); }
     static kernel on_instance(kernel inner, const kernel_request& request) {
-        const gpu_instance* const gpu = request.space ? &gpu_instance::of(*request.space) : the_gpus().at(0);
-        return kernel([inner = std::move(inner), gpu](const kernel_args& a) {
-            const detail::kernels_on here(*gpu);
+        return kernel([inner = std::move(inner), &gpu = gpu_of(request)](const kernel_args& a) {
+            const detail::kernels_on here(gpu);
             inner(a);
         });
     }
@@ -196,6 +197,9 @@ struct cuda_backend {
     }
 
 private:
+    static const gpu_instance& gpu_of(const kernel_request& request) {
+        return request.space ? gpu_instance::of(*request.space) : *the_gpus().at(0);
+    }
     static const gpu_instance& current() {
         const auto* const gpu = detail::kernels_on::current();
         return gpu ? *gpu : *the_gpus().at(0);

@@ -54,16 +54,16 @@ private:
         return ready_;
     }
     static cudaKernel_t load(const compiled_program& made) {
-        if (made.code.empty())
-            log_message(log_level::warning, "a program on a GPU takes a kernel for each instruction: " + made.messages);
         cudaLibrary_t library = nullptr; // never unloaded: kernels may run until the process ends
         cudaKernel_t kernel = nullptr;
         const bool loaded =
             !made.code.empty() &&
             cudaLibraryLoadData(&library, made.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) == cudaSuccess &&
             cudaLibraryGetKernel(&kernel, library, "rill_program") == cudaSuccess;
-        if (!loaded) cudaGetLastError(); // a refused library is not sticky
-        return loaded ? kernel : nullptr;
+        if (loaded) return kernel;
+        const std::string reason = made.code.empty() ? made.messages : cudaGetErrorString(cudaGetLastError());
+        log_message(log_level::warning, "a program on a GPU takes a kernel for each instruction: " + reason);
+        return nullptr;
     }
 
     std::mutex mutex_;

@@ -6,9 +6,17 @@
 #include <algorithm>
 #include <string>
 
-#include <rill/device/thrust/launch.hpp>
-
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD elementwise_launcher compiled_launch(const device_launchers& device, const fused_spec& spec) {
+    using form = fused_spec::form;
+    const auto found = device.elementwise.find(spec.kernel());
+    if (!found || spec.kind == form::program || spec.body->code.empty())
+        return nullptr; // without code, leaves are results
+    if (spec.kind == form::forward) return found->forward;
+    if (spec.kind == form::adjoint) return found->adjoint;
+    return static_cast<int>(spec.leaves.size()) == found->by_result_leaves ? found->by_result : nullptr;
+}
 
 RILL_COLD bool can_launch(const device_type& type, const fused_spec& spec) {
     const auto& launchers = launchers_of(type.name);
@@ -23,11 +31,10 @@ RILL_COLD bool can_launch(const device_type& type, const fused_spec& spec) {
         if (spec.leaves[k].view.how == combine::mean && !adds_up(combine::sum, static_cast<int>(k))) return false;
     for (std::size_t r = 0; r < spec.results.size(); ++r)
         if (!adds_up(spec.results[r].like >= 0 ? combine::sum : spec.results[r].reduce.how, p.results[r])) return false;
-    const auto whole = launchers.elementwise.find(spec.kernel());
-    if (whole && (spec.is_adjoint() ? whole->adjoint : whole->forward)) return true;
-    return std::all_of(p.code.begin(), p.code.end(), [&](const program::instruction& i) {
-        return has(launchers.elementwise, instruction_key(p, i));
-    });
+    return compiled_launch(launchers, spec) ||
+           std::all_of(p.code.begin(), p.code.end(), [&](const program::instruction& i) {
+               return has(launchers.elementwise, instruction_key(p, i));
+           });
 }
 
 }}} // namespace rill::RILL_ABI::detail

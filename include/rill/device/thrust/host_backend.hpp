@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include <thrust/find.h>
 #include <thrust/for_each.h>
@@ -85,6 +86,8 @@ template <class System> struct host_backend {
         else
             f(on);
     }
+    /// Selects the instance of a request while a kernel for it is bound: there is one.
+    static std::monostate bind_for(const kernel_request&) { return {}; }
     /// Wraps an op's kernel so that it runs on the instance with the memory of the request.
     static kernel on_instance(kernel inner, const kernel_request&) { return inner; }
 

@@ -64,6 +64,7 @@ protected:
             if constexpr (requires { &B::compile; }) launchers.compile = &B::compile;
             return true;
         }();
+        [[maybe_unused]] const auto here = B::bind_for(request);
         return B::on_instance(kernel(launch_sequence(Device::type, group, request)), request);
     }
 

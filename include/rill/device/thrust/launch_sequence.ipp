@@ -15,6 +15,7 @@
 #include <rill/core/small_vector.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
 #include <rill/device/cpu/fusion/joined_program.hpp>
+#include <rill/device/thrust/can_launch.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -151,11 +152,8 @@ RILL_COLD leaf_form launch_sequence::form_of(int number) const {
 
 RILL_COLD bool launch_sequence::add_joined(const fusion_group& group, std::size_t outputs,
                                            std::vector<std::vector<int>>& results) {
-    const auto has_launch = [&](const fused_spec& spec) {
-        return spec.kind != fused_spec::form::program && device_->elementwise.find(spec.kernel());
-    };
     if (!device_->compile || space_.total == 0) return false;
-    if (group.members.size() == 1 && has_launch(*group.members[0].spec)) return false;
+    if (group.members.size() == 1 && compiled_launch(*device_, *group.members[0].spec)) return false;
     program joined = join_members(group, outputs);
     if (joined.code.empty()) return false;
 
@@ -196,22 +194,11 @@ RILL_COLD bool launch_sequence::add_joined(const fusion_group& group, std::size_
 /// Adds the launch of a node whose expression was compiled. Returns false if there is no such launch.
 RILL_COLD bool launch_sequence::add_compiled(const fused_spec& spec, const std::vector<int>& leaves,
                                              std::vector<int>& results) {
-    using form = fused_spec::form;
-    const auto found = device_->elementwise.find(spec.kernel());
-    if (!found || spec.kind == form::program || spec.body->code.empty())
-        return false; // without code, leaves are results
     step s;
-    std::size_t places = spec.results.size();
-    if (spec.kind == form::forward) {
-        s.run = found->forward;
-    } else if (spec.kind == form::adjoint) {
-        s.run = found->adjoint;
-        places = static_cast<std::size_t>(found->leaves);
-    } else if (static_cast<int>(leaves.size()) == found->by_result_leaves) {
-        s.run = found->by_result;
-        places = static_cast<std::size_t>(found->leaves);
-    }
+    s.run = compiled_launch(*device_, spec);
     if (!s.run) return false;
+    const auto occurrences = static_cast<std::size_t>(device_->elementwise.find(spec.kernel())->leaves);
+    const std::size_t places = spec.is_adjoint() ? occurrences : spec.results.size();
     s.reads = leaves;
     s.scalars = spec.scalars;
     s.writes.assign(places, -1);

@@ -201,11 +201,14 @@ private:
 
     /// Returns true if the device can capture all iterations.
     bool can_capture() const {
-        constexpr std::int64_t most_steps = 4096; // of a scan: each is a node of a graph
+        constexpr std::int64_t most_nodes =
+            4096; // of a scan: an iteration has its steps, and perhaps a copy of each result
         const auto is_whole = [&](const bound_region& b) { return b.captured().space == space_; };
-        if (!space_ || swaps() || !detail::all_of(bodies_, is_whole) || bodies_.back().captured().copied >= 0)
+        if (!space_ || bodies_.empty() || swaps() || !detail::all_of(bodies_, is_whole) ||
+            bodies_.back().captured().copied >= 0)
             return false;
-        if (scans()) return space_->capture && most_ > 0 && most_ * bodies_.back().captured().steps <= most_steps;
+        const auto nodes = bodies_.back().captured().steps + static_cast<std::int64_t>(bodies_.back().types().size());
+        if (scans()) return space_->capture && most_ > 0 && most_ <= most_nodes / nodes;
         return space_->capture_loop && bodies_[0].captured().copied >= 0;
     }
     void note_addresses(memory& m, const kernel_args& args) const {
@@ -242,7 +245,7 @@ private:
         return m.step->take_errors() ? std::nullopt : std::optional(most_);
     }
 
-    /// Moves the state to the node's outputs, where it lies between two captured iterations. What no iteration changes stays in the inputs.
+    /// Moves the state to the node's outputs, where it lies between two captured iterations. Parts that no iteration changes stay in the inputs.
     void move_to_outputs(memory& m, const kernel_args& args) const {
         for (std::size_t i = 0; i < parts_; ++i)
             if (!bodies_[1].is_loop_invariant(i)) m.state.move_to_output(i, args);
@@ -250,21 +253,21 @@ private:
     std::function<void()> capture_while(memory& m, const kernel_args& args) const {
         m.state.begin(args);
         move_to_outputs(m, args);
-        return space_->capture_loop(*space_, {.condition =
-                                                  [&] {
-                                                      feed_condition(m);
-                                                      m.condition->start();
-                                                  },
-                                              .iteration =
-                                                  [&] {
-                                                      advance(bodies_[1], *m.step, m.state, parts_, args,
-                                                              [](region_frame& f) { f.start(); });
-                                                      move_to_outputs(m, args);
-                                                  },
-                                              .decision = {.holds = static_cast<const bool*>(m.condition->copied()),
-                                                           .condition = m.condition->errors(),
-                                                           .iteration = m.step->errors(),
-                                                           .progress = m.captured->progress()}});
+        feed_condition(m); // its result may be a part of the state, whose address is then fed
+        recorded_loop loop;
+        loop.condition = [&] {
+            feed_condition(m);
+            m.condition->start();
+        };
+        loop.iteration = [&] {
+            advance(bodies_[1], *m.step, m.state, parts_, args, [](region_frame& f) { f.start(); });
+            move_to_outputs(m, args);
+        };
+        loop.decision = {.holds = static_cast<const bool*>(m.condition->copied()),
+                         .condition = m.condition->errors(),
+                         .iteration = m.step->errors(),
+                         .progress = m.captured->progress()};
+        return space_->capture_loop(*space_, loop);
     }
     std::optional<std::int64_t> replay_while(memory& m, const kernel_args& args,
                                              const std::function<void()>& start) const {
@@ -286,8 +289,8 @@ private:
         }
         if (now.has_failed) {
             m.condition->take_errors();
-            m.step->take_errors();
-            return {};
+            if (m.step->take_errors() || k != most_)
+                return {}; // after the last iteration the host evaluates no condition
         }
         m.state.end(args);
         return k;

@@ -317,10 +317,8 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
                         s.how = variable_write::replaces;
             }
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
-            // lock in one order for all ops, so that concurrent steps can't deadlock
-            std::sort(write_list.begin() + s.first_write, write_list.end(), [&](const auto& x, const auto& y) {
-                return std::less<>()(variables[x.variable].state.get(), variables[y.variable].state.get());
-            });
+            std::sort(write_list.begin() + s.first_write, write_list.end(),
+                      [&](const auto& x, const auto& y) { return comes_first(x.variable, y.variable); });
         }
         if (it.origin && it.op->in_place() && !it.is_write())
             for (std::size_t k = 0; k < it.inputs.size(); ++k)

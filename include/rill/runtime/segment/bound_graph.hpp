@@ -94,13 +94,14 @@ struct bound_graph {
         std::int32_t first = 0, last = 0; // from step `first` to step `last` - 1
         const memory_space* space = nullptr;
         std::vector<std::int32_t> slots;      // their addresses are arguments of the kernels
-        std::vector<used_variable> variables; // in the order in which writers lock them
+        std::vector<used_variable> variables; // in the order of their locks (comes_first)
+        std::vector<std::int32_t> releases;   // variables whose version the frame no longer holds after the range
     };
 
     /// What a device captures if it can capture all steps at once (find_whole_capture).
     struct whole {
         const memory_space* space = nullptr; // null: it can't
-        std::int32_t steps = 0;              // of these from the first
+        std::int32_t steps = 0;              // the number of captured steps, from the first on
         std::int32_t copied = -1; // the slot that the one step after them copies to the host; -1: there is none
     };
 
@@ -138,6 +139,10 @@ struct bound_graph {
     std::size_t lower_bound = 0;      // largest number of bytes alive at once, if steps run in sequence
     std::vector<std::size_t> offsets; // per slot: its offset in the arena of its space, or npos
 
+    /// The order in which all runs lock variables, so that concurrent runs can't deadlock.
+    bool comes_first(std::int32_t variable, std::int32_t other) const {
+        return std::less<>()(variables[variable].state.get(), variables[other].state.get());
+    }
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
     /// Returns the input that `v` is a modified copy of and whose memory it may take; -1 if there is none, or if that memory holds another
     /// input.

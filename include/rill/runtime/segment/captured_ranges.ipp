@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
@@ -56,17 +55,22 @@ RILL_COLD vector<bound_graph::captured_range> find_captured_ranges(const bound_g
             const auto& s = b.steps[n];
             range.slots.insert(range.slots.end(), b.indices.begin() + s.inputs, b.indices.begin() + s.end);
             if (s.slices_of >= 0) add_use(range, {s.slices_of});
+            for (std::int32_t r = 0; r < s.releases; ++r) range.releases.push_back(b.release_list[s.first_release + r]);
             for (const auto& w : b.written_by(s)) {
                 add_use(range, {w.variable, true, w.keeps, s.how});
+                std::erase(range.releases, w.variable); // of the version before the write
                 range.slots.push_back(b.variables[w.variable].slot);
             }
         }
         detail::sort(range.slots);
         range.slots.erase(std::unique(range.slots.begin(), range.slots.end()), range.slots.end());
-        detail::sort(range.variables, [&](const auto& x, const auto& y) {
-            return std::less<>()(b.variables[x.variable].state.get(), b.variables[y.variable].state.get());
-        });
-        found.push_back(std::move(range));
+        auto& used = range.variables;
+        detail::sort(used, [&](const auto& x, const auto& y) { return b.comes_first(x.variable, y.variable); });
+        const auto is_same = [&](const auto& x, const auto& y) {
+            return b.variables[x.variable].state == b.variables[y.variable].state;
+        };
+        // two nodes of a shared variable: it can't be held twice
+        if (std::adjacent_find(used.begin(), used.end(), is_same) == used.end()) found.push_back(std::move(range));
     }
     return found;
 }

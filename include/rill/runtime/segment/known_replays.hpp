@@ -10,15 +10,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Captured work, by the addresses that its kernels use: the last few sets of addresses. Blocks may take turns: those of a variable, of a
-/// loop's state, or of elements that a dataset delivers. Work at new addresses runs uncaptured first, since kernels are loaded and libraries
-/// choose algorithms then. The second time it is captured.
+/// Captured work, by the addresses that its kernels use. The last four sets of addresses are known: blocks of a variable, of a loop's state, or
+/// of elements that a dataset delivers take turns. Work at new addresses runs uncaptured first, since kernels are loaded and libraries choose
+/// algorithms then. The second time it is captured. If captures are rarely replayed, nothing more is captured.
 class known_replays {
 public:
     vector<void*> addresses; // of the current run; the caller sets them
 
-    /// Returns the function that starts the work at the current addresses; capture() makes it. Returns null if the addresses are new, or
-    /// capture() returned an empty function: nothing is captured from then on.
+    /// Returns the function that starts the work at the current addresses; capture() makes it. Returns null if the addresses are new. If
+    /// capture() returns an empty function, find() returns null from then on.
     template <class F> const std::function<void()>* find(const F& capture) {
         if (is_refused_) return nullptr;
         const auto is_same = [&](const replay& r) { return std::ranges::equal(r.addresses, addresses); };
@@ -34,9 +34,13 @@ public:
                 return nullptr;
             }
         }
-        if (!latest.start) latest.start = capture();
-        is_refused_ = !latest.start;
-        return is_refused_ ? nullptr : &latest.start;
+        if (latest.start) {
+            unused_ = std::max(0, unused_ - 1);
+            return &latest.start;
+        }
+        latest.start = capture();
+        is_refused_ = !latest.start || ++unused_ > most_unused;
+        return latest.start ? &latest.start : nullptr;
     }
     bool is_refused() const { return is_refused_; }
 
@@ -45,7 +49,10 @@ private:
         vector<void*> addresses;
         std::function<void()> start; // empty: these addresses were seen once
     };
+    static constexpr int most_unused = 16;
+
     std::array<replay, 4> known_; // the one used last comes first
+    int unused_ = 0;              // captures, less replays
     bool is_refused_ = false;
 };
 

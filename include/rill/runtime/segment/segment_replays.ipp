@@ -35,10 +35,7 @@ RILL_INLINE bool segment::replay(frame& f, const bound_graph::captured_range& ra
         const auto& hold = all.holds[held++];
         if (v.writes) hold.wrote(mine, v.keeps);
     }
-    for (auto k = range.first; k < range.last; ++k) {
-        const auto& s = b_.steps[k];
-        for (std::int32_t r = 0; r < s.releases; ++r) f.variables[b_.release_list[s.first_release + r]].reset();
-    }
+    for (const auto v : range.releases) f.variables[v].reset();
     return true;
 }
 
