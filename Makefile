@@ -4,7 +4,7 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxs
 TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev libthrust-dev universal-ctags libpng16-16 libturbojpeg0 iproute2
 CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 libopenmpi-dev openmpi-bin pkg-config python3-venv valgrind
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
-BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
+BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev libthrust-dev
 PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
 
 # Asks dpkg first, so that nothing is updated, downloaded or asked for where all is there already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <functional>
 
 #include <rill/device/thrust/host_recorder.hpp>
@@ -30,17 +31,17 @@ public:
         now() = {};
         const_cast<memory_space*>(space)->capture = [](const memory_space&,
                                                        const std::function<void()>& start) -> std::function<void()> {
-            ++now().captures;
+            ++std::atomic_ref(now().captures);
             return [inner = detail::host_recorder::capture(start)] {
-                ++now().replays;
+                ++std::atomic_ref(now().replays);
                 inner();
             };
         };
         const_cast<memory_space*>(space)->capture_loop = [](const memory_space&,
                                                             const recorded_loop& loop) -> std::function<void()> {
-            ++now().loops;
+            ++std::atomic_ref(now().loops);
             return [inner = detail::host_recorder::capture_loop(loop)] {
-                ++now().loop_replays;
+                ++std::atomic_ref(now().loop_replays);
                 inner();
             };
         };
