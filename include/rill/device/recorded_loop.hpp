@@ -17,7 +17,7 @@ struct loop_progress {
     bool has_failed = false; // a kernel has reported an error: no more iterations run
 };
 
-/// What decides whether another iteration follows, in the memory of the device.
+/// The decision whether another iteration follows, by values in the memory of the device.
 struct loop_decision {
     const bool* holds = nullptr;             // what the condition computes
     const error_record* condition = nullptr; // its errors

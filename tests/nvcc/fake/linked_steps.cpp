@@ -13,18 +13,14 @@
 
 #include <rill/rill.hpp>
 
+#include "expect.hpp"
 #include "runtime.hpp"
 
 using namespace rill;
+using fake_cuda::expect;
+using fake_cuda::problems;
 
 namespace {
-
-int problems = 0;
-
-void expect(bool good, const std::string& what) {
-    std::printf("%s: %s\n", good ? "ok" : "WRONG", what.c_str());
-    problems += good ? 0 : 1;
-}
 
 /// Runs a step until it is bound and captured, then many times, and counts.
 void check_step(const std::string& name, const std::function<void()>& run, int most_kernels) {

@@ -17,9 +17,12 @@
 #if __has_include(<cudnn.h>)
 #include "cudnn.hpp"
 #endif
+#include "expect.hpp"
 #include "runtime.hpp"
 
 using namespace rill;
+using fake_cuda::expect;
+using fake_cuda::problems;
 
 static_assert(detail::has_device_kernel<gpu, assign_op, void>()); // one for all types
 static_assert(detail::has_device_kernel<gpu, matmul_op, float>());
@@ -27,13 +30,6 @@ static_assert(!detail::has_device_kernel<gpu, matmul_op, std::complex<float>>())
 static_assert(!detail::has_device_kernel<gpu, matrix_inverse_op, float>());
 
 namespace {
-
-int problems = 0;
-
-void expect(bool good, const std::string& what) {
-    std::printf("%s: %s\n", good ? "ok" : "WRONG", what.c_str());
-    problems += good ? 0 : 1;
-}
 
 /// Runs a step until it is bound and captured, then many times, and counts. With `graphs`, all kernels of a run start by so many graphs.
 void check_step(const std::string& name, const std::function<void()>& run, int waits, int most_launches,

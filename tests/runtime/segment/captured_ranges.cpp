@@ -20,25 +20,18 @@
 #include <rill/runtime/segment/binding.hpp>
 
 #include "catch.hpp"
+#include "host_like_memory.hpp"
 
 using namespace rill;
 
 namespace test_captured_ranges {
 
-void copy(const memory_space&, const void* from, void* to, std::size_t n) { std::memcpy(to, from, n); }
-/// A memory like the host's, in which the CPU's kernels can run. Nothing is captured here.
-const memory_space memory{
-    .name = "captures",
-    .blocks = &default_allocator(),
-    .from_host = copy,
-    .to_host =
-        [](const memory_space& space, const void* from, void* host, std::size_t n) {
-            copy(space, from, host, n);
-            return std::uint64_t(0);
-        },
-    .within = copy,
-    .wait = [](const memory_space&, std::uint64_t) {},
-    .capture = [](const memory_space&, const std::function<void()>&) { return std::function<void()>(); }};
+/// A memory that captures nothing when it is asked.
+const memory_space memory = [] {
+    auto all = test_segments::host_like_memory("captures");
+    all.capture = [](const memory_space&, const std::function<void()>&) { return std::function<void()>(); };
+    return all;
+}();
 const device there{&cpu_device(), 0, &memory}, host{&cpu_device(), 0};
 
 /// Binds a subgraph on the device, with one node on the host, and returns the bound graph. `feeds_on`: the device of the feeds.

@@ -19,6 +19,7 @@
 #include <rill/runtime/segment/segment.hpp>
 
 #include "catch.hpp"
+#include "host_like_memory.hpp"
 #include "seeds.hpp"
 
 using namespace rill;
@@ -26,19 +27,11 @@ using namespace rill;
 namespace test_swap_plan {
 
 std::size_t room = 0;
-void copy(const memory_space&, const void* from, void* to, std::size_t n) { std::memcpy(to, from, n); }
-/// A memory like the host's, in which the CPU's kernels can run.
-const memory_space memory{.name = "small",
-                          .blocks = &default_allocator(),
-                          .from_host = copy,
-                          .to_host =
-                              [](const memory_space& space, const void* from, void* host, std::size_t n) {
-                                  copy(space, from, host, n);
-                                  return std::uint64_t(0);
-                              },
-                          .within = copy,
-                          .wait = [](const memory_space&, std::uint64_t) {},
-                          .largest_block = [](const memory_space&) { return room; }};
+const memory_space memory = [] {
+    auto small = test_segments::host_like_memory("small");
+    small.largest_block = [](const memory_space&) { return room; };
+    return small;
+}();
 const device there{&cpu_device(), 0, &memory};
 
 constexpr index_t n = 1000;

@@ -22,10 +22,13 @@ static __global__ void decide_loop(cudaGraphConditionalHandle body, loop_decisio
     cudaGraphSetConditional(body, decision.next() ? 1u : 0u);
 }
 
-/// A stream in which this thread captures kernels for graphs. It is not the card's, in which other threads start work.
+/// Throws if a call for a capture failed.
+inline void check_capture(const gpu_card& card, cudaError_t result) { check_cuda(result, card.name() + ": a capture"); }
+
+/// A stream in which this thread captures kernels of the current GPU for graphs. It is not the card's, in which other threads start work.
 class graph_capture {
 public:
-    explicit graph_capture(const gpu_card& card) : card_(card), here_(card.number()) {
+    explicit graph_capture(const gpu_card& card) : card_(card) {
         check(cudaStreamCreateWithFlags(&into_, cudaStreamNonBlocking));
     }
     ~graph_capture() { cudaStreamDestroy(into_); }
@@ -73,10 +76,9 @@ public:
     }
 
 private:
-    void check(cudaError_t result) const { check_cuda(result, card_.name() + ": a capture"); }
+    void check(cudaError_t result) const { check_capture(card_, result); }
 
     const gpu_card& card_;
-    const selected_gpu here_;
     cudaStream_t into_ = nullptr;
 };
 
@@ -105,16 +107,15 @@ public:
 private:
     template <class Fill> static std::function<void()> made(const gpu_card& card, const Fill& fill) {
         const selected_gpu here(card.number());
-        const auto check = [&](cudaError_t result) { check_cuda(result, card.name() + ": a capture"); };
         cudaGraph_t graph = nullptr;
         cudaGraphExec_t made = nullptr;
         std::function<void()> start;
         try {
-            check(cudaGraphCreate(&graph, 0));
+            check_capture(card, cudaGraphCreate(&graph, 0));
             fill(graph_capture(card), graph);
-            check(cudaGraphInstantiate(&made, graph, 0));
+            check_capture(card, cudaGraphInstantiate(&made, graph, 0));
             auto all = std::make_shared<const captured_kernels>(card, made);
-            check(cudaGraphUpload(made, card.stream())); // takes the memory of the card now
+            check_capture(card, cudaGraphUpload(made, card.stream())); // takes the memory of the card now
             start = [all = std::move(all)] { all->start(); };
         } catch (const std::exception& problem) {
             cudaGetLastError(); // a refused capture is not sticky

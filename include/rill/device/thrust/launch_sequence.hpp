@@ -19,7 +19,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A fused node or fusion group as a sequence of launches over whole arrays. A node whose expression was compiled for the device is one
 /// launch. Any other node, and the elementwise work of a group, is one launch if the device compiles programs at run time, else one per
-/// instruction. Values between launches lie in scratch memory, which is reused after their last read. An output is written directly only after the last read of an input, whose block it may share.
+/// instruction. Values between launches lie in scratch memory, which is reused after their last read. An output is written directly only
+/// after the last read of an input, whose block it may share.
 class launch_sequence {
 public:
     launch_sequence(std::string_view device, const fusion_group& group, kernel_request& request);

@@ -49,7 +49,7 @@ public:
         if (k > 0 && !m.captured->is_warm) {
             m.captured->is_warm = true;
             note_addresses(m, args);
-            m.captured->known.find([] { return std::function<void()>(); }); // a run from these addresses comes second
+            m.captured->known.note(); // the next run at these addresses comes second
         }
         return k;
     }

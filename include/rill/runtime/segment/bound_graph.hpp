@@ -98,7 +98,7 @@ struct bound_graph {
         std::vector<std::int32_t> releases;   // variables whose version the frame no longer holds after the range
     };
 
-    /// What a device captures if it can capture all steps at once (find_whole_capture).
+    /// The steps of a body whose work a device can capture as a whole (find_whole_capture).
     struct whole {
         const memory_space* space = nullptr; // null: it can't
         std::int32_t steps = 0;              // the number of captured steps, from the first on

@@ -20,20 +20,8 @@ public:
     /// Returns the function that starts the work at the current addresses; capture() makes it. Returns null if the addresses are new. If
     /// capture() returns an empty function, find() returns null from then on.
     template <class F> const std::function<void()>* find(const F& capture) {
-        if (is_refused_) return nullptr;
-        const auto is_same = [&](const replay& r) { return std::ranges::equal(r.addresses, addresses); };
+        if (is_refused_ || note()) return nullptr;
         auto& latest = known_[0];
-        if (!is_same(latest)) {
-            auto at = detail::find_if(known_, is_same);
-            const bool is_new = at == known_.end();
-            if (is_new) --at; // the one used least recently
-            std::rotate(known_.begin(), at, at + 1);
-            if (is_new) {
-                latest.addresses.swap(addresses);
-                latest.start = nullptr;
-                return nullptr;
-            }
-        }
         if (latest.start) {
             unused_ = std::max(0, unused_ - 1);
             return &latest.start;
@@ -41,6 +29,21 @@ public:
         latest.start = capture();
         is_refused_ = !latest.start || ++unused_ > most_unused;
         return latest.start ? &latest.start : nullptr;
+    }
+    /// Notes that work runs at the current addresses. Returns true if they are new.
+    bool note() {
+        const auto is_same = [&](const replay& r) { return std::ranges::equal(r.addresses, addresses); };
+        auto& latest = known_[0];
+        if (is_same(latest)) return false;
+        auto at = detail::find_if(known_, is_same);
+        const bool is_new = at == known_.end();
+        if (is_new) --at; // the one used least recently
+        std::rotate(known_.begin(), at, at + 1);
+        if (is_new) {
+            latest.addresses.swap(addresses);
+            latest.start = nullptr;
+        }
+        return is_new;
     }
     bool is_refused() const { return is_refused_; }
 

@@ -143,7 +143,7 @@ public:
     void run(frame& f, const step_context& context) const;
 
     /// Starts the kernels of a run that a device captures as a whole (bound_graph::whole_capture).
-    void start(frame& f) const;
+    void start(frame& f) const { start_steps(f, 0, b_.whole_capture.steps); }
     /// Returns the value that the last step of such a run copies to the host.
     const void* copied_data(const frame& f) const { return f.slots[b_.whole_capture.copied]; }
     /// Clears the records of errors that take_errors() has found set, before a replay of such a run.
@@ -190,6 +190,8 @@ private:
 
     // ---- captured ranges: later runs start the kernels of a range at once --------------------------------------------------
 
+    /// Starts the kernels of steps that are captured, from step `first` to step `last` - 1.
+    void start_steps(const frame& f, std::int32_t first, std::int32_t last) const;
     /// Starts a range by its replay. Returns false if the steps must run one by one.
     bool replay(frame& f, const bound_graph::captured_range& range, range_replays& all) const;
     /// Holds the variables of a range, and sets their slots. Returns false if a write would not be in place.

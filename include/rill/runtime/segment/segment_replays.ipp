@@ -21,11 +21,8 @@ RILL_INLINE bool segment::replay(frame& f, const bound_graph::captured_range& ra
     if (!hold_variables(f, range, all)) return false;
     all.known.addresses.clear();
     for (const auto slot : range.slots) all.known.addresses.push_back(f.slots[slot]);
-    const auto* const start = all.known.find([&] {
-        return range.space->capture(*range.space, [&] {
-            for (auto k = range.first; k < range.last; ++k) b_.steps[k].run(args_of(f, b_.steps[k]));
-        });
-    });
+    const auto* const start = all.known.find(
+        [&] { return range.space->capture(*range.space, [&] { start_steps(f, range.first, range.last); }); });
     if (!start) return false;
     (*start)();
     std::size_t held = 0;
@@ -55,8 +52,8 @@ RILL_INLINE bool segment::hold_variables(frame& f, const bound_graph::captured_r
     return true;
 }
 
-RILL_INLINE void segment::start(frame& f) const {
-    for (std::int32_t k = 0; k < b_.whole_capture.steps; ++k) b_.steps[k].run(args_of(f, b_.steps[k]));
+RILL_INLINE void segment::start_steps(const frame& f, std::int32_t first, std::int32_t last) const {
+    for (auto k = first; k < last; ++k) b_.steps[k].run(args_of(f, b_.steps[k]));
 }
 
 }}} // namespace rill::RILL_ABI::detail
